@@ -1,0 +1,21 @@
+//! Python face of the core: conversions only; every rule lives in `faultwire-core`.
+
+mod border;
+mod digest;
+mod json;
+mod matching;
+mod score;
+mod sse;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    digest::register(module)?;
+    json::register(module)?;
+    matching::register(module)?;
+    score::register(module)?;
+    sse::register(module)?;
+    Ok(())
+}

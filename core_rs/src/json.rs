@@ -1,0 +1,10 @@
+//! JSON as bytes: canonical form, fingerprints, and edits that leave the rest untouched.
+
+mod canonical;
+mod edit;
+mod span;
+mod token;
+
+pub use canonical::{fingerprint, jcs};
+pub use edit::{Edit, splice};
+pub use span::{Child, Key, Span, Step, children, member_span, span};

@@ -1,0 +1,13 @@
+//! The pure core of faultwire. No Python, no sockets, no clock, no files.
+#![forbid(unsafe_code)]
+
+pub mod digest;
+pub mod error;
+pub mod glob;
+pub mod json;
+pub mod line;
+pub mod matching;
+pub mod score;
+pub mod sse;
+
+pub use error::Error;

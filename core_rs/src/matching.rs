@@ -1,0 +1,68 @@
+//! Patterns that users write: linear time, whatever the text.
+
+use crate::Error;
+
+/// Compiled size above which a pattern is refused, so that a profile cannot eat the engine.
+const SIZE_LIMIT: usize = 4 << 20;
+
+/// A regular expression without look-around or back-references, which is what buys linear time.
+pub struct Regex(regex::Regex);
+
+impl Regex {
+    pub fn new(pattern: &str) -> Result<Self, Error> {
+        let built = regex::RegexBuilder::new(pattern)
+            .size_limit(SIZE_LIMIT)
+            .dfa_size_limit(SIZE_LIMIT)
+            .build();
+        built.map(Self).map_err(|error| Error::Pattern {
+            pattern: pattern.to_owned(),
+            reason: reason(&error),
+        })
+    }
+
+    pub fn is_match(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+
+    /// The leftmost match as character offsets, which is how Python counts.
+    pub fn search(&self, text: &str) -> Option<(usize, usize)> {
+        let found = self.0.find(text)?;
+        let start = text[..found.start()].chars().count();
+        Some((start, start + found.as_str().chars().count()))
+    }
+
+    pub fn pattern(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+/// The crate draws the pattern with a caret over several lines; the last one says what is wrong.
+fn reason(error: &regex::Error) -> String {
+    let full = error.to_string();
+    let last = full.lines().last().unwrap_or_default();
+    last.trim_start_matches("error: ").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_count_characters() {
+        let regex = Regex::new("b+").unwrap();
+        assert_eq!(regex.search("é€😀bb"), Some((3, 5)));
+        assert_eq!(regex.search("aaa"), None);
+    }
+
+    #[test]
+    fn refusals_say_why() {
+        let reason = |pattern| Regex::new(pattern).err().unwrap().to_string();
+        assert!(
+            reason("(?=a)").contains("look-around"),
+            "{}",
+            reason("(?=a)")
+        );
+        assert!(reason(r"(a)\1").contains("backreferences"));
+        assert!(reason(r"\w{5000}").contains("size limit"));
+    }
+}

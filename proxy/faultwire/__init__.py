@@ -1,0 +1,1 @@
+"""Chaos engineering for AI agents, on the wire."""

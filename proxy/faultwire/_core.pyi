@@ -1,0 +1,231 @@
+"""Typed face of the Rust core.
+
+Everything here is pure: same bytes in, same answer out; no clock, no chance, no files. Bad input
+raises `ValueError`, whose message names the byte offset or the offending word. Text arguments with
+lone surrogates raise `UnicodeEncodeError` (a `ValueError`), unless said otherwise. Offsets and
+lengths are bytes for `bytes` arguments and characters for `str` arguments. Work on more than 64 KiB
+runs without the GIL.
+"""
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias, final
+
+__all__ = [
+    "LineSplitter",
+    "Regex",
+    "SseSplitter",
+    "__version__",
+    "chain_hash",
+    "glob_match",
+    "jcs",
+    "jeffreys_interval",
+    "json_children",
+    "json_fingerprint",
+    "json_member_span",
+    "json_span",
+    "json_splice",
+    "leaf_hash",
+    "merkle_root",
+    "node_hash",
+    "resilience_score",
+    "sha256_hex",
+    "sse_parse",
+    "unit",
+]
+
+__version__: Final[str]
+
+_JsonPath: TypeAlias = Sequence[str | int]
+"""Steps from the root: `str` for a member, `int` (from 0) for an element; no steps is the root."""
+
+# --- digests and dice ---------------------------------------------------------------------------
+
+def sha256_hex(data: bytes, /) -> str:
+    """SHA-256 as 64 lower-case hex digits (FIPS 180-4)."""
+
+def leaf_hash(record: bytes, /) -> bytes:
+    """SHA-256(0x00 ‖ record), 32 bytes (RFC 6962 §2.1)."""
+
+def node_hash(left: bytes, right: bytes, /) -> bytes:
+    """SHA-256(0x01 ‖ left ‖ right), 32 bytes (RFC 6962 §2.1).
+
+    Raises ValueError unless both sides are 32 bytes.
+    """
+
+def merkle_root(leaves: list[bytes], /) -> bytes:
+    """Tree head over leaf hashes (RFC 6962 §2.1); without leaves, SHA-256 of nothing.
+
+    Raises ValueError unless every leaf is 32 bytes.
+    """
+
+def chain_hash(previous: bytes, record: bytes, /) -> bytes:
+    """SHA-256(0x02 ‖ previous ‖ leaf_hash(record)), 32 bytes.
+
+    Raises ValueError unless `previous` is 32 bytes. What stands before the first record is the
+    tape's to choose.
+    """
+
+def unit(key: bytes, /) -> float:
+    """Draw of keyed-hash dice: the first 53 bits of SHA-256(key) over 2^53, in [0, 1)."""
+
+# --- JSON as bytes ------------------------------------------------------------------------------
+
+def jcs(data: bytes, /) -> bytes:
+    """Canonical JSON (RFC 8785) of one UTF-8 document.
+
+    Numbers are doubles: `1.0` becomes `1`, and integers beyond 2^53 are rounded as the RFC says.
+
+    Raises ValueError on invalid JSON (a BOM and `NaN` included), duplicate keys, lone surrogates,
+    numbers that overflow a double, and more than 127 levels.
+    """
+
+def json_fingerprint(body: bytes, mask: Sequence[str], /) -> bytes:
+    """SHA-256 (32 bytes) of the canonical body with the members named in `mask` set to null.
+
+    A mask reaches every depth and replaces whole values. Key order, spacing and escapes make no
+    difference. Two rules beyond RFC 8785: of duplicate keys the last one counts, and integers
+    between 2^53 and 2^64 keep their digits, so that long ids stay apart. What `jcs` would refuse
+    for other reasons is hashed as SHA-256("raw:" ‖ body).
+    """
+
+def json_span(body: bytes, path: _JsonPath, /) -> tuple[int, int] | None:
+    """`(start, end)` of the value at `path`: `body[start:end]` is its text, quotes included.
+
+    None when the path leads nowhere. Of duplicate keys the last one counts, as for Python's
+    `json`. The whole body is read once, so malformed JSON anywhere is noticed. Escaped keys match
+    by what they mean; a leading BOM is allowed.
+
+    Raises ValueError on anything but RFC 8259 JSON in UTF-8, on more than 256 levels, and on a
+    negative index.
+    """
+
+def json_member_span(body: bytes, path: _JsonPath, /) -> tuple[int, int] | None:
+    """`(start, end)` to cut so that the member (`"key": value`) or element at `path` is gone.
+
+    One adjoining comma is included, with the space up to the next member, so what is left is valid
+    JSON. None for the root and for a path that leads nowhere. Cut one member at a time: the spans
+    of two neighbours may share a comma. Removing the last of duplicate keys uncovers the one
+    before. Raises ValueError as `json_span` does.
+    """
+
+def json_children(body: bytes, path: _JsonPath, /) -> list[tuple[str | int, int, int]]:
+    """`(key or index, start, end)` of each value in the container at `path`, in order.
+
+    Duplicate keys are all listed. Empty for a scalar and for a path that leads nowhere. Raises
+    ValueError as `json_span` does, and on a key that is no Unicode text.
+    """
+
+def json_splice(body: bytes, edits: Sequence[tuple[int, int, bytes]], /) -> bytes:
+    """Replace spans `(start, end, new bytes)` and leave every other byte as it is.
+
+    Spans refer to the body as given and may come in any order; an empty one inserts, and insertions
+    at one place keep their order. The result is not checked for being JSON.
+
+    Raises ValueError when spans overlap or leave the body.
+    """
+
+# --- framing ------------------------------------------------------------------------------------
+
+@final
+class SseSplitter:
+    """Cuts a server-sent-event stream after each blank line, at any chunking (WHATWG HTML §9.2.5).
+
+    All pieces and the rest join to the input, byte for byte; how the input was chunked never
+    changes the pieces. Lines end in LF, CRLF or CR, mixed at will; a BOM at the start belongs to
+    the first piece. A blank line on its own is a piece (`sse_parse` gives None for it).
+
+    An event that ends in LF is released by the chunk that completes it. One whose blank line ends
+    in CR waits for the next byte, since an LF would belong to it: half of a CRLF, or a stream of
+    bare CRs, where each event comes with the first byte of the next one.
+    """
+
+    def __new__(cls) -> SseSplitter: ...
+    def feed(self, chunk: bytes, /) -> list[bytes]:
+        """Whole events that `chunk` completes, each with its terminating blank line."""
+
+    def finish(self) -> bytes:
+        """What was never released; the splitter is then as new.
+
+        It is an event cut short, unless it ends in CR CR or LF CR (or is a lone CR): then it is a
+        whole event that was waiting for its LF.
+        """
+
+    @property
+    def pending(self) -> int:
+        """Bytes held, for limits on what a peer may make us keep."""
+
+@final
+class LineSplitter:
+    """Cuts an NDJSON stream after each LF, at any chunking; the same promises as `SseSplitter`."""
+
+    def __new__(cls) -> LineSplitter: ...
+    def feed(self, chunk: bytes, /) -> list[bytes]:
+        """Whole lines that `chunk` completes, each with its LF (and the CR before it)."""
+
+    def finish(self) -> bytes:
+        """The line that never ended; the splitter is then as new."""
+
+    @property
+    def pending(self) -> int:
+        """Bytes held."""
+
+def sse_parse(event: bytes, /) -> tuple[str | None, bytes, str | None, int | None] | None:
+    """`(event name, data, id, retry in ms)` of one piece (WHATWG HTML §9.2.6).
+
+    Data lines are joined with LF and stay bytes. None when there is neither a data nor an event
+    field: comments, keep-alives, an `id:` or `retry:` alone. A name, id or retry that is absent or
+    invalid is None. Text that is not UTF-8 is decoded with U+FFFD. Never raises.
+
+    An unterminated last line is read too, where a browser would drop the event: so the rest of a
+    cut stream can be looked at. A leading BOM is dropped.
+    """
+
+# --- patterns that users write --------------------------------------------------------------------
+
+@final
+class Regex:
+    """A linear-time regular expression (syntax of the Rust crate `regex`).
+
+    No look-around and no back-references; in exchange no pattern can hang the engine. Lone
+    surrogates in a text count as U+FFFD.
+
+    Raises ValueError with the reason for syntax that is wrong or not supported, and for a pattern
+    that compiles to more than 4 MiB.
+    """
+
+    def __new__(cls, pattern: str, /) -> Regex: ...
+    def search(self, text: str, /) -> tuple[int, int] | None:
+        """`(start, end)` of the leftmost match in characters, so `text[start:end]` is the match."""
+
+    def is_match(self, text: str, /) -> bool:
+        """Whether the pattern matches anywhere; cheaper than `search`."""
+
+    @property
+    def pattern(self) -> str:
+        """The pattern as given."""
+
+def glob_match(pattern: str, text: str, /) -> bool:
+    """Whether `pattern` covers all of `text`: `*` any run, `?` any one character, case-sensitive.
+
+    Nothing else is special and nothing escapes. Cost is at most the product of both lengths.
+    """
+
+# --- scores -------------------------------------------------------------------------------------
+
+def resilience_score(cells: Sequence[tuple[str, str]], /) -> float | None:
+    """100·Σ(passed·w)/Σ(w) over `(severity, verdict)` cells, 0 to 100, rounded to 2 digits.
+
+    Weights: critical 3, high 2, medium 1, low 1. `unknown` cells do not count; None when no cell
+    is `pass` or `fail`. Rounding is half to even on the exact quotient.
+
+    Raises ValueError for any other word.
+    """
+
+def jeffreys_interval(passed: int, total: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Interval of a pass rate: equal-tailed quantiles of Beta(passed + ½, total - passed + ½).
+
+    Lower is 0 when nothing passed, upper is 1 when everything did; `(0.0, 1.0)` without runs.
+    Source: Brown, Cai, DasGupta (2001), "Interval Estimation for a Binomial Proportion".
+
+    Raises ValueError for negative counts, passed > total, and a confidence outside (0, 1).
+    """

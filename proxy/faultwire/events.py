@@ -1,0 +1,305 @@
+"""Frozen values that cross borders between layers. No behaviour beyond reading themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Headers = tuple[tuple[str, str], ...]
+"""Header fields in order, names as sent; values decoded as Latin-1, so that bytes survive."""
+
+Kind = Literal["llm", "tool", "agent", "other"]
+Path = tuple[str | int, ...]
+"""Where a value stands in a JSON document: object keys and array indexes from the root."""
+
+
+def header(headers: Headers, name: str, default: str | None = None) -> str | None:
+    """The first value of a header field, names compared without case (RFC 9110 §5.1)."""
+    wanted = name.lower()
+    return next((value for key, value in headers if key.lower() == wanted), default)
+
+
+def with_header(headers: Headers, name: str, value: str | None) -> Headers:
+    """`headers` with one field set in place (or appended), or removed where `value` is None."""
+    wanted = name.lower()
+    out: list[tuple[str, str]] = []
+    done = value is None
+    for key, old in headers:
+        if key.lower() != wanted:
+            out.append((key, old))
+        elif not done and value is not None:
+            out.append((key, value))
+            done = True
+    if not done and value is not None:
+        out.append((name, value))
+    return tuple(out)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """An HTTP request. `path` includes the query; `body` is None while (or if never) held."""
+
+    method: str
+    scheme: str
+    host: str
+    port: int
+    path: str
+    headers: Headers = ()
+    body: bytes | None = None
+
+    @property
+    def url(self) -> str:
+        """The absolute URL; a default port is left out."""
+        default = {"https": 443, "http": 80}.get(self.scheme)
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}{'' if self.port == default else f':{self.port}'}{self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An HTTP response; `body` is None while it streams or is not held."""
+
+    status: int
+    reason: str = ""
+    headers: Headers = ()
+    body: bytes | None = None
+
+
+# ---------------------------------------------------------------- what an exchange says
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool call that the model made; `arguments` is JSON text as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """A tool's result inside an LLM request.
+
+    `path` leads to the value that holds the result's content; `name` is None where no call with
+    this id was seen; `new` means that it stands after the last assistant message.
+    """
+
+    call_id: str
+    name: str | None
+    arguments: str
+    text: str
+    is_error: bool
+    path: Path
+    new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a conversation."""
+
+    role: str
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_results: tuple[ToolResult, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RequestView:
+    """What an LLM request says, whatever its protocol."""
+
+    model: str
+    stream: bool
+    system: str = ""
+    turns: tuple[Turn, ...] = ()
+    tools: tuple[str, ...] = ()
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        """Every tool result in the conversation, oldest first."""
+        return tuple(result for turn in self.turns for result in turn.tool_results)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that the provider counted."""
+
+    input_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseView:
+    """What an LLM response says; `complete` is False where its closing event never came."""
+
+    model: str = ""
+    text: str = ""
+    finish_reason: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage | None = None
+    error: str | None = None
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request and, once it has come, its response, as faults and checks see it.
+
+    `key` is the fingerprint of what was asked (volatile fields masked), `n` counts the earlier
+    logical calls with that key in this session, `attempt` the SDK's retries of this logical call.
+    """
+
+    session: str
+    number: int
+    request: Request
+    kind: Kind = "other"
+    protocol: str | None = None
+    provider: str | None = None
+    tool: str | None = None
+    view: RequestView | None = None
+    response: Response | None = None
+    key: str = ""
+    n: int = 0
+    attempt: int = 0
+
+
+# ---------------------------------------------------------------- what a fault does
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Bytes on their way to the client: one event of a framed stream, a whole body, or a piece.
+
+    `index` counts chunks of this response from 0; `unit` says what the bytes are.
+    """
+
+    data: bytes
+    index: int
+    unit: Literal["event", "body", "bytes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Deliver bytes to the client."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Let time pass before the next action; holds no thread. `seconds` None: until the client leaves."""
+
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """End here. `clean`: the message is closed as if it were whole; else the connection just ends (FIN)."""
+
+    clean: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """Abort the connection with a TCP RST."""
+
+
+Action = Send | Wait | Cut | Reset
+
+Outcome = Literal["fired", "skipped", "inapplicable", "no_effect", "preempted"]
+
+
+@dataclass(frozen=True, slots=True)
+class FaultFired:
+    """One line of the ledger: what a fault decided on an exchange, why, and what it did.
+
+    Only `outcome == "fired"` means that the agent met the fault. `unit` is the roll, where one was
+    made; `effect` says what was done in words.
+    """
+
+    fault: str
+    id: str
+    site: str
+    outcome: Outcome
+    reason: str
+    key: str
+    n: int
+    attempt: int
+    unit: float | None = None
+    subject: str | None = None
+    effect: str | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+# ---------------------------------------------------------------- what a tape tells
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A response as one side saw it: `chunks` are (end offset in body, ns since the request began)."""
+
+    status: int
+    reason: str
+    headers: Headers
+    body: bytes
+    chunks: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One exchange as a tape holds it.
+
+    `upstream` is what the server said (None: it was never asked), `delivered` what the client got
+    (None: nothing). They are equal where no fault acted. `ending` is how the exchange ended.
+    """
+
+    session: str
+    number: int
+    kind: Kind
+    protocol: str | None
+    provider: str | None
+    tool: str | None
+    request: Request
+    upstream: Delivery | None
+    delivered: Delivery | None
+    ending: Literal["complete", "open", "client_aborted", "upstream_aborted", "cut", "reset", "refused"]
+    error: str | None
+    attempt: int
+    started_ms: int
+    duration_ms: float
+    faults: tuple[FaultFired, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AgentResult:
+    """How one invocation of the agent ended. `exit_code` is negative for a signal, None while unknown."""
+
+    answer: str
+    exit_code: int | None
+    duration_s: float
+    stderr: str = ""
+    timed_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """All that is known of one session: its traffic in order, and how the agent ended."""
+
+    session: str
+    exchanges: tuple[Recorded, ...]
+    agent: AgentResult | None = None
+
+    @property
+    def fired(self) -> tuple[FaultFired, ...]:
+        """Every fault that the agent really met."""
+        return tuple(f for e in self.exchanges for f in e.faults if f.outcome == "fired")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A check's judgement; `exchanges` are the numbers of those that prove it."""
+
+    verdict: Literal["pass", "fail", "unknown"]
+    explanation: str
+    value: Any = None
+    exchanges: tuple[int, ...] = ()
