@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from faultwire._core import SseSplitter
@@ -97,17 +97,16 @@ class Course:
             raise ValueError("a response head is needed")
         streams = sse.is_sse(response.headers)
         self._packed = header(response.headers, "content-encoding")
-        for running in self.all:
-            self._drop_unfit(running, exchange, streams)
+        for running in self.all:  # each sees the head as those before it leave it
+            self._drop_unfit(running, replace(exchange, response=response), streams)
+            if running.acts and running.mutator is not None:
+                response = running.mutator.head(response)
+                self.touches = True
         needs = self.needs
         if streams and needs & Need.EVENTS:
             self._splitter, self._unit = SseSplitter(), "event"
         elif needs & Need.BODY and not streams:
             self.holds, self._unit = True, "body"
-        acting = [running.mutator for running in self.all if running.acts and running.mutator]
-        for mutator in acting:
-            response = mutator.head(response)
-        self.touches = bool(acting)
         return response
 
     def join(self, running: Running) -> None:
@@ -188,7 +187,6 @@ class Course:
                     self._end(at)
             if self.ended:
                 return
-
 
 
 class _Instead(Mutator):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from faultwire.profile.model import Entry, Profile
     from faultwire.session import Judgement, SessionState, Verb
 
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What one entry does to one subject.
@@ -80,7 +81,12 @@ def decide_head(plan: Plan, dice: Dice, exchange: Exchange, state: SessionState)
 
 
 def decide_result(
-    profile: Profile, dice: Dice, exchange: Exchange, result: ToolResult, subject: Subject, state: SessionState
+    profile: Profile,
+    dice: Dice,
+    exchange: Exchange,
+    result: ToolResult,
+    subject: Subject,
+    state: SessionState,
 ) -> Plan:
     """The plan for one new tool result inside an LLM request; only the first that fires acts."""
     decisions: list[Decision] = []

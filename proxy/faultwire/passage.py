@@ -21,8 +21,6 @@ from faultwire.profile.match import may_match
 from faultwire.session import Subject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from faultwire.decide import Decision, Plan
     from faultwire.dice import Dice
     from faultwire.events import Action, Request, Response, ToolResult
@@ -100,7 +98,7 @@ class Passage:
             self._course.add(self._running(decision))
         actions, answer = self._course.depart()
         if self._course.ended:
-            self._context.state.broke(self.exchange.key)
+            self._context.state.broke(self.exchange.key, self.exchange.n)
         elif self._course.needs & (Need.BODY | Need.EVENTS):
             # A body that a fault must read has to come unpacked.
             request = replace(request, headers=with_header(request.headers, "accept-encoding", "identity"))
@@ -158,9 +156,7 @@ class Passage:
         state = self._context.state
         key = wire.tool_key(result.name or "", result.arguments)
         subject = Subject(key, state.occurrence(key), 0, result.name)
-        plan = decide_result(
-            self._profile, self._context.dice, self.exchange, result, subject, state
-        )
+        plan = decide_result(self._profile, self._context.dice, self.exchange, result, subject, state)
         self._note(plan)
         rewrite = None
         for decision in plan.decisions:
@@ -186,6 +182,8 @@ class Passage:
         for decision in plan.decisions:
             self._course.join(self._running(decision))
         delivered = self._course.arrive(self.exchange)
+        if delivered.status != response.status:
+            self._context.state.broke(self.exchange.key, self.exchange.n)
         self.touches = self._course.touches
         self.holds_response = self._course.holds
         return delivered
@@ -200,7 +198,7 @@ class Passage:
 
     def _after(self, actions: list[Action]) -> list[Action]:
         if any(isinstance(action, Cut | Reset) for action in actions):
-            self._context.state.broke(self.exchange.key)
+            self._context.state.broke(self.exchange.key, self.exchange.n)
         return actions
 
     # ------------------------------------------------------------ ledger

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from faultwire.events import header
 
@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 KEPT = 4096
 """Distinct calls, decisions and tool-call ids that are remembered, each."""
 
+OPEN = 64
+"""Identical calls whose retries are told apart."""
+
+UNTOLD = 3
+"""Retries that are taken for an SDK's where it does not count them itself; no SDK makes more. What
+comes after them is the agent's own new call."""
+
+K = TypeVar("K")
+V = TypeVar("V")
 Verb = Literal["fire", "skip", "inapplicable"]
 Judgement = tuple[Verb, str, float | None]
 """Verb, reason, and the roll where one was made."""
@@ -36,9 +45,34 @@ class Subject:
 
 @dataclass(slots=True)
 class _Call:
+    """All calls with one key: `n` is the latest; `attempts` counts the retries of the open ones."""
+
     n: int = -1
-    attempt: int = 0
-    broken: bool = False
+    attempts: OrderedDict[int, int] = field(default_factory=OrderedDict)
+    broken: set[int] = field(default_factory=set)
+
+    def begin(self) -> int:
+        self.n += 1
+        self.attempts[self.n] = 0
+        while len(self.attempts) > OPEN:
+            old, _ = self.attempts.popitem(last=False)
+            self.broken.discard(old)
+        return self.n
+
+    def retried(self, told: str | None) -> int | None:
+        """The call that a request repeats, None where it is a new one.
+
+        Of several identical calls at once, the one that a fault broke and that was tried as often as
+        the SDK says: which of them arrives first then changes nothing.
+        """
+        if told is None:
+            return min((n for n in self.broken if self.attempts[n] < UNTOLD), default=None)
+        count = told.strip()
+        if count in ("", "0"):
+            return None
+        like = [n for n, tried in self.attempts.items() if str(tried + 1) == count]
+        broken = [n for n in like if n in self.broken]
+        return min(broken) if broken else max(like or self.attempts, default=None)
 
 
 @dataclass(slots=True)
@@ -65,13 +99,13 @@ class SessionState:
         """
         call = self._call(exchange.key)
         told = header(exchange.request.headers, "x-stainless-retry-count")
-        retried = call.broken if told is None else told.strip() not in ("", "0")
-        if call.n >= 0 and retried:
-            call.attempt += 1
+        n = call.retried(told)
+        if n is None:
+            n = call.begin()
         else:
-            call.n, call.attempt = call.n + 1, 0
-        call.broken = False
-        return replace(exchange, n=call.n, attempt=call.attempt)
+            call.attempts[n] += 1
+            call.broken.discard(n)
+        return replace(exchange, n=n, attempt=call.attempts[n])
 
     def occurrence(self, key: str) -> int:
         """How often a tool result's key came before in the session."""
@@ -79,9 +113,11 @@ class SessionState:
         call.n += 1
         return call.n
 
-    def broke(self, key: str) -> None:
+    def broke(self, key: str, n: int) -> None:
         """A fault ended this attempt: an identical request that follows is its retry."""
-        self._call(key).broken = True
+        call = self._call(key)
+        if n in call.attempts:
+            call.broken.add(n)
 
     def counts(self, entry: str) -> tuple[int, int]:
         """Logical calls that an entry has seen, and those it fired on."""
@@ -110,7 +146,7 @@ class SessionState:
         return found
 
 
-def _bounded(memory: OrderedDict, key: object, value: object) -> None:
+def _bounded(memory: OrderedDict[K, V], key: K, value: V) -> None:
     memory[key] = value
     memory.move_to_end(key)
     while len(memory) > KEPT:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from faultwire.events import Send
+from faultwire.events import Kind, Send
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.dice import FaultDice
-    from faultwire.events import Action, Chunk, Exchange, Kind, Response, ToolResult
+    from faultwire.events import Action, Chunk, Exchange, Response, ToolResult
     from faultwire.wire._api import Rewrite
 
 Site = Literal["connection", "request", "result", "response", "stream"]

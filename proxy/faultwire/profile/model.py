@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
 
-from faultwire.faults._api import Fault  # noqa: TC001 - pydantic needs the class at run time
+from faultwire.faults._api import Fault
 
 Globs = str | tuple[str, ...]
 """One glob (`*`, `?`; case-sensitive), or several of which any may match."""

@@ -1,0 +1,96 @@
+"""`faultwire profiles`: which profiles there are, what they say, and whether one is right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from faultwire.cli.output import Format, columns, fields, format_option, show, show_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from faultwire.profile.model import Entry, Profile
+
+
+@click.group()
+def profiles() -> None:
+    """List, show and check profiles."""
+
+
+@profiles.command(name="list")
+@format_option
+def list_(format_: Format) -> None:
+    """List the profiles that have a name here: ./profiles/*.yaml and the built-in ones."""
+    from faultwire.profile.find import available
+
+    found = [(place, _told(place.path)) for place in available()]
+    if format_ == "json":
+        keys = ("name", "origin", "path", "description")
+        rows = ((place.name, place.origin, str(place.path), told) for place, told in found)
+        show_json([dict(zip(keys, row, strict=True)) for row in rows])
+        return
+    table = ((place.name, place.origin, told) for place, told in found)
+    show(columns(("profile", "where", "what happens"), table))
+
+
+def _told(path: Path) -> str:
+    """A profile's description. The folder may well hold other YAML, which must not hide the rest."""
+    from faultwire.errors import ProfileError
+    from faultwire.profile.load import load
+
+    try:
+        return load(path).description
+    except ProfileError as error:
+        return f"(no valid profile: {error.code})"
+
+
+@profiles.command(name="show")
+@click.argument("name")
+@format_option
+def show_(name: str, format_: Format) -> None:
+    """Show a profile, by name or path, as its author wrote it."""
+    from faultwire.profile.load import dump, find, load
+
+    path = find(name)
+    profile = load(path)
+    if format_ == "json":
+        show_json(dump(profile))
+        return
+    show(fields((("profile", profile.name), ("path", profile.path), ("sha256", profile.digest))))
+    show()
+    show(path.read_text(encoding="utf-8").rstrip("\n"))
+
+
+@profiles.command(name="validate")
+@click.argument("file")
+@format_option
+def validate(file: str, format_: Format) -> None:
+    """Check a profile, by name or path; every problem is told with its line (exit code 2)."""
+    from faultwire.profile.load import dump, find, load
+
+    profile = load(find(file))
+    if format_ == "json":
+        show_json({"valid": True, "profile": dump(profile)})
+    else:
+        show(_summary(profile))
+
+
+def _summary(profile: Profile) -> str:
+    count = len(profile.entries)
+    head = f"{profile.path}: valid, {count} fault{'' if count == 1 else 's'}"
+    return "\n".join((head, *(f"  {entry.line}: {_sentence(entry)}" for entry in profile.entries)))
+
+
+def _sentence(entry: Entry) -> str:
+    on = entry.on.model_dump(mode="json", exclude_defaults=True)
+    trigger = entry.trigger.model_dump(mode="json", exclude_defaults=True)
+    parts = [entry.id, f"on {_pairs(on)}" if on else "on everything it can act on"]
+    if trigger:
+        parts.append(f"when {_pairs(trigger)}")
+    return ", ".join(parts)
+
+
+def _pairs(values: dict[str, object]) -> str:
+    return " ".join(f"{key}={value}" for key, value in values.items())

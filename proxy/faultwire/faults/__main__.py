@@ -1,0 +1,9 @@
+"""`python -m faultwire.faults` prints docs/faults.md."""
+
+from __future__ import annotations
+
+import sys
+
+from faultwire.faults._markdown import markdown
+
+sys.stdout.write(markdown())

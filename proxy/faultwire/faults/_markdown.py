@@ -1,0 +1,52 @@
+"""The page of all built-in faults, from their code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from faultwire.faults._describe import SECTIONS, describe
+from faultwire.faults._registry import BUILTIN
+
+if TYPE_CHECKING:
+    from faultwire.faults._describe import Description, Setting
+
+_HEAD = """\
+# Faults
+
+<!-- Written by `python -m faultwire.faults`; edit the docstrings instead. -->
+
+A fault is one way of breaking an exchange. It acts where the agent meets it:
+
+| site | the agent sees |
+|---|---|
+| `connection` | nothing, late, or an aborted connection |
+| `result` | nothing at once: the model reads another tool result in its next request |
+| `response` | another status, headers or body |
+| `stream` | single events of a live stream delayed, or none any more |
+
+Several faults may meet in one exchange. They act in the order of this table, and within a site in
+the order of the profile; the first one that ends the exchange wins, and the tape says which ones came
+too late. How to say on which exchanges and how often a fault acts: [profiles](profiles.md).
+"""
+
+
+def markdown() -> str:
+    """The whole page."""
+    described = [describe(fault) for fault in BUILTIN]
+    index = ["| fault | site | |", "|---|---|---|"]
+    index += [f"| [`{d.name}`](#{d.name}) | `{d.site}` | {d.summary} |" for d in described]
+    return "\n".join((_HEAD, *index, "", *map(_section, described)))
+
+
+def _section(fault: Description) -> str:
+    lines = [f"## {fault.name}", "", fault.summary, ""]
+    for title in SECTIONS[:-1]:
+        lines += [f"**{title}.** {' '.join(fault.sections[title].split())}", ""]
+    if fault.settings:
+        lines += ["| setting | takes | default | |", "|---|---|---|---|", *map(_row, fault.settings), ""]
+    return "\n".join((*lines, "```yaml", fault.sections[SECTIONS[-1]], "```", ""))
+
+
+def _row(setting: Setting) -> str:
+    default = {None: "required", "null": ""}.get(setting.default, f"`{setting.default}`")
+    return f"| `{setting.name}` | {setting.expected} | {default} | {setting.description} |"

@@ -1,0 +1,44 @@
+"""What several faults ask about the protocol of an exchange."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from faultwire import wire
+from faultwire.wire import plain, sse
+
+if TYPE_CHECKING:
+    from faultwire.events import Exchange, Response
+    from faultwire.wire._api import Protocol
+
+
+def protocol_of(exchange: Exchange) -> Protocol | None:
+    """The protocol that the exchange speaks, None where it is none of ours."""
+    return wire.protocol(exchange.protocol) if exchange.protocol else None
+
+
+def error_answer(
+    exchange: Exchange, status: int, *, message: str | None = None, retry_after_s: float | None = None
+) -> Response:
+    """The error that the other side of this exchange would send, in its own shape."""
+    protocol = protocol_of(exchange)
+    error = protocol.error if protocol else plain.error
+    return error(status, message=message, retry_after_s=retry_after_s)
+
+
+def no_stream(exchange: Exchange) -> str | None:
+    """Why a fault on single events cannot act here, or None."""
+    if exchange.response is not None and not sse.is_sse(exchange.response.headers):
+        return "the response is no stream"
+    if exchange.view is not None and not exchange.view.stream:
+        return "the request asks for no stream"
+    return None
+
+
+def no_answer(exchange: Exchange) -> str | None:
+    """Why a fault on what the model said cannot act here, or None."""
+    if protocol_of(exchange) is None:
+        return "the exchange speaks no known model protocol"
+    if exchange.response is not None and exchange.response.status >= 300:
+        return f"the response has status {exchange.response.status}"
+    return None

@@ -1,0 +1,1 @@
+"""Faults that break what the model said."""

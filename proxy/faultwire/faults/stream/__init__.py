@@ -1,0 +1,1 @@
+"""Faults that break single events of a live stream."""

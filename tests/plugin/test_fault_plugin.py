@@ -1,0 +1,99 @@
+"""A fault of somebody else's package is found, documented, loaded and decided on like our own."""
+
+# ruff: noqa: E501 - each message stands in one line of its table
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+PACK = Path(__file__).parent / "fault_pack"
+PROFILE = "faults: [{teapot: {short: true}, on: {kind: tool}}]"
+USE = f"""
+from faultwire.dice import Dice
+from faultwire.events import Exchange, Request
+from faultwire.decide import decide
+from faultwire.profile.load import dump, from_dump, parse
+from faultwire.session import SessionState
+
+profile = parse({PROFILE!r}, "p.yaml")
+assert from_dump(dump(profile)) == profile
+exchange = Exchange("s", 1, Request("GET", "http", "h", 80, "/"), kind="tool", tool="kettle", key="k")
+dice = Dice(1, "s")
+(decision,) = decide(profile, dice, exchange, SessionState()).firing
+print(decision.entry.fault.start(exchange, dice.held(decision.entry.id, "k", 0)).answer().body.decode())
+"""
+
+
+def installed(site: Path, name: str, entry_points: dict[str, str]) -> None:
+    """What `pip install` leaves behind of a package, as far as entry points need it."""
+    info = site / f"{name.replace('-', '_')}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    lines = "".join(f"{key} = {value}\n" for key, value in entry_points.items())
+    (info / "entry_points.txt").write_text(f"[faultwire.faults]\n{lines}")
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    project = tomllib.loads((PACK / "pyproject.toml").read_text())["project"]
+    installed(tmp_path, project["name"], project["entry-points"]["faultwire.faults"])
+    (tmp_path / "fault_pack.py").write_bytes((PACK / "fault_pack.py").read_bytes())
+    return tmp_path
+
+
+def python(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH"), *sys.path])])
+    environment = os.environ | {"PYTHONPATH": path}
+    command = [sys.executable, *arguments]
+    return subprocess.run(
+        command, env=environment, cwd=site, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def test_it_is_used_in_a_profile_like_any_other(site):
+    done = python(site, "-c", USE)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "short and stout\n", "")
+
+
+def test_it_is_listed_and_documented(site):
+    listed = python(site, "-m", "faultwire", "faults", "list", "--format", "json")
+    assert listed.returncode == 0, listed.stderr
+    names = [fault["name"] for fault in json.loads(listed.stdout)]
+    assert names[-1] == "teapot"
+    shown = python(site, "-m", "faultwire", "faults", "show", "teapot")
+    assert shown.returncode == 0, shown.stderr
+    assert "RFC 2324." in shown.stdout
+    assert "short and stout" in shown.stdout
+
+
+def test_without_the_package_the_fault_is_unknown(tmp_path):
+    (tmp_path / "p.yaml").write_text(PROFILE)
+    done = python(tmp_path, "-m", "faultwire", "profiles", "validate", "./p.yaml")
+    assert done.returncode == 2
+    assert "p.yaml:1:11: profile.unknown_fault: found fault `teapot`, expected a known one\n" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("entry_points", "message"),
+    [
+        ({"latency": "fault_pack:Teapot"}, "fault `latency` of `bad-pack` (fault_pack:Teapot) adds fault `latency`, which there is already"),
+        ({"kettle": "fault_pack:Teapot"}, "fault `kettle` of `bad-pack` (fault_pack:Teapot) is called `teapot`"),
+        ({"kettle": "fault_pack:Nothing"}, "fault `kettle` of `bad-pack` (fault_pack:Nothing) failed to load: AttributeError"),
+        ({"kettle": "nowhere:Nothing"}, "fault `kettle` of `bad-pack` (nowhere:Nothing) failed to load: ModuleNotFoundError"),
+        ({"kettle": "broken:Nothing"}, "fault `kettle` of `bad-pack` (broken:Nothing) failed to load: ZeroDivisionError"),
+    ],
+)  # fmt: skip
+def test_a_package_that_fails_stops_everything_and_is_named(site, entry_points, message):
+    (site / "broken.py").write_text("1 / 0\n")
+    installed(site, "bad-pack", entry_points)
+    done = python(site, "-m", "faultwire", "faults", "list")
+    assert done.returncode == 3
+    assert done.stderr.startswith(f"fault.plugin: {message}")
+    assert done.stderr.endswith("hint: mend or uninstall `bad-pack`\n")
+    assert done.stdout == ""

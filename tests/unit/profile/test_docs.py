@@ -1,0 +1,39 @@
+"""The page on profiles says what the code does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from faultwire.profile.load import inline, parse
+from faultwire.profile.model import On, Trigger
+
+PAGE = (Path(__file__).parents[3] / "docs" / "profiles.md").read_text()
+
+
+@pytest.mark.parametrize("text", re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL))
+def test_every_profile_on_the_page_loads(text):
+    assert parse(text, "profile.yaml").entries
+
+
+def test_every_fault_on_a_command_line_is_understood():
+    faults = re.findall(r"--fault '(.*?)'", PAGE)
+    assert faults
+    for text in faults:
+        assert inline(text).entries
+
+
+def section(title: str) -> str:
+    return PAGE.partition(f"## {title}\n")[2].partition("\n## ")[0]
+
+
+@pytest.mark.parametrize(("title", "model"), [("`on`", On), ("`trigger`", Trigger)])
+def test_every_key_is_on_the_page(title, model):
+    told = {
+        name
+        for cell in re.findall(r"^\| (`.*?) \|", section(title), re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", cell)
+    }
+    assert told == set(model.model_fields)

@@ -1,0 +1,95 @@
+"""Matching, key by key, each with what it must not match."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from faultwire.events import Exchange, Request, RequestView, Response
+from faultwire.profile.match import may_match, mismatch, needs_response, response_mismatch
+from faultwire.profile.model import On
+
+REQUEST = Request(
+    "POST",
+    "https",
+    "api.openai.com",
+    443,
+    "/v1/chat/completions?x=1",
+    (("X-Team", "blue"), ("accept", "*/*")),
+)
+LLM = Exchange(
+    "alice",
+    1,
+    REQUEST,
+    kind="llm",
+    protocol="openai_chat",
+    provider="openai",
+    view=RequestView("gpt-4o", True),
+)
+TOOL = Exchange(
+    "alice", 2, Request("GET", "http", "search.local", 8080, "/q"), kind="tool", tool="web_search"
+)
+OTHER = Exchange("alice", 3, Request("POST", "https", "telemetry.example.com", 443, "/v1/traces"))
+
+
+@pytest.mark.parametrize(
+    ("on", "exchange", "found"),
+    [
+        (On(), LLM, None),
+        (On(), TOOL, None),
+        (On(), OTHER, "kind"),
+        (On(model="*"), OTHER, "kind"),
+        (On(kind="other"), OTHER, None),
+        (On(host="telemetry.*"), OTHER, None),
+        (On(path="/v1/*"), OTHER, None),
+        (On(kind="llm"), TOOL, "kind"),
+        (On(provider="openai", model="gpt-4*"), LLM, None),
+        (On(model="gpt-3*"), LLM, "model"),
+        (On(model=("gpt-3*", "gpt-4?")), LLM, None),
+        (On(model="GPT-4*"), LLM, "model"),
+        (On(provider="*"), TOOL, "provider"),
+        (On(host="api.openai.com"), LLM, None),
+        (On(host="openai.com"), LLM, "host"),
+        (On(path="/v1/chat/completions"), LLM, None),
+        (On(url="https://api.openai.com/v1/chat/completions?x=1"), LLM, None),
+        (On(url="http://search.local:8080/*"), TOOL, None),
+        (On(method="GET"), LLM, "method"),
+        (On(tool="web_*"), TOOL, None),
+        (On(tool="*"), LLM, "tool"),
+        (On(session="ali*"), LLM, None),
+        (On(session="bob"), LLM, "session"),
+        (On(stream=True), LLM, None),
+        (On(stream=False), LLM, "stream"),
+        (On(stream=False), TOOL, "stream"),
+        (On(header={"x-team": "b*"}), LLM, None),
+        (On(header={"x-team": "red"}), LLM, "header x-team"),
+        (On(header={"x-none": "*"}), LLM, "header x-none"),
+        (On(status=500), LLM, None),
+    ],
+)
+def test_mismatch_names_the_first_key_that_differs(on, exchange, found):
+    assert mismatch(on, exchange) == found
+
+
+def test_a_results_tool_goes_before_the_exchanges():
+    assert mismatch(On(tool="lookup"), LLM, tool="lookup") is None
+    assert mismatch(On(tool="lookup"), LLM, tool="other") == "tool"
+
+
+def test_the_status_is_left_to_the_response():
+    on = On(status=(500, 503))
+    assert needs_response(on)
+    assert not needs_response(On(kind="llm"))
+    assert response_mismatch(on, LLM) is None, "not known yet"
+    assert response_mismatch(on, replace(LLM, response=Response(503))) is None
+    assert response_mismatch(on, replace(LLM, response=Response(200))) == "status"
+    assert response_mismatch(On(status=200), replace(LLM, response=Response(200))) is None
+
+
+@pytest.mark.parametrize(
+    "on", [On(), On(kind="llm"), On(model="gpt-4*"), On(stream=True), On(header={"x-team": "b*"})]
+)
+def test_may_match_never_rules_out_what_matches_with_the_body(on):
+    assert mismatch(on, LLM) is None
+    assert may_match(on, replace(LLM, view=None))
