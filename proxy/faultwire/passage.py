@@ -143,13 +143,25 @@ class Passage:
                 self._judge_result(result)
             rewrite = state.rewrites.get(result.call_id)
             if rewrite is not None:
-                body = protocol.replace_result(body, result, rewrite)
+                try:
+                    body = protocol.replace_result(body, result, rewrite)
+                except WireError as error:
+                    self._unwritten(result, error)
         if body is request.body:
             return request
         headers = request.headers
         if header(headers, "content-length") is not None:
             headers = with_header(headers, "content-length", str(len(body)))
         return replace(request, body=body, headers=headers)
+
+    def _unwritten(self, result: ToolResult, error: WireError) -> None:
+        """A body that can be read but not edited goes on as it is, and the ledger takes back its word."""
+        self._lines = [
+            replace(line, outcome="inapplicable", reason=error.message, effect=None)
+            if line.outcome == "fired" and line.subject == result.name
+            else line
+            for line in self._lines
+        ]
 
     def _judge_result(self, result: ToolResult) -> None:
         """Decide on one new tool result, and remember the decision for its call id."""

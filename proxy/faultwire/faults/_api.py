@@ -10,18 +10,22 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from enum import IntFlag
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 from faultwire.events import Kind, Send
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from faultwire.dice import FaultDice
     from faultwire.events import Action, Chunk, Exchange, Response, ToolResult
     from faultwire.wire._api import Rewrite
+    from faultwire.wire._edits import TextPlace
+
+Memory = dict[str, Any]
+"""What a fault keeps between the exchanges of a session; the fault keeps it small."""
 
 Site = Literal["connection", "request", "result", "response", "stream"]
 SITES: tuple[Site, ...] = ("connection", "request", "result", "response", "stream")
@@ -44,9 +48,17 @@ class Mutator:
     """What a started fault does to one exchange. Every method passes through by default.
 
     `effect` stays None until the agent has met the fault; then it says in words what was done.
+    `replaces` is True where what it delivers no longer holds anything of what it was fed. `memory` is
+    shared by all mutators of one entry in one session.
     """
 
     effect: str | None = None
+    replaces: bool = False
+    memory: Memory
+
+    def arrived(self, memory: Memory, at_s: float) -> None:
+        """Called right after the start; `at_s` is the exchange's instant in its session."""
+        self.memory = memory
 
     def before(self) -> Iterable[Action]:
         """Before upstream is called: `Wait`, or an end (`Cut`, `Reset`)."""
@@ -79,6 +91,10 @@ class Fault(BaseModel):
     needs: ClassVar[Need] = Need.HEAD
     kinds: ClassVar[tuple[Kind, ...]] = ()
     """The kinds of exchange it can act on; empty: every kind."""
+    answers: ClassVar[bool] = False
+    """Does it give an error answer of its own, which SDKs may repeat?"""
+    outermost: ClassVar[bool] = False
+    """Does it change how bytes are divided? Then it comes after all faults that read them."""
 
     def inapplicable(self, exchange: Exchange) -> str | None:
         """Why this fault cannot act on this exchange, or None. Called before the request goes out
@@ -91,6 +107,10 @@ class Fault(BaseModel):
         """A fresh mutator for one exchange."""
         return Mutator()
 
+    def watch(self, exchange: Exchange) -> Mutator | None:
+        """A mutator that only takes notes, for a matching exchange on which this fault does not fire."""
+        return None
+
 
 class ResultFault(Fault):
     """A fault at the `result` site: it replaces a tool's result inside the next LLM request."""
@@ -100,5 +120,39 @@ class ResultFault(Fault):
     kinds: ClassVar[tuple[Kind, ...]] = ("llm",)
 
     @abstractmethod
-    def rewrite(self, result: ToolResult, dice: FaultDice) -> Rewrite:
-        """What the model reads in place of `result`."""
+    def rewrite(self, result: ToolResult, dice: FaultDice) -> Rewrite | None:
+        """What the model reads in place of `result`, None where nothing is to change."""
+
+    def delay_s(self, result: ToolResult, dice: FaultDice) -> float:
+        """How long the request that brings this result is held back."""
+        return 0.0
+
+
+class RequestFault(Fault):
+    """A fault at the `request` site: it changes texts of the conversation that the model reads.
+
+    Clients resend their history unchanged, so a changed text is changed again in every later request.
+    """
+
+    site: ClassVar[Site] = "request"
+    needs: ClassVar[Need] = Need.REQUEST
+    kinds: ClassVar[tuple[Kind, ...]] = ("llm",)
+
+    @abstractmethod
+    def retell(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
+        """The texts that shall read differently; none where there is nothing to act on."""
+
+    def inapplicable(self, exchange: Exchange) -> str | None:
+        """Only where the protocol's requests can be edited, and are not signed."""
+        from faultwire.faults._wire import no_texts
+
+        return super().inapplicable(exchange) or no_texts(exchange)
+
+
+class Retold(NamedTuple):
+    """What one text of a request becomes; `effect` says it in words."""
+
+    place: TextPlace
+    text: str
+    effect: str
+    canary: str | None = None

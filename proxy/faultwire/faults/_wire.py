@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faultwire import wire
+from faultwire.events import header
 from faultwire.wire import plain, sse
 
 if TYPE_CHECKING:
     from faultwire.events import Exchange, Response
     from faultwire.wire._api import Protocol
+    from faultwire.wire._edits import Ability, Failure
 
 
 def protocol_of(exchange: Exchange) -> Protocol | None:
@@ -42,3 +44,36 @@ def no_answer(exchange: Exchange) -> str | None:
     if exchange.response is not None and exchange.response.status >= 300:
         return f"the response has status {exchange.response.status}"
     return None
+
+
+def no_body(exchange: Exchange) -> str | None:
+    """Why a fault on a whole body cannot act here, or None."""
+    if exchange.response is not None and sse.is_sse(exchange.response.headers):
+        return "the response is a stream"
+    if exchange.view is not None and exchange.view.stream:
+        return "the request asks for a stream"
+    return None
+
+
+def cannot(exchange: Exchange, ability: Ability) -> str | None:
+    """Why an edit cannot be made in this exchange's protocol, or None."""
+    protocol = protocol_of(exchange)
+    if protocol is None:
+        return "the exchange speaks no known model protocol"
+    if not protocol.edits.can(ability):
+        return f"not supported for `{protocol.name}`"
+    return None
+
+
+def no_texts(exchange: Exchange) -> str | None:
+    """Why the texts of this request cannot be changed, or None."""
+    signed = header(exchange.request.headers, "authorization") or ""
+    if signed.startswith("AWS4-"):
+        return "the request is signed, and a changed one would be refused"
+    return cannot(exchange, "texts")
+
+
+def failure_answer(exchange: Exchange, what: Failure, message: str | None = None) -> Response | None:
+    """The provider's answer for a named failure, None where it has none."""
+    protocol = protocol_of(exchange)
+    return protocol.edits.failure(what, message=message) if protocol else None

@@ -11,6 +11,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from faultwire.wire._edits import Edits
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -19,10 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """What a tool result is replaced with."""
+    """What a tool result is replaced with.
+
+    `raw` leaves the text as it is even where the original is JSON and this is not; `canary` is a word
+    in the text that is looked for in all that the agent sends from then on.
+    """
 
     text: str
     is_error: bool = False
+    raw: bool = False
+    canary: str | None = None
 
 
 class StreamReader(ABC):
@@ -56,6 +64,9 @@ class Protocol(ABC):
 
     name: ClassVar[str]
     """The word used in profiles, tapes and reports, for example `openai_chat`."""
+
+    edits: ClassVar[Edits] = Edits()
+    """Changes of answers and requests that this protocol knows how to make."""
 
     @abstractmethod
     def recognise(self, request: Request) -> bool:
@@ -98,5 +109,7 @@ class Protocol(ABC):
         """The same for a stream: later text and tool-call events go, closing events stay and agree."""
 
     @abstractmethod
-    def error(self, status: int, *, message: str | None = None, retry_after_s: float | None = None) -> Response:
+    def error(
+        self, status: int, *, message: str | None = None, retry_after_s: float | None = None
+    ) -> Response:
         """The error answer that the provider sends for a status, with its headers."""

@@ -1,0 +1,1 @@
+"""The mock provider: a small deterministic server that speaks the providers' protocols."""

@@ -1,0 +1,48 @@
+"""`python -m faultwire.mock`: the mock as a child process of `faultwire`.
+
+Settings come as one JSON argument. One JSON line on stdout says where it listens, or what went
+wrong; it ends when its standard input does, or on SIGTERM.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from faultwire.errors import FaultwireError
+from faultwire.mock.serving import MockSettings, serve
+
+if TYPE_CHECKING:
+    from faultwire.mock.serving import Listening
+
+
+def main() -> int:
+    """Serve; returns the exit code."""
+    settings = MockSettings(**json.loads(sys.argv[1])) if len(sys.argv) > 1 else MockSettings()
+    try:
+        serve(settings, _ready, watch=sys.stdin.fileno())
+    except FaultwireError as error:
+        _say({"error": {**_told(error), "exit_code": error.exit_code}})
+        return error.exit_code
+    return 0
+
+
+def _told(error: FaultwireError) -> dict[str, object]:
+    where = asdict(error.where) if error.where else None
+    also = [_told(other) for other in error.also]
+    return {"code": error.code, "message": error.message, "hint": error.hint, "where": where, "also": also}
+
+
+def _ready(listening: Listening) -> None:
+    _say(asdict(listening))
+
+
+def _say(line: dict[str, object]) -> None:
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,29 @@
+"""Host names that the mock stands in for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PROVIDER_HOSTS = (
+    "api.openai.com",
+    "us.api.openai.com",
+    "eu.api.openai.com",
+    "api.anthropic.com",
+    "api.groq.com",
+    "api.mistral.ai",
+    "api.deepseek.com",
+    "api.together.xyz",
+    "api.fireworks.ai",
+    "api.cerebras.ai",
+    "api.x.ai",
+    "openrouter.ai",
+)
+"""Providers whose own hosts speak a protocol of the mock."""
+
+
+def routes(port: int) -> Mapping[str, str]:
+    """Where each provider's traffic goes instead: a plain-HTTP mock on this machine."""
+    return dict.fromkeys(PROVIDER_HOSTS, f"http://127.0.0.1:{port}")

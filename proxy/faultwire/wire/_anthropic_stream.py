@@ -1,0 +1,223 @@
+"""Anthropic's streams, and how its answers are cut short."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from faultwire.errors import WireError
+from faultwire.events import ResponseView, ToolCall, Usage
+from faultwire.wire import _json, sse
+from faultwire.wire._api import StreamEditor, StreamReader
+from faultwire.wire.tokens import Budget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_INPUT_COUNTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+_CUT = "max_tokens"
+
+
+def usage_of(usage: Any) -> Usage | None:
+    """All input, from caches too, and the output; None where nothing was counted."""
+    if not isinstance(usage, dict):
+        return None
+    read = sum(_json.count(usage.get(key)) for key in _INPUT_COUNTS)
+    return Usage(read, _json.count(usage.get("output_tokens")))
+
+
+def error_text(document: _json.Object) -> str | None:
+    """What an error object says, None where it is none."""
+    error = document.get("error")
+    if document.get("type") != "error" and not isinstance(error, dict):
+        return None
+    told = _json.member(error, "message") or _json.member(error, "type") or error
+    return _json.string(told) or "error"
+
+
+@dataclass(slots=True)
+class _Block:
+    kind: str
+    id: str
+    name: str
+    input: Any
+    text: list[str] = field(default_factory=list)
+
+    def call(self) -> ToolCall:
+        return ToolCall(self.id, self.name, "".join(self.text) or _json.dump(self.input).decode())
+
+
+class Reader(StreamReader):
+    """Gathers the blocks; what is no JSON is told in `error` and passed over."""
+
+    def __init__(self) -> None:
+        self._model = ""
+        self._blocks: dict[int, _Block] = {}
+        self._usage: dict[str, Any] = {}
+        self._finish: str | None = None
+        self._error: str | None = None
+        self._complete = False
+
+    def feed(self, event: bytes) -> None:
+        """Take one event with its framing bytes."""
+        fields = sse.fields(event)
+        if fields is None or not fields.data:
+            return
+        try:
+            document = _json.load_object(fields.data)
+        except WireError as error:
+            self._error = self._error or error.message
+            return
+        match document.get("type"):
+            case "message_start":
+                self._model = _json.string(_json.member(document, "message", "model"))
+                self._count(_json.member(document, "message", "usage"))
+            case "content_block_start":
+                self._begin(_json.count(document.get("index")), document.get("content_block"))
+            case "content_block_delta":
+                self._add(_json.count(document.get("index")), document.get("delta"))
+            case "message_delta":
+                self._finish = _json.string(_json.member(document, "delta", "stop_reason")) or self._finish
+                self._count(document.get("usage"))
+            case "message_stop":
+                self._complete = True
+            case "error":
+                self._error = self._error or error_text(document)
+
+    def view(self) -> ResponseView:
+        """What was said so far."""
+        blocks = self._blocks.values()
+        return ResponseView(
+            model=self._model,
+            text="".join("".join(block.text) for block in blocks if block.kind == "text"),
+            finish_reason=self._finish,
+            tool_calls=tuple(block.call() for block in blocks if block.kind == "tool_use"),
+            usage=usage_of(self._usage or None),
+            error=self._error,
+            complete=self._complete,
+        )
+
+    def _begin(self, index: int, block: Any) -> None:
+        if isinstance(block, dict):
+            kind, call_id, name = (_json.string(block.get(key)) for key in ("type", "id", "name"))
+            self._blocks[index] = _Block(kind, call_id, name, block.get("input", {}))
+            self._blocks[index].text.append(_json.string(block.get("text")))
+
+    def _add(self, index: int, delta: Any) -> None:
+        block = self._blocks.get(index)
+        if block is not None:
+            key = {"text_delta": "text", "input_json_delta": "partial_json"}.get(_json.member(delta, "type"))
+            block.text.append(_json.string(_json.member(delta, key)) if key else "")
+
+    def _count(self, usage: Any) -> None:
+        """Counts are cumulative: the last word on each stands."""
+        if isinstance(usage, dict):
+            self._usage.update((key, value) for key, value in usage.items() if value is not None)
+
+
+# ---------------------------------------------------------------- cutting short
+
+
+class Truncator(StreamEditor):
+    """Lets text and tool calls say `max_tokens` tokens; what closes the stream stays and agrees."""
+
+    def __init__(self, max_tokens: int) -> None:
+        self._budget = Budget(max_tokens)
+        self._gone: set[int] = set()
+
+    def feed(self, event: bytes) -> Iterable[bytes]:
+        """The event, cut, or nothing where the cut left nothing of it."""
+        fields = sse.fields(event)
+        try:
+            document = _json.load_object(fields.data if fields else b"")
+            data = self._cut(fields.data if fields else b"", document)
+        except WireError:
+            return (event,)  # what the client cannot read either is not ours to mend
+        if fields is None or data == fields.data:
+            return (event,)
+        self.changed = True
+        return (sse.with_data(event, data),) if data else ()
+
+    def _cut(self, data: bytes, document: _json.Object) -> bytes:
+        index = _json.count(document.get("index"))
+        match document.get("type"):
+            case "content_block_start":
+                return self._start(data, index, document.get("content_block"))
+            case "content_block_delta":
+                return b"" if index in self._gone else self._delta(data, index, document.get("delta"))
+            case "content_block_stop":
+                return b"" if index in self._gone else data
+            case "message_delta":
+                return self._close(data, document)
+        return data
+
+    def _start(self, data: bytes, index: int, block: Any) -> bytes:
+        """A call's name counts, as it does in whole answers."""
+        name = _json.string(_json.member(block, "name"))
+        if not self._budget.enter(index) or self._budget.take(name) != name:
+            self._gone.add(index)
+            return b""
+        return data
+
+    def _delta(self, data: bytes, index: int, delta: Any) -> bytes:
+        key = {"text_delta": "text", "input_json_delta": "partial_json"}.get(_json.member(delta, "type"))
+        words = _json.string(_json.member(delta, key)) if key else ""
+        if key is None or not words:
+            return data
+        kept = self._budget.take(words) if self._budget.enter(index) else ""
+        if kept == words:
+            return data
+        return _json.put(data, ("delta", key), _json.dump(kept)) if kept else b""
+
+    def _close(self, data: bytes, document: _json.Object) -> bytes:
+        if not self._budget.spent:
+            return data
+        if _json.member(document, "delta", "stop_reason") is not None:
+            data = _stopped(data, ("delta",), document["delta"])
+        return _counted(data, document, self._budget.max_tokens)
+
+
+def cut_body(body: bytes, max_tokens: int) -> bytes:
+    """A whole answer, cut."""
+    document = _json.load_object(body)
+    budget = Budget(max_tokens)
+    gone = []
+    edited = body
+    for at, block in _json.objects(document.get("content")):
+        words = _words(block)
+        kept = budget.take(words) if budget.enter(at) else ""
+        if kept == words and (words or not budget.spent):
+            continue
+        if block.get("type") == "text" and kept:
+            edited = _json.put(edited, ("content", at, "text"), _json.dump(kept))
+        else:
+            gone.append(at)
+    for at in reversed(gone):
+        edited = _json.drop(edited, ("content", at))
+    if not budget.spent:
+        return body
+    return _counted(_stopped(edited, (), document), document, max_tokens)
+
+
+def _words(block: _json.Object) -> str:
+    if block.get("type") == "text":
+        return _json.string(block.get("text"))
+    if block.get("type") == "tool_use":
+        return _json.string(block.get("name")) + _json.dump(block.get("input", {})).decode()
+    return ""
+
+
+def _stopped(text: bytes, place: tuple[str, ...], holder: _json.Object) -> bytes:
+    """The stop reason of a cut answer, and nothing left of what explained another one."""
+    text = _json.put(text, (*place, "stop_reason"), _json.dump(_CUT))
+    for key in ("stop_sequence", "stop_details"):
+        if holder.get(key) is not None:
+            text = _json.put(text, (*place, key), b"null")
+    return text
+
+
+def _counted(text: bytes, document: _json.Object, max_tokens: int) -> bytes:
+    told = _json.member(document, "usage", "output_tokens")
+    if _json.count(told) <= max_tokens:
+        return text
+    return _json.put(text, ("usage", "output_tokens"), _json.dump(max_tokens))

@@ -1,0 +1,93 @@
+"""A tool result's content: a string, or an array of blocks, in the shapes that OpenAI and Anthropic share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from faultwire.errors import WireError
+from faultwire.wire import _json
+
+if TYPE_CHECKING:
+    from faultwire.wire._api import Rewrite
+
+
+def text_of(content: Any, glue: str = "\n") -> str:
+    """The text that a content value carries; images and the like carry none."""
+    if isinstance(content, str):
+        return content
+    texts = (block_text(block) for _, block in _json.objects(content))
+    return glue.join(text for text in texts if text is not None)
+
+
+def block_text(block: _json.Object) -> str | None:
+    """The text of one block, None where it is no block of text."""
+    match block.get("type"):
+        case "text" | "input_text" | "output_text":
+            return _json.string(block.get("text"))
+        case "refusal":
+            return _json.string(block.get("refusal"))
+        case "search_result":
+            return text_of(block.get("content"))
+        case "document":
+            source = block.get("source")
+            inner = _json.member(source, "content")
+            return text_of(inner) if inner is not None else _plain_document(source)
+    return None
+
+
+def _plain_document(source: Any) -> str | None:
+    is_text = _json.member(source, "type") == "text"
+    return _json.string(_json.member(source, "data")) if is_text else None
+
+
+def rewritten(content: bytes, rewrite: Rewrite, *, empty_block: bool) -> bytes:
+    """The text of a content value with its words replaced, its container type kept.
+
+    Of several text blocks one stays (the one with `cache_control`, else the first), blocks without
+    text stay as they are. `empty_block`: may a text block be empty? Else it goes, too.
+    """
+    value = _json.load(content)
+    if isinstance(value, list):
+        return _rewritten_blocks(content, value, rewrite, empty_block=empty_block)
+    return _json.dump(like(text_of(value), rewrite))
+
+
+def _rewritten_blocks(content: bytes, value: list[Any], rewrite: Rewrite, *, empty_block: bool) -> bytes:
+    worded = [index for index, block in _json.objects(value) if block_text(block) is not None]
+    plain = [index for index in worded if value[index].get("type") == "text"]
+    cached = [index for index in plain if "cache_control" in value[index]]
+    carrier = next(iter(cached or plain), None)
+    original = text_of(value) if carrier is None else _json.string(value[carrier].get("text"))
+    text = like(original, rewrite)
+    if not text and not empty_block:
+        carrier = None
+    elif carrier is not None:
+        content = _json.put(content, (carrier, "text"), _json.dump(text))
+    for index in reversed(worded):
+        if index != carrier:
+            content = _json.drop(content, (index,))
+    if carrier is None and (text or empty_block):
+        content = _json.insert_first(content, b'{"type":"text","text":' + _json.dump(text) + b"}")
+    return content
+
+
+def like(original: str, rewrite: Rewrite) -> str:
+    """The replacement's text; where the original is a JSON object or array, it is JSON, too."""
+    container = _container(original)
+    if rewrite.raw or container is None or _json.is_json(rewrite.text):
+        return rewrite.text
+    if not rewrite.text:
+        return "[]" if container is list else "{}"
+    wrapped: Any = [rewrite.text] if container is list else {"result": rewrite.text}
+    if rewrite.is_error:
+        wrapped = {"error": rewrite.text}
+    return _json.dump(wrapped).decode()
+
+
+def _container(text: str) -> type | None:
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return type(_json.load(text))
+    except WireError:
+        return None

@@ -1,0 +1,87 @@
+"""What else a protocol can change: words of answers and requests, and named failures.
+
+`Edits` answers "not supported" to everything; a protocol overrides what it can do. Faults ask first
+(`can`), so that the ledger can say why nothing happened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from faultwire.events import Path, Response, ToolCall
+    from faultwire.wire._api import StreamEditor
+
+Ability = Literal["answer", "texts", "failure", "error_event"]
+Finish = Literal["stop", "length", "tool_calls", "content_filter", "refusal"]
+"""Why a model stopped, in words that every protocol has one of its own for."""
+Failure = Literal["overloaded", "quota_exceeded", "context_length", "content_filter"]
+"""Errors that providers tell apart although several share a status."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of one answer; what is None stays as it is, byte for byte.
+
+    `text` maps all that the answer says to what it shall say instead. `calls` maps its tool calls:
+    one with a known id replaces that call, one with a new id is added, one that is left out goes.
+    `finish` maps the reason why it stopped. `refuse` moves the text to where refusals are declared.
+    """
+
+    text: Callable[[str], str] | None = None
+    calls: Callable[[tuple[ToolCall, ...]], tuple[ToolCall, ...]] | None = None
+    finish: Finish | None = None
+    refuse: bool = False
+    drop_usage: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TextPlace:
+    """One text in a request: who says it, and the path of its JSON string.
+
+    `turn` is the ordinal of its message, -1 for a system prompt outside of the messages. `new` means
+    that it stands after the last assistant message.
+    """
+
+    role: Literal["system", "user", "assistant", "tool"]
+    text: str
+    path: Path
+    turn: int
+    new: bool
+
+
+class Edits:
+    """The changes that a protocol supports; this base supports none."""
+
+    abilities: frozenset[Ability] = frozenset()
+
+    def can(self, ability: Ability) -> bool:
+        """Is this kind of change supported?"""
+        return ability in self.abilities
+
+    def change(self, body: bytes, change: Change) -> bytes:
+        """A whole answer, changed; the same bytes where nothing was to do. Raises WireError."""
+        return body
+
+    def changer(self, change: Change) -> StreamEditor | None:
+        """The same for a stream: what is to change is held back until it is whole."""
+        return None
+
+    def texts(self, body: bytes) -> tuple[TextPlace, ...]:
+        """The texts of a request, in order. Raises WireError."""
+        return ()
+
+    def retell(self, body: bytes, changed: dict[Path, str]) -> bytes:
+        """The request with the texts at these paths replaced and nothing else changed."""
+        return body
+
+    def failure(self, what: Failure, *, message: str | None = None) -> Response | None:
+        """The error answer that the provider gives for a named failure."""
+        return None
+
+    def error_event(self, what: Literal["overloaded", "server_error"], message: str | None) -> bytes | None:
+        """The event by which the provider tells of an error inside a stream that has begun."""
+        return None

@@ -1,0 +1,214 @@
+"""OpenAI Chat's streams, and how its answers are cut short."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from faultwire.errors import WireError
+from faultwire.events import ResponseView, ToolCall, Usage
+from faultwire.wire import _json, sse
+from faultwire.wire._api import StreamEditor, StreamReader
+from faultwire.wire.tokens import Budget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from faultwire.events import Path
+
+
+def is_done(data: bytes) -> bool:
+    """The closing marker, matched by prefix as the SDKs do."""
+    return data.startswith(b"[DONE]")
+
+
+def said(call: _json.Object) -> tuple[str, str]:
+    """The name and argument text of a call (or a piece of one), function or custom."""
+    kind, key = ("function", "arguments") if "function" in call else ("custom", "input")
+    inner = call.get(kind)
+    if not isinstance(inner, dict):
+        return "", ""
+    return _json.string(inner.get("name")), _json.string(inner.get(key))
+
+
+def error_text(document: _json.Object) -> str | None:
+    """What `error` says: an object with a message, or a bare string; None where there is none."""
+    error = document.get("error")
+    if isinstance(error, dict):
+        return _json.string(error.get("message")) or _json.string(error.get("code")) or "error"
+    if isinstance(error, str):
+        return error
+    if document.get("object") == "error":
+        return _json.string(document.get("message")) or "error"
+    return None
+
+
+class Reader(StreamReader):
+    """Gathers the first choice; what is no JSON is told in `error` and passed over."""
+
+    def __init__(self) -> None:
+        self._model = ""
+        self._text: list[str] = []
+        self._calls: dict[int, tuple[str, str, list[str]]] = {}
+        self._finish: str | None = None
+        self._usage: Usage | None = None
+        self._error: str | None = None
+        self._complete = False
+
+    def feed(self, event: bytes) -> None:
+        """Take one event with its framing bytes."""
+        fields = sse.fields(event)
+        if fields is None or not fields.data:
+            return
+        if is_done(fields.data):
+            self._complete = True
+            return
+        try:
+            document = _json.load_object(fields.data)
+        except WireError as error:
+            self._error = self._error or error.message
+            return
+        self._take(document)
+
+    def view(self) -> ResponseView:
+        """What was said so far."""
+        return ResponseView(
+            model=self._model,
+            text="".join(self._text),
+            finish_reason=self._finish,
+            tool_calls=tuple(ToolCall(i, name, "".join(parts)) for i, name, parts in self._calls.values()),
+            usage=self._usage,
+            error=self._error,
+            complete=self._complete,
+        )
+
+    def _take(self, document: _json.Object) -> None:
+        self._model = self._model or _json.string(document.get("model"))
+        self._error = self._error or error_text(document)
+        usage = document.get("usage")
+        if isinstance(usage, dict):
+            counts = (_json.count(usage.get(key)) for key in ("prompt_tokens", "completion_tokens"))
+            self._usage = Usage(*counts)
+        for _, choice in _json.objects(document.get("choices")):
+            if choice.get("index", 0) == 0:
+                self._finish = _json.string(choice.get("finish_reason")) or self._finish
+                self._delta(choice.get("delta"))
+
+    def _delta(self, delta: Any) -> None:
+        for key in ("content", "refusal"):
+            self._text.append(_json.string(_json.member(delta, key)))
+        for _, piece in _json.objects(_json.member(delta, "tool_calls")):
+            name, arguments = said(piece)
+            call_id = _json.string(piece.get("id"))
+            known = self._calls.setdefault(self._index(piece, call_id), (call_id, name, []))
+            known[2].append(arguments)
+
+    def _index(self, piece: _json.Object, call_id: str) -> int:
+        """Some imitators leave `index` out: then an id begins the next call."""
+        index = piece.get("index")
+        if isinstance(index, int):
+            return index
+        return len(self._calls) if call_id else max(0, len(self._calls) - 1)
+
+
+# ---------------------------------------------------------------- cutting short
+
+
+class Truncator(StreamEditor):
+    """Lets each choice say `max_tokens` tokens; what closes the stream stays and agrees."""
+
+    def __init__(self, max_tokens: int) -> None:
+        self._cutter = _Cutter(max_tokens, "delta")
+
+    def feed(self, event: bytes) -> Iterable[bytes]:
+        """The event, cut, or nothing where the cut left nothing of it."""
+        fields = sse.fields(event)
+        if fields is None or not fields.data or is_done(fields.data):
+            return (event,)
+        try:
+            data = self._cutter.cut(fields.data)
+        except WireError:
+            return (event,)  # what the client cannot read either is not ours to mend
+        if data == fields.data:
+            return (event,)
+        self.changed = True
+        return (sse.with_data(event, data),) if _says_anything(_json.load_object(data)) else ()
+
+
+def cut_body(body: bytes, max_tokens: int) -> bytes:
+    """A whole answer with every choice cut."""
+    return _Cutter(max_tokens, "message").cut(body)
+
+
+def _says_anything(document: _json.Object) -> bool:
+    if document.get("usage"):
+        return True
+    return any(c.get("finish_reason") or c.get("delta") for _, c in _json.objects(document.get("choices")))
+
+
+class _Cutter:
+    """Cuts the messages (or deltas) of all choices within their budgets."""
+
+    def __init__(self, max_tokens: int, holder: str) -> None:
+        self._max_tokens = max_tokens
+        self._holder = holder
+        self._budgets: dict[int, Budget] = {}
+
+    def cut(self, text: bytes) -> bytes:
+        document = _json.load_object(text)
+        for at, choice in _json.objects(document.get("choices")):
+            budget = self._budgets.setdefault(_json.count(choice.get("index")), Budget(self._max_tokens))
+            text = self._choice(text, ("choices", at), choice, budget)
+        return self._usage(text, document.get("usage"))
+
+    def _choice(self, text: bytes, place: Path, choice: _json.Object, budget: Budget) -> bytes:
+        message = choice.get(self._holder)
+        if isinstance(message, dict):
+            for key in ("content", "refusal"):
+                text = self._words(text, (*place, self._holder), key, message, budget)
+            text = self._calls(text, (*place, self._holder, "tool_calls"), message, budget)
+        if budget.spent and choice.get("finish_reason"):
+            text = _json.put(text, (*place, "finish_reason"), b'"length"')
+        return text
+
+    def _words(self, text: bytes, place: Path, key: str, message: _json.Object, budget: Budget) -> bytes:
+        words = message.get(key)
+        if not isinstance(words, str) or not words:
+            return text
+        kept = budget.take(words) if budget.enter(key) else ""
+        if kept == words:
+            return text
+        if kept or self._holder == "message" or "role" in message:
+            return _json.put(text, (*place, key), _json.dump(kept))
+        return _json.drop(text, (*place, key))
+
+    def _calls(self, text: bytes, place: Path, message: _json.Object, budget: Budget) -> bytes:
+        calls = _json.objects(message.get("tool_calls"))
+        gone = []
+        for at, call in calls:
+            name, arguments = said(call)
+            part = ("call", call.get("index", at))
+            kept = budget.take(name + arguments) if budget.enter(part) else ""
+            if kept == name + arguments and (kept or not budget.spent):
+                continue
+            if len(kept) <= len(name):
+                gone.append(at)
+                continue
+            key = ("function", "arguments") if "function" in call else ("custom", "input")
+            text = _json.put(text, (*place, at, *key), _json.dump(kept[len(name) :]))
+        if calls and len(gone) == len(calls):
+            return _json.drop(text, place)
+        for at in reversed(gone):
+            text = _json.drop(text, (*place, at))
+        return text
+
+    def _usage(self, text: bytes, usage: Any) -> bytes:
+        """The output is counted as `max_tokens` a choice, and the total is less by as much."""
+        spent = any(budget.spent for budget in self._budgets.values())
+        told, total = _json.member(usage, "completion_tokens"), _json.member(usage, "total_tokens")
+        excess = _json.count(told) - self._max_tokens * len(self._budgets)
+        if not spent or excess <= 0:
+            return text
+        text = _json.put(text, ("usage", "completion_tokens"), _json.dump(told - excess))
+        if _json.count(total) > excess:
+            text = _json.put(text, ("usage", "total_tokens"), _json.dump(total - excess))
+        return text

@@ -1,0 +1,164 @@
+"""Anthropic Messages.
+
+Shapes: Anthropic's API reference, as the official SDKs send and parse it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from faultwire.errors import WireError
+from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn, header
+from faultwire.wire import _anthropic_errors, _anthropic_stream, _content, _json, _recognise, sse
+from faultwire.wire._api import Protocol
+
+if TYPE_CHECKING:
+    from faultwire.events import Path, Request, Response
+    from faultwire.wire._api import Rewrite, StreamEditor, StreamReader
+
+
+class Anthropic(Protocol):
+    """`POST …/messages`."""
+
+    name = "anthropic"
+
+    def recognise(self, request: Request) -> bool:
+        """By path and (header or host); else by a body that only this protocol has.
+
+        `…/messages` alone proves little: message services of other kinds use it, too.
+        """
+        if request.method != "POST":
+            return False
+        path = _recognise.bare_path(request)
+        if path.endswith("/messages"):
+            known = _recognise.provider_of(request.host) == "anthropic"
+            if known or header(request.headers, "anthropic-version") is not None:
+                return True
+            document = _recognise.conversation(request.body)
+            return document is not None and "max_tokens" in document
+        if request.body is None or _recognise.is_settled(path):
+            return False
+        document = _recognise.conversation(request.body)
+        if document is None or not isinstance(document.get("model"), str):
+            return False
+        return _recognise.speaks_anthropic(document)
+
+    def provider(self, request: Request) -> str:
+        """By host; `anthropic` for hosts that nobody is known to run."""
+        return _recognise.provider_of(request.host) or "anthropic"
+
+    def request_view(self, body: bytes) -> RequestView:
+        """The conversation. Raises WireError without an array of `messages`."""
+        document = _json.load_object(body)
+        messages = document.get("messages")
+        if not isinstance(messages, list):
+            raise WireError("found no array `messages`, expected the conversation")
+        spoken = [i for i, m in _json.objects(messages) if m.get("role") == "assistant"]
+        last = spoken[-1] if spoken else -1
+        calls: dict[str, ToolCall] = {}
+        turns: list[Turn] = []
+        for index, message in _json.objects(messages):
+            turn = _turn(("messages", index, "content"), message, calls, new=index > last)
+            turns.append(turn)
+            calls.update((call.id, call) for call in turn.tool_calls)
+        names = (tool.get("name") for _, tool in _json.objects(document.get("tools")))
+        return RequestView(
+            model=_json.string(document.get("model")),
+            stream=document.get("stream") is True,
+            system=_content.text_of(document.get("system")),
+            turns=tuple(turns),
+            tools=tuple(name for name in names if isinstance(name, str)),
+        )
+
+    def response_view(self, status: int, body: bytes) -> ResponseView:
+        """The message; `error` where the answer is one, whatever its status."""
+        document = _json.load_object(body)
+        error = _anthropic_stream.error_text(document)
+        if error is None and status >= 400:
+            error = f"status {status}"
+        return ResponseView(
+            model=_json.string(document.get("model")),
+            text=_spoken(document),
+            finish_reason=_json.string(document.get("stop_reason")) or None,
+            tool_calls=_tool_calls(document),
+            usage=_anthropic_stream.usage_of(document.get("usage")),
+            error=error,
+        )
+
+    def reader(self) -> StreamReader:
+        """Complete with `message_stop`."""
+        return _anthropic_stream.Reader()
+
+    def is_terminal(self, event: bytes) -> bool:
+        """`message_stop`."""
+        fields = sse.fields(event)
+        return fields is not None and fields.name == "message_stop"
+
+    def replace_result(self, body: bytes, result: ToolResult, rewrite: Rewrite) -> bytes:
+        """The `content` of one `tool_result` block, and its `is_error` where that differs."""
+        place = result.path[:-1]
+        found = _json.span(body, place)
+        block = body[slice(*found)] if found else b"null"
+        parsed = _json.load(block)
+        if found is None or _json.member(parsed, "tool_use_id") != result.call_id:
+            raise WireError(f"found no result of call `{result.call_id}` at {list(place)}")
+        old = _json.span(block, ("content",))
+        content = b"null" if old is None else block[slice(*old)]
+        edited = _json.put(block, ("content",), _content.rewritten(content, rewrite, empty_block=False))
+        if (parsed.get("is_error") is True) != rewrite.is_error:
+            edited = _json.put(edited, ("is_error",), b"true" if rewrite.is_error else b"false")
+        return _json.put(body, place, edited)
+
+    def truncate(self, body: bytes, max_tokens: int) -> bytes:
+        """`stop_reason` `max_tokens`; a tool call that does not fit goes whole: its input is no text."""
+        return _anthropic_stream.cut_body(body, max_tokens)
+
+    def truncator(self, max_tokens: int) -> StreamEditor:
+        """Cuts a tool call's partial JSON where the budget ends, as the provider does."""
+        return _anthropic_stream.Truncator(max_tokens)
+
+    def error(
+        self, status: int, *, message: str | None = None, retry_after_s: float | None = None
+    ) -> Response:
+        """`{"type": "error", …}` with its headers; an HTML page for what only the edge answers."""
+        return _anthropic_errors.error(status, message, retry_after_s)
+
+
+def _turn(place: Path, message: _json.Object, calls: dict[str, ToolCall], *, new: bool) -> Turn:
+    content = message.get("content")
+    results = []
+    for at, block in _json.objects(content):
+        if block.get("type") != "tool_result":
+            continue
+        call_id = _json.string(block.get("tool_use_id"))
+        call = calls.get(call_id)
+        results.append(
+            ToolResult(
+                call_id=call_id,
+                name=(call.name or None) if call else None,
+                arguments=call.arguments if call else "",
+                text=_content.text_of(block.get("content")),
+                is_error=block.get("is_error") is True,
+                path=(*place, at, "content"),
+                new=new,
+            )
+        )
+    role = _json.string(message.get("role"))
+    text = _content.text_of(content, glue="" if role == "assistant" else "\n")
+    return Turn(role, text, _tool_calls(message), tuple(results))
+
+
+def _tool_calls(message: _json.Object) -> tuple[ToolCall, ...]:
+    return tuple(
+        ToolCall(
+            _json.string(block.get("id")),
+            _json.string(block.get("name")),
+            _json.dump(block.get("input", {})).decode(),
+        )
+        for _, block in _json.objects(message.get("content"))
+        if block.get("type") == "tool_use"
+    )
+
+
+def _spoken(message: _json.Object) -> str:
+    return _content.text_of(message.get("content"), glue="")

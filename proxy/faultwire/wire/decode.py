@@ -1,0 +1,153 @@
+"""Content codings undone for reading, within limits; what is forwarded stays as it came.
+
+A kilobyte can unpack to a gigabyte, so output, ratio and layers are capped while unpacking.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from faultwire.errors import WireError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from faultwire.events import Headers
+
+    Unpack = Callable[[bytes], Iterator[bytes]]
+
+MAX_BYTES = 16 << 20
+MAX_RATIO = 512
+"""Output bytes per input byte; the first MiB of output is always allowed."""
+MAX_LAYERS = 2
+_ALWAYS = 1 << 20
+_STEP = 256 << 10
+_ZSTD_WINDOW = 8 << 20
+"""RFC 9659 §3: no larger window than 8 MB in HTTP."""
+_BROTLI_STEP = 16
+"""Input bytes at once where the library cannot bound its output: no more than four metablocks."""
+
+
+def is_encoded(headers: Headers) -> bool:
+    """Does the body need decoding before it can be read?"""
+    return bool(_codings(headers))
+
+
+def decoded(
+    body: bytes,
+    headers: Headers,
+    *,
+    max_bytes: int = MAX_BYTES,
+    max_ratio: int = MAX_RATIO,
+    max_layers: int = MAX_LAYERS,
+) -> tuple[bytes, bool]:
+    """The body without its content codings, and whether it is only a part.
+
+    Partial is what a limit cut, or what ends before its coding does. Raises WireError for an
+    unknown coding, more layers than allowed, and broken data.
+    """
+    codings = _codings(headers)
+    if len(codings) > max_layers:
+        raise WireError(f"found {len(codings)} content codings, expected at most {max_layers}")
+    partial = False
+    for coding in reversed(codings):
+        unpack = _UNPACK.get(coding)
+        if unpack is None:
+            raise WireError(f"found content coding `{coding}`, expected one of {', '.join(sorted(_UNPACK))}")
+        allowed = min(max_bytes, max(_ALWAYS, len(body) * max_ratio))
+        body, cut = _collect(unpack, body, allowed, coding)
+        partial = partial or cut
+    return body, partial
+
+
+def _codings(headers: Headers) -> list[str]:
+    values = (value for key, value in headers if key.lower() == "content-encoding")
+    names = (name.strip().lower() for value in values for name in value.split(","))
+    return [name for name in names if name not in ("", "identity")]
+
+
+def _collect(unpack: Unpack, body: bytes, allowed: int, coding: str) -> tuple[bytes, bool]:
+    out = bytearray()
+    try:
+        for piece in unpack(body):
+            out += piece
+            if len(out) > allowed:
+                return bytes(out[:allowed]), True
+    except _Unfinished:
+        return bytes(out), True
+    except (zlib.error, ValueError) as error:
+        raise WireError(f"found broken `{coding}` data: {error}") from None
+    return bytes(out), False
+
+
+class _Unfinished(Exception):
+    """The data ended before its coding did."""
+
+
+def _gzip(body: bytes) -> Iterator[bytes]:
+    while body:
+        unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        yield from _inflate(unpacker, body)
+        body = unpacker.unused_data.lstrip(b"\0")
+
+
+def _deflate(body: bytes) -> Iterator[bytes]:
+    """With the zlib header that RFC 9110 §8.4.1.2 wants, or bare as some servers send it."""
+    with_header = len(body) >= 2 and body[0] & 0x0F == 8 and int.from_bytes(body[:2], "big") % 31 == 0
+    yield from _inflate(zlib.decompressobj(zlib.MAX_WBITS if with_header else -zlib.MAX_WBITS), body)
+
+
+def _inflate(unpacker: zlib._Decompress, body: bytes) -> Iterator[bytes]:
+    piece = unpacker.decompress(body, _STEP)
+    while piece or unpacker.unconsumed_tail:
+        yield piece
+        piece = unpacker.decompress(unpacker.unconsumed_tail, _STEP)
+    if not unpacker.eof:
+        raise _Unfinished
+
+
+def _zstd(body: bytes) -> Iterator[bytes]:
+    import zstandard
+
+    unpacker = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
+    try:
+        with unpacker.stream_reader(body, read_across_frames=True) as reader:
+            while piece := reader.read(_STEP):
+                yield piece
+    except zstandard.ZstdError as error:
+        raise ValueError(str(error)) from None
+
+
+def _brotli(body: bytes) -> Iterator[bytes]:
+    try:
+        import brotli  # type: ignore[import-untyped,unused-ignore]  # comes with mitmproxy, not with us
+    except ImportError:
+        raise WireError("found content coding `br`, expected one that is installed here") from None
+    unpacker = brotli.Decompressor()
+    try:
+        if hasattr(unpacker, "can_accept_more_data"):
+            yield from _bounded_brotli(unpacker, body)
+        else:
+            for at in range(0, len(body), _BROTLI_STEP):
+                yield unpacker.process(body[at : at + _BROTLI_STEP])
+    except brotli.error as error:
+        raise ValueError(str(error)) from None
+    if not unpacker.is_finished():
+        raise _Unfinished
+
+
+def _bounded_brotli(unpacker: Any, body: bytes) -> Iterator[bytes]:
+    """With an output limit, which the library has since 1.2."""
+    yield unpacker.process(body, output_buffer_limit=_STEP)
+    while not unpacker.can_accept_more_data():
+        yield unpacker.process(b"", output_buffer_limit=_STEP)
+
+
+_UNPACK: dict[str, Unpack] = {
+    "gzip": _gzip,
+    "x-gzip": _gzip,
+    "deflate": _deflate,
+    "br": _brotli,
+    "zstd": _zstd,
+}

@@ -1,0 +1,160 @@
+"""OpenAI Chat Completions, and every server that imitates it.
+
+Shapes: OpenAI's API reference, as the official SDKs send and parse it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from faultwire.errors import WireError
+from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn, Usage
+from faultwire.wire import _content, _json, _openai_errors, _openai_stream, _recognise, sse
+from faultwire.wire._api import Protocol
+
+if TYPE_CHECKING:
+    from faultwire.events import Request, Response
+    from faultwire.wire._api import Rewrite, StreamEditor, StreamReader
+
+_SYSTEM_ROLES = ("system", "developer")
+
+
+class OpenAIChat(Protocol):
+    """`POST …/chat/completions`."""
+
+    name = "openai_chat"
+
+    def recognise(self, request: Request) -> bool:
+        """By path; elsewhere by a body with a model and a conversation that is not Anthropic's."""
+        if request.method != "POST":
+            return False
+        path = _recognise.bare_path(request)
+        if path.endswith("/chat/completions"):
+            return True
+        if request.body is None or _recognise.is_settled(path):
+            return False
+        document = _recognise.conversation(request.body)
+        if document is None or not isinstance(document.get("model"), str):
+            return False
+        return not _recognise.speaks_anthropic(document)
+
+    def provider(self, request: Request) -> str:
+        """By host; `openai` for hosts that nobody is known to run."""
+        return _recognise.provider_of(request.host) or "openai"
+
+    def request_view(self, body: bytes) -> RequestView:
+        """The conversation. Raises WireError without an array of `messages`."""
+        document = _json.load_object(body)
+        messages = document.get("messages")
+        if not isinstance(messages, list):
+            raise WireError("found no array `messages`, expected the conversation")
+        spoken = [i for i, m in _json.objects(messages) if m.get("role") == "assistant"]
+        last = spoken[-1] if spoken else -1
+        calls: dict[str, ToolCall] = {}
+        turns: list[Turn] = []
+        system: list[str] = []
+        for index, message in _json.objects(messages):
+            turn = _turn(index, message, calls, new=index > last)
+            if turn.role in _SYSTEM_ROLES:
+                system.append(turn.text)
+            else:
+                turns.append(turn)
+            calls.update((call.id, call) for call in turn.tool_calls)
+        return RequestView(
+            model=_json.string(document.get("model")),
+            stream=document.get("stream") is True,
+            system="\n".join(system),
+            turns=tuple(turns),
+            tools=_tools(document),
+        )
+
+    def response_view(self, status: int, body: bytes) -> ResponseView:
+        """The first choice; `error` where the answer is one, whatever its status."""
+        document = _json.load_object(body)
+        error = _openai_stream.error_text(document)
+        if error is None and status >= 400:
+            error = _json.string(document.get("message")) or f"status {status}"
+        choice = next((c for _, c in _json.objects(document.get("choices"))), {})
+        message = choice.get("message")
+        told = message if isinstance(message, dict) else {}
+        return ResponseView(
+            model=_json.string(document.get("model")),
+            text=_content.text_of(told.get("content"), glue="") or _json.string(told.get("refusal")),
+            finish_reason=_json.string(choice.get("finish_reason")) or None,
+            tool_calls=_tool_calls(told),
+            usage=usage_of(document),
+            error=error,
+        )
+
+    def reader(self) -> StreamReader:
+        """Complete with `data: [DONE]`."""
+        return _openai_stream.Reader()
+
+    def is_terminal(self, event: bytes) -> bool:
+        """`data: [DONE]`, matched by prefix as the SDKs do."""
+        fields = sse.fields(event)
+        return fields is not None and _openai_stream.is_done(fields.data)
+
+    def replace_result(self, body: bytes, result: ToolResult, rewrite: Rewrite) -> bytes:
+        """The `content` of one `role: tool` message; the protocol has no flag for errors."""
+        place = result.path[:-1]
+        found = _json.span(body, place)
+        message = _json.load(body[slice(*found)]) if found else None
+        if _json.member(message, "tool_call_id") != result.call_id:
+            raise WireError(f"found no result of call `{result.call_id}` at {list(place)}")
+        old = _json.span(body, result.path)
+        content = b"null" if old is None else body[slice(*old)]
+        return _json.put(body, result.path, _content.rewritten(content, rewrite, empty_block=True))
+
+    def truncate(self, body: bytes, max_tokens: int) -> bytes:
+        """Every choice cut, `finish_reason` `length`; unchanged where nothing is too long."""
+        return _openai_stream.cut_body(body, max_tokens)
+
+    def truncator(self, max_tokens: int) -> StreamEditor:
+        """Cuts tool-call arguments where the budget ends, as the provider does."""
+        return _openai_stream.Truncator(max_tokens)
+
+    def error(
+        self, status: int, *, message: str | None = None, retry_after_s: float | None = None
+    ) -> Response:
+        """`{"error": {…}}` with its headers; an HTML page for what only the edge answers."""
+        return _openai_errors.error(status, message, retry_after_s)
+
+
+def usage_of(document: _json.Object) -> Usage | None:
+    """What `usage` counts, None where it is missing or null."""
+    usage = document.get("usage")
+    if not isinstance(usage, dict):
+        return None
+    return Usage(_json.count(usage.get("prompt_tokens")), _json.count(usage.get("completion_tokens")))
+
+
+def _turn(index: int, message: _json.Object, calls: dict[str, ToolCall], *, new: bool) -> Turn:
+    role = _json.string(message.get("role"))
+    text = _content.text_of(message.get("content"))
+    if role != "tool":
+        return Turn(role, text, _tool_calls(message))
+    call_id = _json.string(message.get("tool_call_id"))
+    call = calls.get(call_id)
+    name = (call.name if call else _json.string(message.get("name"))) or None
+    arguments = call.arguments if call else ""
+    path = ("messages", index, "content")
+    return Turn(role, text, (), (ToolResult(call_id, name, arguments, text, False, path, new),))
+
+
+def _tool_calls(message: _json.Object) -> tuple[ToolCall, ...]:
+    if not message.get("tool_calls"):
+        return ()
+    found = []
+    for _, call in _json.objects(message.get("tool_calls")):
+        name, arguments = _openai_stream.said(call)
+        found.append(ToolCall(_json.string(call.get("id")), name, arguments))
+    return tuple(found)
+
+
+def _tools(document: _json.Object) -> tuple[str, ...]:
+    names = (
+        _json.member(tool, _json.string(tool.get("type")) or "function", "name")
+        for _, tool in _json.objects(document.get("tools"))
+    )
+    return tuple(name for name in names if isinstance(name, str))

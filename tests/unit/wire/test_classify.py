@@ -1,0 +1,210 @@
+"""faultwire.wire._classify and faultwire.wire._recognise."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.wire.shapes import CHAT, MESSAGES, post
+
+from faultwire import wire
+from faultwire.events import Request
+from faultwire.profile.model import ToolSite
+
+ASK = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+V = "2023-06-01"
+
+MODEL = {
+    # OpenAI Chat, wherever it is served
+    "openai": (post("https://api.openai.com/v1/chat/completions"), "openai_chat", "openai"),
+    "openai eu": (post("https://eu.api.openai.com/v1/chat/completions"), "openai_chat", "openai"),
+    "upper-case host": (post("https://API.OpenAI.com/v1/chat/completions"), "openai_chat", "openai"),
+    "query": (post("https://api.openai.com/v1/chat/completions?x=1"), "openai_chat", "openai"),
+    "trailing slash": (post("https://api.openai.com/v1/chat/completions/"), "openai_chat", "openai"),
+    "azure deployment": (
+        post("https://me.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=2024-10-21"),
+        "openai_chat",
+        "azure",
+    ),
+    "azure v1": (
+        post("https://me.services.ai.azure.com/openai/v1/chat/completions"),
+        "openai_chat",
+        "azure",
+    ),
+    "groq": (post("https://api.groq.com/openai/v1/chat/completions"), "openai_chat", "groq"),
+    "mistral": (post("https://api.mistral.ai/v1/chat/completions"), "openai_chat", "mistral"),
+    "mistral eu": (post("https://api.eu.mistral.ai/v1/chat/completions"), "openai_chat", "mistral"),
+    "openrouter": (post("https://openrouter.ai/api/v1/chat/completions"), "openai_chat", "openrouter"),
+    "deepseek": (post("https://api.deepseek.com/chat/completions"), "openai_chat", "deepseek"),
+    "cohere's imitation": (
+        post("https://api.cohere.com/compatibility/v1/chat/completions"),
+        "openai_chat",
+        "cohere",
+    ),
+    "gemini's imitation": (
+        post("https://generativelanguage.googleapis.com/v1beta/openai/chat/completions"),
+        "openai_chat",
+        "google",
+    ),
+    "ollama": (post("http://localhost:11434/v1/chat/completions"), "openai_chat", "openai"),
+    "vllm": (post("http://10.0.0.7:8000/v1/chat/completions"), "openai_chat", "openai"),
+    "lm studio": (post("http://127.0.0.1:1234/v1/chat/completions"), "openai_chat", "openai"),
+    "litellm": (post("http://gateway.corp:4000/chat/completions"), "openai_chat", "openai"),
+    "cloudflare gateway": (
+        post("https://gateway.ai.cloudflare.com/v1/acc/gw/openai/chat/completions"),
+        "openai_chat",
+        "openai",
+    ),
+    "no content type": (
+        post("https://api.openai.com/v1/chat/completions", json_type=False),
+        "openai_chat",
+        "openai",
+    ),
+    "broken body": (post("https://api.openai.com/v1/chat/completions", b"{"), "openai_chat", "openai"),
+    "body elsewhere": (post("https://corp.example/llm/ask", ASK), "openai_chat", "openai"),
+    "tool loop elsewhere": (post("https://corp.example/llm/ask", CHAT), "openai_chat", "openai"),
+    # Anthropic Messages
+    "anthropic": (post("https://api.anthropic.com/v1/messages"), "anthropic", "anthropic"),
+    "anthropic beta": (post("https://api.anthropic.com/v1/messages?beta=true"), "anthropic", "anthropic"),
+    "anthropic on google": (post("https://claude.googleapis.com/v1/messages"), "anthropic", "anthropic"),
+    "anthropic in azure": (
+        post("https://me.services.ai.azure.com/anthropic/v1/messages", anthropic_version=V),
+        "anthropic",
+        "azure",
+    ),
+    "anthropic in aws": (
+        post("https://bedrock-mantle.us-east-1.api.aws/anthropic/v1/messages", anthropic_version=V),
+        "anthropic",
+        "aws",
+    ),
+    "ai sdk without v1": (post("http://gw:9000/messages", anthropic_version=V), "anthropic", "anthropic"),
+    "ollama speaks it": (post("http://localhost:11434/v1/messages", MESSAGES), "anthropic", "anthropic"),
+    "gateway, by body": (post("http://gw.corp/claude/v1/messages", MESSAGES), "anthropic", "anthropic"),
+    "its body elsewhere": (post("https://corp.example/llm/ask", MESSAGES), "anthropic", "anthropic"),
+}
+
+OTHER = {
+    "openai models": post("https://api.openai.com/v1/models", method="GET"),
+    "openai model": post("https://api.openai.com/v1/models/gpt-x", method="GET"),
+    "stored completions": post("https://api.openai.com/v1/chat/completions", method="GET"),
+    "one stored completion": post("https://api.openai.com/v1/chat/completions/chatcmpl-1", {"metadata": {}}),
+    "openai files": post("https://api.openai.com/v1/files", json_type=False),
+    "openai batches": post("https://api.openai.com/v1/batches", {"endpoint": "/v1/chat/completions"}),
+    "openai moderation": post("https://api.openai.com/v1/moderations", {"input": "x"}),
+    "assistants message": post(
+        "https://api.openai.com/v1/threads/t/messages", {"role": "user", "content": "x"}
+    ),
+    "assistants run": post("https://api.openai.com/v1/threads/t/runs", {"assistant_id": "a", **ASK}),
+    "agents tracing": post("https://api.openai.com/v1/traces/ingest", {"data": [{"messages": []}]}),
+    "responses": post("https://api.openai.com/v1/responses", {"input": "x", "model": "m"}),
+    "responses, input tokens": post("https://api.openai.com/v1/responses/input_tokens", ASK),
+    "embeddings": post("https://api.openai.com/v1/embeddings", {"input": "x", "model": "m"}),
+    "legacy completions": post("https://api.openai.com/v1/completions", {"prompt": "x", "model": "m"}),
+    "realtime": post("https://api.openai.com/v1/realtime?model=m", method="GET", upgrade="websocket"),
+    "anthropic count": post("https://api.anthropic.com/v1/messages/count_tokens?beta=true", MESSAGES),
+    "anthropic batches": post("https://api.anthropic.com/v1/messages/batches", {"requests": [ASK]}),
+    "anthropic models": post("https://api.anthropic.com/v1/models", method="GET"),
+    "preflight": post("https://api.openai.com/v1/chat/completions", method="OPTIONS"),
+    "gemini": post("https://generativelanguage.googleapis.com/v1/models/g:generateContent", {"contents": []}),
+    "gemini count": post("https://generativelanguage.googleapis.com/v1/models/g:countTokens", ASK),
+    "vertex claude": post(
+        "https://us-aiplatform.googleapis.com/v1/p/publishers/anthropic/models/c:rawPredict", MESSAGES
+    ),
+    "bedrock invoke": post("https://bedrock-runtime.us-east-1.amazonaws.com/model/c/invoke", MESSAGES),
+    "bedrock converse": post("https://bedrock-runtime.us-east-1.amazonaws.com/model/c/converse", ASK),
+    "ollama chat": post("http://localhost:11434/api/chat", ASK),
+    "cohere chat": post("https://api.cohere.com/v2/chat", ASK),
+    "vllm tokenize": post("http://10.0.0.7:8000/tokenize", ASK),
+    "llama.cpp template": post("http://127.0.0.1:8080/apply-template", ASK),
+    "langsmith multipart": post("https://api.smith.langchain.com/runs/multipart", json_type=False),
+    "langsmith batch": post("https://api.smith.langchain.com/runs/batch", {"post": [{"inputs": ASK}]}),
+    "langsmith batch, bare": post("https://api.smith.langchain.com/runs/batch", ASK),
+    "langsmith info": post("https://api.smith.langchain.com/info", method="GET"),
+    "langfuse": post("https://cloud.langfuse.com/api/public/ingestion", {"batch": [{"body": ASK}]}),
+    "otlp traces": post("http://collector:4318/v1/traces", b"\x0a", json_type=False),
+    "otlp json": post("http://collector:4318/v1/traces", {"resourceSpans": []}),
+    "otlp logs": post("http://collector:4318/v1/logs", {"resourceLogs": []}),
+    "crewai telemetry": post("https://telemetry.crewai.com:4319/v1/traces", b"\x0a", json_type=False),
+    "posthog": post("https://us.i.posthog.com/capture", ASK),
+    "litellm prices": post(
+        "https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json",
+        method="GET",
+    ),
+    "tiktoken": post("https://openaipublic.blob.core.windows.net/encodings/o200k.tiktoken", method="GET"),
+    "instance metadata": post("http://169.254.169.254/latest/api/token", method="PUT"),
+    "sts": post("https://sts.amazonaws.com/", b"Action=GetCallerIdentity", json_type=False),
+    "oauth": post("https://oauth2.googleapis.com/token", b"grant_type=x", json_type=False),
+    "slack": post("https://slack.com/api/chat.postMessage", {"channel": "c", "text": "hi"}),
+    "discord": post("https://discord.com/api/v10/channels/1/messages", {"content": "hi"}),
+    "vonage messages": post("https://api.nexmo.com/v1/messages", {"to": "1", "text": "hi", "channel": "sms"}),
+    "a chat app": post("https://chat.example/messages", {"messages": [{"role": "user", "content": "x"}]}),
+    "mcp": post("http://tools:3000/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}),
+    "mcp legacy": post(
+        "http://tools:3000/messages/?session_id=1", {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    ),
+    "a search tool": post("https://api.search.example/v1/search", {"q": "x"}),
+    "graphql": post("https://shop.example/graphql", {"query": "{messages{role}}"}),
+    "no roles": post("https://corp.example/ask", {"model": "m", "messages": ["hi"]}),
+    "no model": post("https://corp.example/ask", {"messages": [{"role": "user"}]}),
+    "a form": post("https://corp.example/ask", b"model=m&messages=x", json_type=False),
+}
+
+
+def test_the_table_is_big_enough() -> None:
+    assert len(MODEL) + len(OTHER) >= 60
+
+
+@pytest.mark.parametrize("name", MODEL)
+def test_model_traffic(name: str) -> None:
+    request, protocol, provider = MODEL[name]
+    found = wire.classify(request)
+    assert (found.kind, found.protocol and found.protocol.name) == ("llm", protocol)
+    assert found.provider == provider
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_other_traffic(name: str) -> None:
+    assert wire.classify(OTHER[name]) == wire.Classified("other")
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_the_head_alone_never_takes_other_traffic_for_a_model_s(name: str) -> None:
+    request = OTHER[name]
+    head = Request(request.method, request.scheme, request.host, request.port, request.path, request.headers)
+    assert wire.classify(head).kind == "other"
+
+
+@pytest.mark.parametrize("name", MODEL)
+def test_the_head_alone_decides_or_says_that_the_body_may(name: str) -> None:
+    request, protocol, _ = MODEL[name]
+    head = Request(request.method, request.scheme, request.host, request.port, request.path, request.headers)
+    found = wire.classify(head)
+    if found.protocol is None:
+        assert wire.may_be_model(head)
+    else:
+        assert found.protocol.name == protocol
+
+
+@pytest.mark.parametrize(
+    ("request_", "may"),
+    [
+        (post("https://corp.example/ask"), True),
+        (post("http://gw.corp/v1/messages"), True),
+        (post("https://corp.example/ask", json_type=False), False),
+        (post("https://corp.example/ask", method="GET"), False),
+        (post("http://collector:4318/v1/traces"), False),
+        (post("https://api.openai.com/v1/embeddings"), False),
+    ],
+)
+def test_what_the_body_may_still_change(request_: Request, may: bool) -> None:
+    assert wire.may_be_model(request_) is may
+
+
+def test_tools_go_first_and_match_with_and_without_the_query() -> None:
+    tools = {
+        "search": ToolSite(url=("https://api.search.example/v1/search",)),
+        "judge": ToolSite(url="https://api.openai.com/*"),
+        "nowhere": ToolSite(),
+    }
+    search = wire.classify(post("https://api.search.example/v1/search?q=1", method="GET"), tools)
+    assert search == wire.Classified("tool", tool="search")
+    assert wire.classify(post("https://api.openai.com/v1/chat/completions", ASK), tools).tool == "judge"
+    assert wire.classify(post("https://api.search.example/v1/other"), tools).kind == "other"

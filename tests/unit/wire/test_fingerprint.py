@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.unit.wire.shapes import CHAT, pack, post
+
+from faultwire import wire
+from faultwire.wire import VOLATILE
+
+URL = "https://api.openai.com/v1/chat/completions"
+
+
+def key(url: str = URL, body: object = CHAT, kind: str = "llm", method: str = "POST") -> str:
+    return wire.fingerprint(post(url, body, method=method), kind)  # type: ignore[arg-type]
+
+
+def test_it_is_fixed_forever() -> None:
+    """Every decision of every seed hangs on these digests."""
+    assert wire.fingerprint(post("https://a.example/x?b=1", {"a": 1}), "tool") == (
+        "bb6bd4b9e6e276c9a7d907101e45ca704a493c4e3e9e0423dae489a9ed487fcb"
+    )
+    assert wire.tool_key("f", '{"a": 1}') == (
+        "2d9d03e964158e5e344561b07d3e1a786176d6a0ff78c19868e10458bac53d0e"
+    )
+
+
+def test_order_blanks_ids_and_ports_do_not_matter() -> None:
+    shuffled = dict(reversed(CHAT.items()))
+    assert key(body=shuffled) == key()
+    assert key(body={**CHAT, "metadata": {"run": 1}, "user": "u1"}) == key(
+        body={**CHAT, "metadata": None, "user": "u2"}
+    )
+    request = post(URL, CHAT)
+    assert wire.fingerprint(replace(request, port=8443, host="API.openai.com"), "llm") == key()
+
+
+def test_call_ids_do_not_matter() -> None:
+    other = pack(CHAT).replace(b'"c1"', b'"z9"')
+    assert key(body=other) == key()
+
+
+def test_everything_else_matters() -> None:
+    changed = [
+        key(body={**CHAT, "model": "other"}),
+        key(url=URL + "/x"),
+        key(url="https://b.example/v1/chat/completions"),
+        key(url=URL + "?q=1"),
+        key(kind="other"),
+        key(method="PUT"),
+        key(body=b""),
+        key(),
+    ]
+    assert len(set(changed)) == len(changed)
+
+
+def test_volatile_query_fields_are_left_out() -> None:
+    plain = key("https://a.example/s?q=1")
+    assert key("https://a.example/s?q=1&timestamp=5&key=secret&X-Amz-Signature=1") == plain
+    assert key("https://a.example/s?q=2") != plain
+    assert "timestamp" in VOLATILE
+
+
+def test_parts_do_not_run_into_each_other() -> None:
+    assert wire.tool_key("ab", "c") != wire.tool_key("a", "bc")
+    assert wire.tool_key(None, "{}") == wire.tool_key("", "{}")
+
+
+def test_tool_key_is_canonical_in_the_arguments() -> None:
+    assert wire.tool_key("f", '{"a":1,"b":2}') == wire.tool_key("f", '{ "b": 2, "a": 1.0 }')
+    assert wire.tool_key("f", '{"id":1}') != wire.tool_key("f", '{"id":2}')
+    assert wire.tool_key("f", "not json") != wire.tool_key("f", "nor this")

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from faultwire import wire
+from faultwire.errors import FaultError, UsageError
+from faultwire.wire._registry import BUILTIN, GROUP, collect
+from faultwire.wire.openai_chat import OpenAIChat
+
+
+class Mine(OpenAIChat):
+    name = "mine"
+
+
+class Entry:
+    """An entry point whose module needs no import."""
+
+    def __init__(self, loaded: object) -> None:
+        self.name, self.value, self._loaded = "mine", "mine.module:Mine", loaded
+
+    def load(self) -> object:
+        return self._loaded
+
+
+def test_built_in_protocols_by_name() -> None:
+    assert [protocol.name for protocol in BUILTIN] == list(wire.protocols()) == ["openai_chat", "anthropic"]
+    assert isinstance(wire.protocol("openai_chat"), OpenAIChat)
+
+
+def test_unknown_name_suggests_the_nearest() -> None:
+    with pytest.raises(UsageError) as caught:
+        wire.protocol("openai_chatt")
+    assert caught.value.code == "wire.unknown_protocol"
+    assert caught.value.hint == "did you mean `openai_chat`?"
+
+
+def test_a_plug_in_is_asked_after_the_built_in_ones() -> None:
+    found = collect(BUILTIN, [Entry(Mine)])  # type: ignore[list-item]
+    assert list(found) == ["openai_chat", "anthropic", "mine"]
+
+
+def test_a_name_that_is_taken_is_an_error() -> None:
+    with pytest.raises(FaultError, match=r"`openai_chat` of `mine = mine\.module:Mine` exists"):
+        collect(BUILTIN, [Entry(OpenAIChat)])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("value", ["faultwire_no_such_package:X", "faultwire.wire:NoSuchName"])
+def test_a_plug_in_that_fails_to_load_is_an_error(value: str) -> None:
+    with pytest.raises(FaultError) as caught:
+        collect((), [EntryPoint("mine", value, GROUP)])
+    assert caught.value.code == "wire.plugin_failed"
+    assert f"`mine = {value}` failed to load" in caught.value.message
+
+
+def test_a_plug_in_that_is_no_protocol_is_an_error() -> None:
+    with pytest.raises(FaultError, match="expected a `Protocol` class"):
+        collect((), [EntryPoint("mine", "faultwire.wire:VOLATILE", GROUP)])
+
+
+@pytest.mark.parametrize("error", [RuntimeError("boom"), SystemError("odd"), TypeError("bad")])
+def test_whatever_a_plug_in_raises_is_told_as_its_failure(error: Exception) -> None:
+    class Raising(Entry):
+        def load(self) -> object:
+            raise error
+
+    with pytest.raises(FaultError, match=rf"failed to load: {type(error).__name__}: {error}"):
+        collect((), [Raising(None)])  # type: ignore[list-item]
+
+
+def test_a_plug_in_that_cannot_start_is_told_as_its_failure() -> None:
+    class Broken(Mine):
+        def __init__(self) -> None:
+            raise RuntimeError("boom")
+
+    with pytest.raises(FaultError, match="failed to start: RuntimeError: boom"):
+        collect((), [Entry(Broken)])  # type: ignore[list-item]
+
+
+def test_a_plug_in_without_a_name_is_an_error() -> None:
+    class Nameless(OpenAIChat):
+        name = None  # type: ignore[assignment]
+
+    with pytest.raises(FaultError, match="has no `name`"):
+        collect((), [Entry(Nameless)])  # type: ignore[list-item]
