@@ -1,0 +1,8 @@
+"""Break an agent's traffic with a profile, in a stock mitmdump.
+
+mitmdump -s chaos.py --set faultwire_profile=rate_limits --set faultwire_seed=7
+"""
+
+from faultwire.mitm.scripted import ScriptedAddon
+
+addons = [ScriptedAddon(profile="degraded_llm")]

@@ -1,0 +1,8 @@
+"""Inject a single fault, in a stock mitmdump; see `faultwire faults list` for what there is.
+
+mitmdump -s one_fault.py --set faultwire_fault='status: {code: 503, after_calls: 2}'
+"""
+
+from faultwire.mitm.scripted import ScriptedAddon
+
+addons = [ScriptedAddon(fault="latency: {ms: 500}")]

@@ -1,0 +1,9 @@
+"""Record an agent's traffic on a tape, unchanged, in a stock mitmdump.
+
+mitmdump -s record.py --set faultwire_tape=incident.tape
+faultwire tape show incident.tape
+"""
+
+from faultwire.mitm.scripted import ScriptedAddon
+
+addons = [ScriptedAddon(tape="recorded.tape")]

@@ -1,0 +1,134 @@
+"""Runs a command in our place: same terminal, same streams, its signals and its exit code.
+
+The command stays in our process group, so that it can read the terminal and Ctrl-C reaches it
+without our help. Signals that somebody sends to us alone are passed on to it; those that the
+terminal sends reach the whole group, and passing them on would deliver them twice.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import signal
+from typing import TYPE_CHECKING
+
+from faultwire.errors import AgentError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_PASSED_ON = (
+    signal.SIGINT,
+    signal.SIGTERM,
+    signal.SIGHUP,
+    signal.SIGQUIT,
+    signal.SIGTSTP,
+    signal.SIGCONT,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+)
+_WATCHED = frozenset({*_PASSED_ON, signal.SIGCHLD})
+_FROM_TERMINAL = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGHUP})
+_STOPPED_BY_TERMINAL = frozenset({signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU})
+_SI_KERNEL = 0x80
+"""`si_code` of a signal that no process sent (Linux `siginfo.h`)."""
+
+
+def find(command: Sequence[str], environment: Mapping[str, str]) -> str:
+    """The path of a command's program. Raises AgentError where there is none that can be run."""
+    name = command[0]
+    found = shutil.which(name, path=environment.get("PATH", os.defpath))
+    if found:
+        return found
+    if os.sep in name and os.path.exists(name):
+        raise AgentError(
+            f"found `{name}`, which is not a program that may be run", code="agent.not_executable"
+        )
+    raise AgentError(
+        f"found no program `{name}`, expected a command",
+        code="agent.not_found",
+        hint="give its path, or check `PATH`",
+    )
+
+
+def run(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run a command to its end; its exit code, or the negative number of the signal that ended it.
+
+    Call it from the main thread while no other thread waits for signals. Raises AgentError where the
+    command cannot be started.
+    """
+    program = find(command, environment)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
+    try:
+        return _wait(_spawn(program, command, environment, before))
+    finally:
+        # What still waits was meant for the command; it must not end us before we have said how it went.
+        while signal.sigpending() & _WATCHED:
+            signal.sigwait(_WATCHED)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def shell_code(code: int) -> int:
+    """An exit code as a shell gives it: 128 + n for signal n."""
+    return 128 - code if code < 0 else code
+
+
+def _spawn(
+    program: str,
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    mask: set[int] | set[signal.Signals] | set[int | signal.Signals],
+) -> int:
+    try:
+        return os.posix_spawn(
+            program,
+            list(command),
+            dict(environment),
+            setsigmask=list(mask),
+            # Python ignores these two from its start on, and an ignored signal stays so in a child.
+            setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
+        )
+    except OSError as error:
+        hint = "its first line must name its interpreter (`#!`)" if error.errno == errno.ENOEXEC else None
+        raise AgentError(
+            f"cannot start `{program}`: {error.strerror}", code="agent.not_started", hint=hint
+        ) from error
+
+
+def _wait(pid: int) -> int:
+    while True:
+        signo, sent_to_us = _next_signal()
+        if signo != signal.SIGCHLD:
+            if sent_to_us:
+                os.kill(pid, signo)
+            continue
+        ended, status = os.waitpid(pid, os.WNOHANG | os.WUNTRACED)
+        if not ended:
+            continue
+        if not os.WIFSTOPPED(status):
+            return os.waitstatus_to_exitcode(status)
+        if os.WSTOPSIG(status) in _STOPPED_BY_TERMINAL:
+            # Ctrl-Z: the shell waits for us, not for the command. `fg` continues the whole group.
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def _next_signal() -> tuple[int, bool]:
+    """The next signal, and whether it was sent to us alone."""
+    if hasattr(signal, "sigwaitinfo"):  # Linux; macOS has none
+        info = signal.sigwaitinfo(_WATCHED)
+        return info.si_signo, info.si_code != _SI_KERNEL
+    signo = signal.sigwait(_WATCHED)
+    return signo, signo not in _FROM_TERMINAL or not _in_foreground()
+
+
+def _in_foreground() -> bool:
+    """Where the sender cannot be told: does a terminal speak to our group at all?"""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    finally:
+        os.close(terminal)

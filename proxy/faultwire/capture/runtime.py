@@ -1,0 +1,106 @@
+"""Which runtime is a command, and what does it need when none of its traffic arrived?
+
+A guess from names and first bytes only; nothing is executed.
+"""
+
+from __future__ import annotations
+
+import os
+import re  # noqa: TID251 - the patterns below are fixed
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Runtime = Literal[
+    "python", "node", "java", "go", "curl", "deno", "bun", "ruby", "php", "dotnet", "shell", "unknown"
+]
+
+_NAMES: dict[str, Runtime] = {
+    "python": "python", "pypy": "python", "uv": "python", "uvx": "python", "poetry": "python",
+    "pipenv": "python", "pdm": "python", "hatch": "python", "rye": "python", "pytest": "python",
+    "node": "node", "nodejs": "node", "npm": "node", "npx": "node", "yarn": "node", "pnpm": "node",
+    "tsx": "node", "ts-node": "node",
+    "java": "java", "gradle": "java", "gradlew": "java", "mvn": "java", "mvnw": "java", "kotlin": "java",
+    "go": "go", "curl": "curl", "wget": "curl", "git": "curl",
+    "deno": "deno", "bun": "bun", "bunx": "bun",
+    "ruby": "ruby", "bundle": "ruby", "php": "php", "dotnet": "dotnet",
+    "sh": "shell", "bash": "shell", "zsh": "shell", "dash": "shell", "fish": "shell", "make": "shell",
+}  # fmt: skip
+_WRAPPERS = frozenset({"env", "nice", "nohup", "time", "timeout", "stdbuf", "xargs", "sudo"})
+_VERSIONED = re.compile(r"^(python|pypy|node|ruby|php)[0-9.]*(\.exe)?$")
+_HEAD = 1 << 20
+_GO_MARK = b"\xff Go buildinf:"
+"""Every Go binary since 1.18 carries this mark (`debug/buildinfo`), near the start of its data."""
+
+NEEDS: dict[Runtime, str] = {
+    "python": "an `aiohttp` session needs `trust_env=True`; an `httpx` client with its own `transport` or "
+    "`trust_env=False` ignores the variables",
+    "node": "a client with its own `dispatcher`, or one that opens sockets itself (`ws`), ignores the "
+    "variables; Node before 18 is not covered",
+    "java": "a program that sets its own `ProxySelector` or trust store ignores `JAVA_TOOL_OPTIONS`",
+    "go": "Go never sends calls to `localhost`, `127.0.0.0/8` and `::1` to a proxy: give the server another "
+    "name in the hosts file; a `Transport` without `Proxy: http.ProxyFromEnvironment` ignores the variables",
+    "curl": "`--noproxy` and a `~/.curlrc` overrule the variables",
+    "deno": "`deno` needs `--allow-net` for the proxy's address as well",
+    "bun": "a `fetch` with its own `proxy` option ignores the variables",
+    "ruby": "`Net::HTTP.new` with an explicit `nil` proxy ignores the variables",
+    "php": "only the curl extension reads the variables; streams need a `proxy` context option",
+    "dotnet": "an `HttpClientHandler` with `UseProxy = false` ignores the variables",
+    "shell": "a command in the script may clear its environment (`env -i`, `sudo` without `-E`)",
+    "unknown": "the program must honour `HTTPS_PROXY` and trust the file in `SSL_CERT_FILE`",
+}
+
+
+def recognise(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Runtime:
+    """The runtime of a command: by its program's name, its `#!` line, or the mark of a Go binary."""
+    words = _unwrapped(command)
+    if not words:
+        return "unknown"
+    named = _by_name(words[0])
+    if named is not None:
+        return named
+    path = shutil.which(words[0], path=(environment if environment is not None else os.environ).get("PATH"))
+    return _by_contents(Path(path)) if path else "unknown"
+
+
+def needs(runtime: Runtime) -> str:
+    """What usually keeps this runtime's traffic from the proxy, in one sentence."""
+    return NEEDS[runtime]
+
+
+def _unwrapped(command: Sequence[str]) -> list[str]:
+    """The words from the real program on: `env A=1 nice -n 5 python x` is `python x`."""
+    words = list(command)
+    while words and Path(words[0]).name in _WRAPPERS:
+        words.pop(0)
+        while words and (words[0].startswith("-") or "=" in words[0] or words[0].rstrip("smhd").isdigit()):
+            words.pop(0)
+    return words
+
+
+def _by_name(program: str) -> Runtime | None:
+    name = Path(program).name.lower()
+    versioned = _VERSIONED.match(name)
+    return _NAMES.get(versioned[1] if versioned else name.removesuffix(".exe"))
+
+
+def _by_contents(path: Path) -> Runtime:
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+            if head.startswith(b"#!"):
+                line = head.split(b"\n", 1)[0][2:].decode("utf-8", "replace").split()
+                words = _unwrapped(line)
+                return (_by_name(words[0]) if words else None) or "unknown"
+            while head:
+                if _GO_MARK in head:
+                    return "go"
+                tail = head[-len(_GO_MARK) :]
+                block = file.read(_HEAD)
+                head = tail + block if block else b""
+    except OSError:
+        return "unknown"
+    return "unknown"

@@ -1,0 +1,201 @@
+"""What `faultwire doctor` looks at, and what it makes of it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Literal
+
+from faultwire.errors import FaultwireError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from faultwire.events import History
+    from faultwire.runner.launch import Run
+
+PROBE_HOST = "api.openai.com"
+PROBE_URL = f"https://{PROBE_HOST}/v1/models"
+PROBE_TIMEOUT_S = 60
+_PYTHON = f"import urllib.request as r; r.urlopen({PROBE_URL!r}).read()"
+_FETCH = f"await (await fetch({PROBE_URL!r})).text()"
+_NODE = f"fetch({PROBE_URL!r}).then((r) => r.text())"
+
+PROBES: dict[str, tuple[str, ...]] = {
+    "python3": ("python3", "-c", _PYTHON),
+    "node": ("node", "-e", _NODE),
+    "curl": ("curl", "--silent", "--show-error", PROBE_URL),
+    "deno": ("deno", "eval", _FETCH),
+    "bun": ("bun", "-e", _FETCH),
+    "ruby": ("ruby", "-rnet/http", "-e", f"Net::HTTP.get(URI({PROBE_URL!r}))"),
+}
+"""By program, the smallest call that its own HTTP client makes; only the runtime itself is needed.
+An answer with an error in it counts: what is asked is whether the call arrives and its TLS holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: `note` does no harm by itself."""
+
+    state: Literal["ok", "note", "fail"]
+    subject: str
+    text: str
+    hint: str | None = None
+
+
+def machine() -> list[Finding]:
+    """Versions, the CA, and what the environment already says."""
+    from faultwire._core import __version__
+
+    versions = (
+        f"{__version__}, Python {platform.python_version()}, mitmproxy {version('mitmproxy')}, "
+        f"click {version('click')}"
+    )
+    return [Finding("ok", "faultwire", versions), _authority(), *_environment(os.environ)]
+
+
+def _authority() -> Finding:
+    from faultwire.mitm.ca import describe
+    from faultwire.runner.folder import STATE
+
+    try:
+        found = describe(STATE / "ca")
+    except FaultwireError as error:
+        return Finding("fail", "CA", str(error), error.hint)
+    if found is None:
+        return Finding("ok", "CA", "none yet; the first run makes one")
+    until = f"{found.not_after:%Y-%m-%d %H:%M} UTC"
+    if found.expired:
+        return Finding("fail", "CA", f"expired on {until}", "run `faultwire ca renew`")
+    return Finding("ok", "CA", f"valid until {until}")
+
+
+def _environment(environment: Mapping[str, str]) -> list[Finding]:
+    findings = []
+    taken = sorted(name for name in environment if name.lower() in ("http_proxy", "https_proxy", "all_proxy"))
+    if taken:
+        findings.append(
+            Finding(
+                "note",
+                "environment",
+                f"{', '.join(taken)} is set; under faultwire the agent gets ours instead",
+                "servers that are reached only through that proxy will answer 502",
+            )
+        )
+    excepted = sorted(name for name in environment if name.lower() == "no_proxy")
+    if excepted:
+        text = f"{', '.join(excepted)} is set; the agent does not get it"
+        findings.append(Finding("note", "environment", text))
+    return findings
+
+
+def capture(listen: str) -> list[Finding]:
+    """Start a proxy with the mock behind it, and let every runtime found call through it."""
+    from faultwire.runner.launch import LaunchSettings, start_run
+
+    findings: list[Finding] = []
+    try:
+        with start_run(LaunchSettings("doctor", listen=listen, mock=True)) as run:
+            findings.append(Finding("ok", "proxy", f"listens on {run.engine.host}:{run.engine.port}"))
+            for name, probe in PROBES.items():
+                if shutil.which(name):
+                    findings.append(_probed(run, name, probe))
+            findings += [_unprobed(name) for name in ("java", "go") if shutil.which(name)]
+            run.folder.end("finished")
+    except FaultwireError as error:
+        findings.append(Finding("fail", "proxy", str(error), error.hint))
+    return findings
+
+
+def _probed(run: Run, name: str, probe: Sequence[str]) -> Finding:
+    from faultwire.capture.runtime import needs, recognise
+    from faultwire.profile.model import Profile
+
+    environment = run.open_session(name, Profile(name="calm"), 0)
+    said = _said(probe, environment)
+    run.close_session(name)
+    arrived = [e for e in run.history(name).exchanges if e.request.host == PROBE_HOST]
+    if arrived:
+        return Finding("ok", name, "uses the proxy and trusts its CA")
+    return Finding(
+        "fail", name, f"its call did not arrive{f': {said}' if said else ''}", needs(recognise(probe))
+    )
+
+
+def _said(probe: Sequence[str], environment: Mapping[str, str]) -> str:
+    try:
+        done = subprocess.run(
+            probe,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PROBE_TIMEOUT_S,
+        )
+    except subprocess.TimeoutExpired:
+        return f"it did not end within {PROBE_TIMEOUT_S} s"
+    lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1][:200] if lines else ""
+
+
+def _unprobed(name: str) -> Finding:
+    from faultwire.capture.runtime import recognise
+
+    tried = {"java": "captured by JAVA_TOOL_OPTIONS", "go": "captured by HTTPS_PROXY and SSL_CERT_FILE"}[name]
+    hint = "Go sends calls to localhost to no proxy" if recognise([name]) == "go" else None
+    return Finding("ok", name, f"{tried}; try yours with `faultwire doctor -- CMD`", hint)
+
+
+def command(words: Sequence[str], *, listen: str, allow_hosts: tuple[str, ...]) -> list[Finding]:
+    """Run a command once without faults, and tell what reached us. Its stdout goes to stderr."""
+    from faultwire.capture import child
+    from faultwire.capture.runtime import needs, recognise
+    from faultwire.profile.model import Profile
+    from faultwire.runner.launch import LaunchSettings, start_run
+
+    child.find(words, os.environ)
+    runtime = recognise(words)
+    findings = [Finding("ok", "runtime", runtime)]
+    with start_run(LaunchSettings("doctor", listen=listen, allow_hosts=allow_hosts)) as run:
+        environment = run.open_session("doctor", Profile(name="calm"), 0)
+        with _stdout_to_stderr():
+            code = child.shell_code(child.run(words, environment))
+        closed = run.close_session("doctor")
+        history = run.history("doctor")
+        run.folder.end("finished", exit_code=code)
+    findings.append(Finding("ok" if code == 0 else "note", "exit code", str(code)))
+    findings += _arrivals(history)
+    findings += [Finding("fail", "proxy", why) for why in closed.voids]
+    if not history.exchanges:
+        findings.append(Finding("fail", "traffic", "nothing came through the proxy", needs(runtime)))
+    return findings
+
+
+def _arrivals(history: History) -> list[Finding]:
+    from faultwire.cli._summary import refusals
+
+    hosts = Counter((e.request.scheme, e.request.host, e.request.port, e.kind) for e in history.exchanges)
+    findings = [
+        Finding("ok", "traffic", f"{scheme}://{host}:{port}: {count} {kind}")
+        for (scheme, host, port, kind), count in sorted(hosts.items())
+    ]
+    return findings + [Finding("fail", "traffic", line) for line in refusals(history.exchanges)]
+
+
+@contextmanager
+def _stdout_to_stderr() -> Iterator[None]:
+    """Our stdout carries the findings; the command's own output goes beside them."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)

@@ -1,0 +1,77 @@
+"""What `exec`, `proxy` and `doctor` say about a run, on stderr: a header before it, a summary after it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from faultwire.cli.output import fields
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from faultwire.cli.options import Traffic
+    from faultwire.events import History, Recorded
+    from faultwire.profile.model import Profile
+    from faultwire.runner.launch import Run
+
+SHOWN = 20
+"""Fired faults that a summary lists; the tape has them all."""
+
+
+def header(run: Run, profile: Profile, traffic: Traffic) -> str:
+    """What is about to happen: enough to do it again."""
+    from faultwire._core import __version__
+
+    pairs = [
+        ("faultwire", f"{__version__}, run {run.folder.id}"),
+        ("profile", named(profile)),
+        ("seed", str(traffic.seed)),
+        ("tape", str(run.tape)),
+    ]
+    if run.routes:
+        first, *others = run.routes
+        pairs.append(("mock", f"{first} and {len(others)} other hosts"))
+    if traffic.allow_host:
+        pairs.append(("allowed", ", ".join(traffic.allow_host)))
+    return fields(pairs)
+
+
+def named(profile: Profile) -> str:
+    """A profile with its place and the digest of its bytes."""
+    if not profile.entries and not profile.digest:
+        return "none: traffic is recorded and passes unchanged"
+    digest = f", sha256 {profile.digest[:12]}" if profile.digest else ""
+    return f"{profile.name} ({profile.path}{digest})"
+
+
+def summary(history: History, tape: str, ledger: str) -> str:
+    """What was seen and what was broken: counts, each fault that the agent met, tape and ledger hash."""
+    kinds = Counter(exchange.kind for exchange in history.exchanges)
+    counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    fired = [(exchange, fault) for exchange in history.exchanges for fault in exchange.faults]
+    met = [(exchange, fault) for exchange, fault in fired if fault.outcome == "fired"]
+    lines = [fields([("exchanges", f"{len(history.exchanges)}{f': {counts}' if counts else ''}")])]
+    lines.append(fields([("faults   ", f"{len(met)} fired")]))
+    for exchange, fault in met[:SHOWN]:
+        what = fault.effect or fault.reason
+        about = f" of `{fault.subject}`" if fault.subject else ""
+        lines.append(f"  #{exchange.number} {exchange.kind}  {fault.id}{about}: {what}")
+    if len(met) > SHOWN:
+        lines.append(f"  and {len(met) - SHOWN} more: `faultwire tape show {tape}`")
+    lines += [f"  {line}" for line in refusals(history.exchanges)]
+    lines.append(fields([("tape     ", tape)]))
+    lines.append(f"ledger: {ledger}")
+    return "\n".join(lines)
+
+
+def refusals(exchanges: Iterable[Recorded]) -> list[str]:
+    """One line per server that the proxy would not, or could not, reach, and why."""
+    seen: Counter[tuple[str, int, str]] = Counter()
+    for exchange in exchanges:
+        if exchange.ending == "refused" and exchange.error:
+            seen[(exchange.request.host, exchange.request.port, exchange.error)] += 1
+    return [
+        f"refused {count} {'call' if count == 1 else 'calls'} to {host}:{port}: {error}"
+        for (host, port, error), count in sorted(seen.items())
+    ]

@@ -1,0 +1,91 @@
+"""`faultwire ca`: this project's certificate authority."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from faultwire.cli.output import format_option
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from faultwire.mitm.ca import Authority
+
+
+@click.group("ca", short_help="Show, renew or remove this project's certificate authority.")
+def ca() -> None:
+    """Show, renew or remove this project's certificate authority.
+
+    It is made at the first run, lives at most 30 days, and is trusted only by the programs that
+    faultwire starts: it never enters a store of the system.
+    """
+
+
+@ca.command(short_help="Where it is, its fingerprint, and until when it is valid.")
+@format_option
+def show(format_: str) -> None:
+    """Where the authority is, its fingerprint, and until when it is valid."""
+    from faultwire.errors import UsageError
+    from faultwire.mitm.ca import describe
+
+    found = describe(_folder())
+    if found is None:
+        raise UsageError(
+            f"found no CA in `{_folder()}`",
+            code="ca.missing",
+            hint="the first run makes one; so does `faultwire ca renew`",
+        )
+    _print(found, format_)
+
+
+@ca.command(short_help="Replace it by a new one.")
+@click.option(
+    "--days", type=click.IntRange(1, 30), default=14, show_default=True, help="How long it is to live."
+)
+@format_option
+def renew(days: int, format_: str) -> None:
+    """Replace the authority by a new one; programs that trust the old one must be started again."""
+    from faultwire.capture.bundle import remove_trust
+    from faultwire.mitm.ca import renew as renew_ca
+    from faultwire.runner.folder import state
+
+    state()
+    remove_trust(_folder())
+    _print(renew_ca(_folder(), days=days), format_)
+
+
+@ca.command(short_help="Delete it with its key.")
+def remove() -> None:
+    """Delete the authority with its key, and the bundles made from it."""
+    from faultwire.capture.bundle import remove_trust
+    from faultwire.cli.output import say
+    from faultwire.mitm.ca import remove as remove_ca
+
+    remove_trust(_folder())
+    removed = remove_ca(_folder())
+    say(f"removed the CA in `{_folder()}`" if removed else f"found no CA in `{_folder()}`: nothing to remove")
+
+
+def _folder() -> Path:
+    from faultwire.runner.folder import STATE
+
+    return STATE / "ca"
+
+
+def _print(authority: Authority, format_: str) -> None:
+    from faultwire.cli import output
+
+    about = {
+        "certificate": str(authority.certificate),
+        "sha256": authority.fingerprint,
+        "not_before": authority.not_before.isoformat(),
+        "not_after": authority.not_after.isoformat(),
+        "expired": authority.expired,
+    }
+    if format_ == "json":
+        output.show_json(about)
+        return
+    state = "expired: renew it with `faultwire ca renew`" if authority.expired else "valid"
+    output.show(output.fields({**{k: str(v) for k, v in about.items() if k != "expired"}, "state": state}))

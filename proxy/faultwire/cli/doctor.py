@@ -1,0 +1,59 @@
+"""`faultwire doctor`: can this machine, or this command, be captured?"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from faultwire.cli.output import format_option
+
+if TYPE_CHECKING:
+    from faultwire.cli._examine import Finding
+
+MARKS = {"ok": "ok  ", "note": "note", "fail": "FAIL"}
+
+
+@click.command(
+    "doctor",
+    short_help="Say whether this machine, or a command, can be captured.",
+    context_settings={"allow_interspersed_args": False},
+)
+@click.option(
+    "--listen", default="127.0.0.1:0", show_default=True, metavar="HOST:PORT", help="The address to try."
+)
+@click.option("--allow-host", multiple=True, metavar="HOST", help="As with `exec`.")
+@format_option
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- CMD [ARG]...]")
+def doctor(listen: str, allow_host: tuple[str, ...], format_: str, command: tuple[str, ...]) -> None:
+    """Say whether this machine, or a command, can be captured.
+
+    Without a command: versions, the CA, the port, and for each runtime found a tiny program that
+    calls a provider's real host name through the proxy, where the mock answers it. With a command:
+    runs it once, unbroken, and tells which of its calls arrived. Exits 3 if something is in the way.
+    """
+    from faultwire.cli import _examine
+    from faultwire.cli.output import say
+
+    if command:
+        say(f"running `{command[0]}` once, unbroken; what it prints goes to stderr")
+        findings = _examine.command(command, listen=listen, allow_hosts=allow_host)
+    else:
+        findings = [*_examine.machine(), *_examine.capture(listen)]
+    _print(findings, format_)
+    sys.exit(3 if any(finding.state == "fail" for finding in findings) else 0)
+
+
+def _print(findings: list[Finding], format_: str) -> None:
+    from faultwire.cli.output import show, show_json
+
+    if format_ == "json":
+        show_json([asdict(finding) for finding in findings])
+        return
+    width = max(len(finding.subject) for finding in findings)
+    for finding in findings:
+        show(f"{MARKS[finding.state]}  {finding.subject.ljust(width)}  {finding.text}")
+        if finding.hint:
+            show(f"{' ' * (width + 8)}hint: {finding.hint}")

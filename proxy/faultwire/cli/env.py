@@ -1,0 +1,96 @@
+"""`faultwire env`: the exports that send a shell's programs to a running proxy."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import click
+
+from faultwire.cli.output import format_option
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ENDPOINT = "endpoint"
+"""The key in a proxy's `run.json` under which it says how to reach it."""
+
+
+@click.command("env", short_help="Print the exports that send a shell's programs to a running proxy.")
+@click.option("--run", "run", metavar="ID", help="The run of the proxy; the newest that answers by default.")
+@format_option
+def env(run: str | None, format_: str) -> None:
+    """Print the exports that send a shell's programs to a running `faultwire proxy`.
+
+    \b
+    eval "$(faultwire env)"
+    """
+    from faultwire.cli.output import show, show_json
+
+    changed = here(_running(run))
+    if format_ == "json":
+        show_json(changed)
+    else:
+        show(exports(changed))
+
+
+def here(endpoint: Mapping[str, str]) -> dict[str, str | None]:
+    """What this shell's environment lacks to reach a proxy; None for what must go."""
+    from faultwire.capture.bundle import TrustFiles
+    from faultwire.capture.env import changes, child_environment
+
+    trust = TrustFiles(Path(endpoint["bundle"]), Path(endpoint["ca_cert"]), Path(endpoint["truststore"]))
+    url = endpoint["proxy_url"]
+    child = child_environment(os.environ, proxy_url=url, trust=trust, java_port=urlsplit(url).port)
+    return changes(os.environ, child)
+
+
+def exports(changed: Mapping[str, str | None]) -> str:
+    """The changes as lines for a POSIX shell."""
+    lines = [f"unset {name}" for name, value in sorted(changed.items()) if value is None]
+    lines += [
+        f"export {name}={shlex.quote(value)}" for name, value in sorted(changed.items()) if value is not None
+    ]
+    return "\n".join(lines)
+
+
+def _running(wanted: str | None) -> dict[str, str]:
+    from faultwire.errors import UsageError
+    from faultwire.runner.folder import STATE
+
+    runs = STATE / "runs"
+    folders = [runs / wanted] if wanted else sorted(runs.glob("*"), reverse=True)
+    for folder in folders:
+        about = _about(folder)
+        endpoint = about.get(ENDPOINT)
+        if (
+            about.get("status") == "running"
+            and isinstance(endpoint, dict)
+            and _answers(endpoint["proxy_url"])
+        ):
+            return endpoint
+    what = f"proxy in the run `{wanted}`" if wanted else f"running proxy below `{runs}`"
+    raise UsageError(f"found no {what}", code="proxy.not_running", hint="start one with `faultwire proxy`")
+
+
+def _about(folder: Path) -> dict[str, Any]:
+    try:
+        about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}  # not a run's folder, or one whose start was cut short
+    return about if isinstance(about, dict) else {}
+
+
+def _answers(url: str) -> bool:
+    """Does something listen there? A proxy that was killed leaves `running` behind."""
+    parts = urlsplit(url)
+    try:
+        socket.create_connection((parts.hostname or "", parts.port or 0), timeout=2).close()
+    except OSError:
+        return False
+    return True

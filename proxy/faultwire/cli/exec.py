@@ -1,0 +1,105 @@
+"""`faultwire exec -- CMD…`: run any command behind the proxy."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from faultwire.cli.options import Traffic, traffic_options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from faultwire.events import History
+    from faultwire.mitm.client import SessionSummary
+    from faultwire.runner.launch import Run
+
+SESSION = "exec"
+"""The session's name; the dice depend on it, so it never changes."""
+
+
+@click.command(
+    "exec",
+    short_help="Run any command behind the proxy and break its traffic.",
+    context_settings={"allow_interspersed_args": False},
+)
+@traffic_options
+@click.option(
+    "--allow-no-traffic", is_flag=True, help="Do not void the run when nothing came through the proxy."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARG]...")
+def exec_(command: tuple[str, ...], allow_no_traffic: bool, quiet: bool, **options: Any) -> None:
+    """Run any command behind the proxy and break its traffic.
+
+    The command gets our stdin, stdout, stderr and signals, and its exit code is ours (128+n for
+    signal n), except that a void run exits 3: one in which nothing came through the proxy, or in
+    which faultwire itself failed. Every run is recorded below .faultwire/runs.
+
+    \b
+    faultwire exec --profile degraded_llm -- python agent.py
+    faultwire exec --mock --fault 'status: {code: 503}' -- node agent.mjs
+    """
+    from faultwire.capture import child
+    from faultwire.cli._summary import header, summary
+    from faultwire.cli.output import say
+    from faultwire.errors import UsageError
+    from faultwire.runner.launch import start_run
+
+    if not command:
+        raise UsageError(
+            "found no command, expected one after `--`",
+            code="usage.missing",
+            hint="faultwire exec --profile degraded_llm -- python agent.py",
+        )
+    traffic = Traffic(**options)
+    profile = traffic.load()
+    child.find(command, os.environ)
+    # The program only: arguments may hold a key, and no secret goes to disk.
+    with start_run(traffic.launch("exec", profile=profile, program=command[0])) as run:
+        environment = run.open_session(SESSION, profile, traffic.seed)
+        if not quiet:
+            say(header(run, profile, traffic))
+            say()
+        sys.stdout.flush()
+        code = child.run(command, environment)
+        closed = run.close_session(SESSION)
+        history = run.history(SESSION)
+        ledger = run.ledger_hash()
+        if not quiet:
+            say()
+            say(summary(history, str(run.tape), ledger))
+        learn(run, closed, history, command, allow_no_traffic=allow_no_traffic)
+        run.folder.end("finished", exit_code=child.shell_code(code), ledger=ledger)
+    sys.exit(child.shell_code(code))
+
+
+def learn(
+    run: Run, closed: SessionSummary, history: History, command: Sequence[str], *, allow_no_traffic: bool
+) -> None:
+    """Raise where the run proves nothing: FaultError where ours failed, CaptureError without traffic."""
+    from faultwire.errors import CaptureError, FaultError
+
+    if closed.voids:
+        raise FaultError(
+            f"the run is void: {'; '.join(closed.voids)}",
+            code="run.void",
+            hint=f"the engine's log is `{_log(run)}`",
+        )
+    if not history.exchanges and not allow_no_traffic:
+        from faultwire.capture.runtime import needs, recognise
+
+        runtime = recognise(command, os.environ)
+        raise CaptureError(
+            f"`{command[0]}` sent nothing through the proxy, so the run is void",
+            hint=f"{needs(runtime)}; `faultwire doctor -- CMD` says more, "
+            "and --allow-no-traffic accepts a run without traffic",
+        )
+
+
+def _log(run: Run) -> Path:
+    return run.folder.path / "engine.log"

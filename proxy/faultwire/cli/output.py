@@ -1,0 +1,96 @@
+"""How commands speak: data on stdout, progress on stderr, nothing hostile on either."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import IO
+
+Format = Literal["terminal", "json"]
+F = TypeVar("F", bound="Callable[..., Any]")
+
+_INVISIBLE = frozenset("\u115f\u1160\u3164\uffa0\u034f\u17b4\u17b5")
+"""Characters that count as printable and show nothing: they can hide text from a reader."""
+
+
+def safe(text: str, *, lines: bool = False) -> str:
+    """`text` with everything escaped that could steer a terminal or deceive a reader.
+
+    That is C0, C1, DEL, bidirectional controls, zero-width and tag characters, blanks that are not
+    a space, lone surrogates. `lines` lets line ends and tabs through.
+    """
+    if text.isprintable() and not any(map(_hides, text)):
+        return text
+    return "".join(c if _shows(c) or (lines and c in "\n\t") else _escape(c) for c in text)
+
+
+def _hides(c: str) -> bool:
+    return c in _INVISIBLE or "\U000e0100" <= c <= "\U000e01ef"
+
+
+def _shows(c: str) -> bool:
+    return c.isprintable() and not _hides(c)
+
+
+def _escape(c: str) -> str:
+    point = ord(c)
+    if point <= 0xFF:
+        return f"\\x{point:02x}"
+    return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"
+
+
+def say(text: str = "") -> None:
+    """A line of progress, on stderr."""
+    click.echo(safe(text, lines=True), err=True)
+
+
+def show(text: str = "") -> None:
+    """A line of data, on stdout."""
+    click.echo(safe(text, lines=True))
+
+
+def show_json(data: Any) -> None:
+    """Data as JSON on stdout: only ASCII, so that no value can steer a terminal."""
+    click.echo(json.dumps(data, indent=2, ensure_ascii=True))
+
+
+def colour(stream: IO[str] | None = None) -> bool:
+    """May this stream (stdout by default) get colour? Only a terminal, and not with `NO_COLOR`."""
+    target = sys.stdout if stream is None else stream
+    return target.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def fields(pairs: Mapping[str, str] | Iterable[tuple[str, str]]) -> str:
+    """`name  value` lines with the values in one column."""
+    rows = list(pairs.items()) if hasattr(pairs, "items") else list(pairs)
+    width = max((len(name) for name, _ in rows), default=0)
+    return "\n".join(f"{name.ljust(width)}  {value}".rstrip() for name, value in rows)
+
+
+def columns(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A plain table; every cell is made safe first."""
+    table = [[safe(cell) for cell in row] for row in (header, *rows)]
+    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in table
+    )
+
+
+def format_option(command: F) -> F:
+    """The option `--format terminal|json`, as the argument `format_`."""
+    return click.option(
+        "--format",
+        "format_",
+        type=click.Choice(["terminal", "json"]),
+        default="terminal",
+        show_default=True,
+        help="How to print the result on stdout.",
+    )(command)

@@ -1,0 +1,92 @@
+"""`faultwire proxy`: the proxy for an agent that somebody else starts."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from faultwire import clock
+from faultwire.cli.options import Traffic, traffic_options
+from faultwire.cli.output import format_option
+
+if TYPE_CHECKING:
+    from faultwire.runner.launch import Run
+
+SESSION = "proxy"
+DRAIN_S = 5.0
+_ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+
+
+@click.command("proxy", short_help="Run the proxy for an agent that is started elsewhere.")
+@traffic_options
+@format_option
+def proxy(format_: str, **options: Any) -> None:
+    """Run the proxy until it is told to stop, for an agent that is started elsewhere.
+
+    Prints the exports that send a shell's programs here (`faultwire env` prints them again), then
+    waits. SIGTERM or Ctrl-C lets calls in flight end, five seconds at most; a second signal does
+    not wait. All traffic that names no session of its own belongs to one.
+    """
+    from faultwire.cli._summary import header, summary
+    from faultwire.cli.output import say
+    from faultwire.errors import FaultError
+    from faultwire.runner.launch import start_run
+
+    traffic = Traffic(**options)
+    profile = traffic.load()
+    with start_run(
+        traffic.launch("proxy", profile=profile, implicit=(SESSION, profile, traffic.seed))
+    ) as run:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING | {signal.SIGCHLD})
+        _announce(run, format_)
+        say(header(run, profile, traffic))
+        say("ready")
+        ended_by = _until_told(run)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        _let_end(run)
+        closed = run.close_session(SESSION)
+        ledger = run.ledger_hash()
+        say()
+        say(summary(run.history(SESSION), str(run.tape), ledger))
+        if closed.voids:
+            raise FaultError(f"the run is void: {'; '.join(closed.voids)}", code="run.void")
+        run.folder.end("finished", ledger=ledger)
+    sys.exit(130 if ended_by == signal.SIGINT else 0)
+
+
+def _announce(run: Run, format_: str) -> None:
+    from faultwire.cli.env import ENDPOINT, exports, here
+    from faultwire.cli.output import show, show_json
+
+    endpoint = {
+        "proxy_url": run.proxy_url,
+        "bundle": str(run.trust.bundle),
+        "ca_cert": str(run.trust.ca_cert),
+        "truststore": str(run.trust.truststore),
+    }
+    run.folder.note(**{ENDPOINT: endpoint})
+    if format_ == "json":
+        show_json({"run": str(run.folder.path), **endpoint, "environment": here(endpoint)})
+    else:
+        show(exports(here(endpoint)))
+    sys.stdout.flush()
+
+
+def _let_end(run: Run) -> None:
+    """Give calls in flight their time; a second signal ends this process, and with it the engine."""
+    deadline = clock.monotonic() + DRAIN_S
+    while run.engine.stats()["live"] and clock.monotonic() < deadline:
+        clock.pause(0.05)
+
+
+def _until_told(run: Run) -> int:
+    """Wait for a signal to end. Raises FaultwireError where the engine ends by itself."""
+    while True:
+        got = signal.sigwait(_ENDING | {signal.SIGCHLD})
+        if got in _ENDING:
+            return got
+        if not run.engine.alive:
+            run.engine.stats()  # says how it ended

@@ -1,0 +1,70 @@
+"""`faultwire scan`: personal data, secrets and prompt injections in a text, a file or standard input."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from faultwire.errors import ConfigError, UsageError
+from faultwire.patterns import Hit, Pattern, compile_patterns, read_patterns
+from faultwire.patterns import scan as find
+
+
+@click.command()
+@click.argument("target", metavar="TEXT|FILE|-")
+@click.option(
+    "--kind", "kinds", multiple=True, type=click.Choice(["pii", "secrets", "injection", "user"]),
+    help="What to look for; repeatable. Default: everything.",
+)
+@click.option("--locale", "locales", multiple=True, metavar="CC", help="Country code; repeatable. Default: all.")
+@click.option("--config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A faultwire.yaml with `patterns:`.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of lines.")
+def scan(target: str, kinds: tuple[str, ...], locales: tuple[str, ...], config: Path | None, as_json: bool) -> None:
+    """Scan TEXT, a FILE, or standard input (-).
+
+    Exits 1 if something is found. Values are masked in every output.
+    """
+    text, name = _read(target)
+    user = compile_patterns(_patterns(config)) if config else None
+    hits = find(text, kinds=kinds, locales=locales or None, user=user)
+    if as_json:
+        click.echo(json.dumps({"source": name, "hits": [asdict(hit) for hit in hits]}, indent=2))
+    else:
+        for hit in hits:
+            click.echo(_line(name, text, hit))
+        click.echo(f"{len(hits)} found" if hits else "nothing found", err=True)
+    raise SystemExit(1 if hits else 0)
+
+
+def _read(target: str) -> tuple[str, str]:
+    if target == "-":
+        return sys.stdin.buffer.read().decode("utf-8", "replace"), "-"
+    try:
+        path = Path(target)
+        if path.is_file():
+            return path.read_bytes().decode("utf-8", "replace"), target
+    except OSError:  # a long text is no path
+        pass
+    return target, "text"
+
+
+def _line(name: str, text: str, hit: Hit) -> str:
+    row = text.count("\n", 0, hit.start) + 1
+    column = hit.start - text.rfind("\n", 0, hit.start)
+    return f"{name}:{row}:{column}: {hit.kind} {hit.id} ({hit.severity}, {hit.score:.2f}) {hit.masked}"
+
+
+def _patterns(config: Path) -> tuple[Pattern, ...]:
+    import yaml
+
+    try:
+        data = yaml.safe_load(config.read_text("utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"`{config}` is not YAML: {error}") from error
+    if not isinstance(data, dict) or "patterns" not in data:
+        raise UsageError(f"`{config}` has no `patterns`")
+    return read_patterns(data["patterns"])

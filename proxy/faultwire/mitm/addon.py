@@ -1,0 +1,203 @@
+"""The addon: mitmproxy's hooks, each in one wrapper that fails closed.
+
+It works in our own engine and, loaded by a script of `addons/`, in a stock mitmdump. The exchanges
+themselves are handled in `stream`, inside the HTTP layer that `next_layer` puts in place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from typing import TYPE_CHECKING, Any
+
+from mitmproxy import ctx
+from mitmproxy.proxy.layers import ClientTLSLayer, ServerTLSLayer, modes
+from mitmproxy.proxy.layers.http import HttpLayer, HTTPMode
+
+from faultwire.mitm import answers, compat, flows
+from faultwire.mitm.compat import transports
+from faultwire.mitm.limits import MARK, Refused
+from faultwire.mitm.shell import Shell
+from faultwire.mitm.stream import FaultLayer
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from mitmproxy import http, tls
+    from mitmproxy.connection import Client
+    from mitmproxy.proxy import layer
+    from mitmproxy.proxy.server_hooks import ServerConnectionHookData
+
+    from faultwire.mitm.compat.hooks import Hangup, Pause
+
+TLS_RECORD = 0x16
+
+
+def fail_closed(hook: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The wrapper of every hook: an exception ends the connection and voids the run."""
+
+    @functools.wraps(hook)
+    def wrapped(addon: FaultwireAddon, data: Any) -> Any:
+        try:
+            return hook(addon, data)
+        except Exception as error:  # noqa: BLE001 - the purpose of this wrapper
+            client = next(
+                (found for name in ("client", "client_conn", "conn") if (found := getattr(data, name, None))),
+                getattr(getattr(data, "context", None), "client", data),
+            )
+            addon.crashed(client, error)
+            handler = transports.handler_of(client)
+            if handler is not None:
+                writer = transports.writer_of(client, client)
+                if writer is not None:
+                    writer.transport.abort()
+            return None
+
+    return wrapped
+
+
+class FaultwireAddon(Shell):
+    """The hooks; what they and the streams decide with is in `Shell`."""
+
+    name = "faultwire"
+
+    # ------------------------------------------------------------ hooks
+
+    @fail_closed
+    def next_layer(self, nextlayer: layer.NextLayer) -> None:
+        """What a client speaks: TLS or HTTP, told by its first byte, at the start and after CONNECT."""
+        context, data = nextlayer.context, nextlayer.data_client()
+        top = context.layers[0]
+        if not isinstance(top, modes.HttpProxy):
+            self._swap(nextlayer)
+            return
+        if not data and context.client.alpn is None:
+            return
+        tls = bool(data) and data[0] == TLS_RECORD
+        if len(context.layers) == 1:
+            nextlayer.layer = compat.JoiningTls(context) if tls else self._http(context, HTTPMode.regular)
+        elif isinstance(context.layers[-1], ClientTLSLayer):
+            outermost = len(context.layers) == 2
+            mode = HTTPMode.regular if outermost else HTTPMode.transparent
+            nextlayer.layer = self._http(context, mode)
+        elif tls:
+            server_tls = ServerTLSLayer(context)
+            server_tls.child_layer = compat.JoiningTls(context)
+            nextlayer.layer = server_tls
+        else:
+            nextlayer.layer = self._http(context, HTTPMode.transparent)
+
+    def _http(self, context: Any, mode: HTTPMode) -> FaultLayer:
+        made = FaultLayer(context, mode)
+        made.shell = self
+        return made
+
+    def _swap(self, nextlayer: layer.NextLayer) -> None:
+        """In modes of mitmproxy's own: let it choose, then put our streams into its HTTP layer."""
+        chooser: Any = ctx.master.addons.get("nextlayer")
+        if nextlayer.layer is None and chooser is not None:
+            chooser.next_layer(nextlayer)
+        found: Any = nextlayer.layer
+        while found is not None:
+            if type(found) is HttpLayer:
+                found.__class__ = FaultLayer
+                swapped: Any = found
+                swapped.shell = self
+                return
+            found = getattr(found, "child_layer", None)
+
+    @fail_closed
+    def http_connect(self, flow: http.HTTPFlow) -> None:
+        """CONNECT: whose tunnel is it?"""
+        user = flows.proxy_user(flow.request.headers)
+        flows.without_proxy_headers(flow.request)
+        session = self.sessions.find(user, flow.client_conn.sockname[1])
+        if session is None:
+            self.stats.refused += 1
+            refusal = answers.unknown_user()
+            flow.response = flows.message_of(refusal.response(), flow.request.http_version)
+            return
+        self._link(flow.client_conn).session = session
+
+    @fail_closed
+    def http_connected(self, flow: http.HTTPFlow) -> None:
+        """A tunnel is open: one step done."""
+        self._step(flow.client_conn)
+
+    @fail_closed
+    def tls_clienthello(self, data: tls.ClientHelloData) -> None:
+        """HTTP/1.1, except for clients that speak only HTTP/2, such as gRPC."""
+        client, offers = data.context.client, data.client_hello.alpn_protocols
+        if b"http/1.1" in offers:
+            client.alpn = b"http/1.1"
+        elif list(offers) == [b"h2"]:
+            client.alpn = b"h2"
+
+    @fail_closed
+    def tls_established_client(self, data: tls.TlsData) -> None:
+        """A handshake is done; HTTP/2 clients may stay silent for as long as they like."""
+        self._step(data.context.client)
+        if data.context.client.alpn == b"h2":
+            handler = transports.handler_of(data.context.client)
+            if hasattr(handler, "unhurried"):
+                handler.unhurried = True
+
+    @fail_closed
+    def tls_start_server(self, data: tls.TlsData) -> None:
+        """Upstream is offered what the client speaks."""
+        server: Any = data.conn
+        speaks_h2 = data.context.client.alpn == b"h2"
+        server.alpn_offers = (b"h2", b"http/1.1") if speaks_h2 else (b"http/1.1",)
+
+    @fail_closed
+    def server_connect(self, data: ServerConnectionHookData) -> Awaitable[None] | None:
+        """The last check before a connection is opened. Our own loop checks what names resolve to."""
+        host, port = data.server.address[:2] if data.server.address else ("", 0)
+        why = self.guard.check_literal(host, port)
+        if why is not None:
+            data.server.error = MARK + why
+        elif not self._loop_guards:
+            return self._look_up(data, host, port)
+        return None
+
+    async def _look_up(self, data: ServerConnectionHookData, host: str, port: int) -> None:
+        try:
+            infos: Any = await asyncio.get_running_loop().getaddrinfo(host, port)
+            self.guard.filter(host, port, infos)
+        except Refused as refused:
+            data.server.error = str(refused)
+        except OSError as error:
+            data.server.error = str(error)
+
+    @fail_closed
+    def websocket_message(self, flow: http.HTTPFlow) -> None:
+        """Only the newest message is needed; mitmproxy would keep them all."""
+        self.stats.websocket_messages += 1
+        if flow.websocket is not None:
+            del flow.websocket.messages[:-1]
+
+    @fail_closed
+    def client_disconnected(self, client: Client) -> None:
+        """Whatever this client had in flight is over."""
+        link = self._links.pop(client.id, None)
+        if link is None:
+            return
+        for pause in list(link.pauses):
+            pause.leave()
+        for crossing in list(link.crossings):
+            crossing.end("client_aborted", "the client disconnected")
+
+    async def faultwire_wait(self, pause: Pause) -> None:
+        """A stream lets time pass."""
+        link = self._link(pause.client)
+        link.pauses.add(pause)
+        try:
+            await pause.last()
+        finally:
+            link.pauses.discard(pause)
+
+    async def faultwire_reset(self, hangup: Hangup) -> None:
+        """A stream resets its client's connection."""
+        writer = transports.writer_of(hangup.client, hangup.client)
+        if writer is not None:
+            await transports.reset(writer)

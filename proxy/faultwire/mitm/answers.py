@@ -1,0 +1,105 @@
+"""The answers that the proxy itself gives in place of an upstream one: JSON with a reason."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from faultwire.events import Response
+
+if TYPE_CHECKING:
+    from faultwire.events import Headers
+
+REASONS = {
+    400: "Bad Request",
+    403: "Forbidden",
+    407: "Proxy Authentication Required",
+    431: "Request Header Fields Too Large",
+    502: "Bad Gateway",
+    503: "Service Unavailable",
+}
+
+
+class Refusal(Exception):
+    """An exchange is not let through; `void` where that means that the run proves nothing."""
+
+    def __init__(
+        self, status: int, kind: str, message: str, *, headers: Headers = (), void: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+        self.message = message
+        self.headers = headers
+        self.void = void
+
+    def response(self) -> Response:
+        """The answer that the agent gets; the connection is closed after it."""
+        body = json.dumps({"error": {"message": self.message, "type": self.kind}}).encode()
+        return Response(
+            status=self.status,
+            reason=REASONS.get(self.status, ""),
+            headers=(
+                ("content-type", "application/json"),
+                ("content-length", str(len(body))),
+                ("connection", "close"),
+                *self.headers,
+            ),
+            body=body,
+        )
+
+
+_NO_RETRY: Headers = (("x-should-retry", "false"),)
+
+
+def unknown_user() -> Refusal:
+    """Traffic that belongs to no session."""
+    return Refusal(
+        407,
+        "faultwire_session",
+        "this proxy user belongs to no session of faultwire; start the agent with `faultwire exec`, "
+        "or take the proxy URL from `faultwire env`",
+        headers=(("proxy-authenticate", 'Basic realm="faultwire"'), *_NO_RETRY),
+    )
+
+
+def not_allowed(why: str) -> Refusal:
+    """A target that the guard refuses."""
+    return Refusal(403, "faultwire_refused", why, headers=_NO_RETRY)
+
+
+def upstream_failed(why: str) -> Refusal:
+    """Upstream was not reached, or did not speak as it should."""
+    return Refusal(502, "faultwire_upstream", why)
+
+
+def busy(limit: int) -> Refusal:
+    """More in flight than this engine takes."""
+    return Refusal(
+        503,
+        "faultwire_busy",
+        f"`{limit}` exchanges are in flight already, and this engine takes no more at once",
+        headers=(("retry-after", "1"),),
+    )
+
+
+def draining() -> Refusal:
+    """The engine is about to end."""
+    return Refusal(503, "faultwire_stopping", "faultwire is stopping", headers=_NO_RETRY)
+
+
+def tape_failed(why: str) -> Refusal:
+    """What cannot be recorded does not pass."""
+    return Refusal(
+        503,
+        "faultwire_tape",
+        f"the tape cannot be written: {why}",
+        headers=_NO_RETRY,
+        void=f"the tape cannot be written: {why}",
+    )
+
+
+def internal(error: BaseException) -> Refusal:
+    """Our own code failed in the path; only the error's class is told, its text may hold traffic."""
+    what = f"faultwire failed on this exchange (`{type(error).__name__}`); the run proves nothing"
+    return Refusal(502, "faultwire_internal", what, headers=_NO_RETRY, void=what)

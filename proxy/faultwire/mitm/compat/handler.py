@@ -1,0 +1,276 @@
+"""How events reach mitmproxy's layers and commands leave them, for one client connection.
+
+`FastHandler` does what mitmproxy's `server_event` does with less work: writes of one event to one
+connection leave together, hooks whose handlers are plain functions run at once, and hooks that nobody
+handles cost nothing. `SafeHandler` is mitmproxy's own with the same limits around it, used where the
+self-test finds that this version does not behave as expected.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections import defaultdict, deque
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mitmproxy.addonmanager import traverse
+from mitmproxy.proxy import commands, events
+from mitmproxy.proxy.mode_servers import ProxyConnectionHandler
+from mitmproxy.proxy.server import ConnectionIO
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
+    from mitmproxy.connection import Client, Connection
+    from mitmproxy.options import Options
+    from mitmproxy.proxy.mode_specs import ProxyMode
+
+CONNECTIONS_PER_HOST = 1000
+"""mitmproxy opens 5 at a time, and HTTP/2 clients in front of HTTP/1 servers need one a request."""
+
+IDLE_S = 3600
+"""Seconds without a byte either way after which a connection is closed; models think for long."""
+
+BACKLOG = 64 * 1024
+"""Bytes not yet taken by a peer from which on we stop reading, asyncio's own high-water mark."""
+
+
+class Owner(Protocol):
+    """What a handler needs to know of the engine."""
+
+    head_timeout_s: float
+
+    def crashed(self, client: Client, error: BaseException) -> None:
+        """A connection failed in our code or mitmproxy's."""
+
+    def slow_head(self) -> None:
+        """A client did not finish a request head in time."""
+
+    def lags(self) -> bool:
+        """Has the tape more to write than it should?"""
+
+    async def room(self) -> None:
+        """Return once the tape can take more."""
+
+
+class Hooks:
+    """The handlers of each hook, in the order of the addons; looked up once."""
+
+    def __init__(self, addons: Iterable[Any]) -> None:
+        self._addons = list(traverse(addons))
+        self._found: dict[str, tuple[Callable[[Any], Awaitable[None] | None], ...]] = {}
+
+    def __getitem__(self, name: str) -> tuple[Callable[[Any], Awaitable[None] | None], ...]:
+        handlers = self._found.get(name)
+        if handlers is None:
+            found = (getattr(addon, name, None) for addon in self._addons)
+            handlers = self._found[name] = tuple(handler for handler in found if callable(handler))
+        return handlers
+
+
+class _Limited(ProxyConnectionHandler):
+    """mitmproxy's handler with our limits. `progress` grows with every step that a client finishes."""
+
+    def __init__(
+        self, master: Any, reader: Any, writer: Any, options: Options, mode: ProxyMode, owner: Owner
+    ) -> None:
+        super().__init__(master, reader, writer, options, mode)  # type: ignore[no-untyped-call]
+        self.owner = owner
+        self.progress = 0
+        self.busy = 0
+        self.unhurried = False
+        self.max_conns = defaultdict(lambda: asyncio.Semaphore(CONNECTIONS_PER_HOST))
+        self.timeout_watchdog.timeout = IDLE_S
+        self._head_timer: asyncio.TimerHandle | None = None
+        self._held: dict[Connection, asyncio.Event] = {}
+
+    def watch_head(self, before: int) -> None:
+        """After bytes from the client: has it finished a step, or does its time for one run?"""
+        if self.progress != before or self.busy or self.unhurried:
+            if self._head_timer is not None:
+                self._head_timer.cancel()
+                self._head_timer = None
+        elif self._head_timer is None:
+            loop = asyncio.get_running_loop()
+            self._head_timer = loop.call_later(self.owner.head_timeout_s, self._too_slow)
+
+    def _too_slow(self) -> None:
+        self._head_timer = None
+        self.owner.slow_head()
+        self.abort()
+
+    def hold(self, connection: Connection) -> None:
+        """Do not read from a connection. (Its transport cannot be paused: the reader would go on.)"""
+        self._held.setdefault(connection, asyncio.Event())
+
+    def let_go(self, connection: Connection) -> None:
+        """Read from it again."""
+        held = self._held.pop(connection, None)
+        if held is not None:
+            held.set()
+
+    async def drain_writers(self) -> None:
+        """Called by the task that reads a connection, before it reads on: wait for peers that lag
+        behind, for a fault that holds this connection back, and for the tape."""
+        if any(_backlog(transport.writer) > BACKLOG for transport in self.transports.values()):
+            await super().drain_writers()  # type: ignore[no-untyped-call]
+        if self._held:
+            task = asyncio.current_task()
+            for connection, held in list(self._held.items()):
+                transport = self.transports.get(connection)
+                if transport is not None and transport.handler is task:
+                    await held.wait()
+        if self.owner.lags():
+            await self.owner.room()
+
+    def abort(self) -> None:
+        """Drop every connection of this client now."""
+        for transport in list(self.transports.values()):
+            if isinstance(transport.writer, asyncio.StreamWriter):
+                transport.writer.transport.abort()
+            if transport.handler is not None:
+                transport.handler.cancel("aborted")
+
+    async def handle_client(self) -> None:
+        """Serve the connection to its end."""
+        try:
+            await super().handle_client()
+        finally:
+            if self._head_timer is not None:
+                self._head_timer.cancel()
+
+
+class SafeHandler(_Limited):
+    """mitmproxy's own event handling; slower, and correct on versions that we do not know."""
+
+    async def server_event(self, event: events.Event) -> None:
+        """Give an event to the layers and carry out their commands."""
+        before = self.progress
+        await super().server_event(event)
+        if isinstance(event, events.DataReceived) and event.connection is self.client:
+            self.watch_head(before)
+
+
+class FastHandler(_Limited):
+    """The same with less work. Needs a loop without eager tasks: nothing here may be re-entered."""
+
+    def __init__(self, *arguments: Any, hooks: Hooks) -> None:
+        super().__init__(*arguments)
+        self._hooks = hooks
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def server_event(self, event: events.Event) -> None:
+        """Give an event to the layers and carry out their commands; never suspends."""
+        before = self.progress
+        self.timeout_watchdog.register_activity()
+        try:
+            self._carry(event)
+        except Exception as error:  # noqa: BLE001 - a layer that failed leaves nothing to go on with
+            self.owner.crashed(self.client, error)
+            self.abort()
+            return
+        if type(event) is events.DataReceived and event.connection is self.client:
+            self.watch_head(before)
+
+    def _carry(self, event: events.Event) -> None:
+        todo: deque[events.Event] = deque((event,))
+        out: dict[Connection, list[bytes]] = {}
+        handle = self.layer.handle_event
+        while todo:
+            for command in handle(todo.popleft()):
+                if type(command) is commands.SendData:
+                    pieces = out.get(command.connection)
+                    if pieces is None:
+                        out[command.connection] = [command.data]
+                    else:
+                        pieces.append(command.data)
+                elif isinstance(command, commands.StartHook):
+                    if self._hooks[command.name]:
+                        self._flush(out)
+                        if not self._run_hook(command):
+                            continue
+                    if command.blocking:
+                        todo.append(events.HookCompleted(command))
+                else:
+                    self._flush(out)
+                    self._other(command)
+            # A layer that has found its child replaces `handle_event` on itself.
+            handle = self.layer.handle_event
+        self._flush(out)
+
+    def _flush(self, out: dict[Connection, list[bytes]]) -> None:
+        for connection, pieces in out.items():
+            transport = self.transports.get(connection)
+            if transport is None or transport.writer is None or transport.writer.is_closing():
+                continue
+            transport.writer.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
+        out.clear()
+
+    def _other(self, command: commands.Command) -> None:
+        if isinstance(command, commands.Log):
+            return
+        if isinstance(command, commands.OpenConnection):
+            task = asyncio.create_task(self.open_connection(command))
+            self.transports[command.connection] = ConnectionIO(handler=task)
+        elif isinstance(command, commands.RequestWakeup):
+            wakeup: asyncio.Task[None] = asyncio.create_task(self.wakeup(command))
+            self.wakeup_timer.add(wakeup)
+        elif isinstance(command, commands.CloseConnection):
+            if command.connection in self.transports:
+                half = isinstance(command, commands.CloseTcpConnection) and command.half_close
+                self.close_connection(command.connection, half)
+        else:
+            raise TypeError(f"unexpected command `{type(command).__name__}`")
+
+    def _run_hook(self, command: commands.StartHook) -> bool:
+        """Call the handlers; False where one has to be awaited (the completion then comes later)."""
+        (data,) = command.args()
+        handlers = self._hooks[command.name]
+        for at, handler in enumerate(handlers):
+            result = handler(data)
+            if result is not None and inspect.isawaitable(result):
+                task = asyncio.create_task(self._await_hook(command, result, handlers[at + 1 :], data))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+                return False
+        return True
+
+    async def _await_hook(
+        self,
+        command: commands.StartHook,
+        first: Awaitable[None],
+        rest: tuple[Callable[[Any], Awaitable[None] | None], ...],
+        data: Any,
+    ) -> None:
+        try:
+            with self.timeout_watchdog.disarm():
+                await first
+                await _call(rest, data)
+        except Exception as error:  # noqa: BLE001 - as in `server_event`
+            self.owner.crashed(self.client, error)
+            self.abort()
+            return
+        if command.blocking:
+            await self.server_event(events.HookCompleted(command))
+
+    async def handle_hook(self, hook: commands.StartHook) -> None:
+        """For the hooks that mitmproxy calls itself (connections that open and close)."""
+        handlers = self._hooks[hook.name]
+        if handlers:
+            (data,) = hook.args()
+            with self.timeout_watchdog.disarm():
+                await _call(handlers, data)
+
+    def log(self, *arguments: Any, **keywords: Any) -> None:
+        """mitmproxy's chatter about connections; it may quote traffic, so it goes nowhere."""
+
+
+def _backlog(writer: Any) -> int:
+    return writer.transport.get_write_buffer_size() if isinstance(writer, asyncio.StreamWriter) else 0
+
+
+async def _call(handlers: tuple[Callable[[Any], Awaitable[None] | None], ...], data: Any) -> None:
+    for handler in handlers:
+        result = handler(data)
+        if result is not None and inspect.isawaitable(result):
+            await result

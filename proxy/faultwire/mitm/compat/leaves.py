@@ -1,0 +1,58 @@
+"""Certificates for the names that agents ask for, from our own signer instead of mitmproxy's."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mitmproxy import certs, ctx
+from mitmproxy.addons.tlsconfig import TlsConfig
+
+from faultwire.clock import utc_now
+from faultwire.mitm import ca
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from mitmproxy.proxy.context import Context
+
+KEPT = 256
+"""Hosts whose certificates are kept."""
+
+_RENEW_BEFORE = timedelta(hours=12)
+
+
+class Leaves(TlsConfig):
+    """mitmproxy's TLS settings, with short-lived leaves that have a key of their own."""
+
+    name = "tlsconfig"
+    request = None  # mitmproxy 12 would answer requests for revocation lists on every host
+
+    def configure(self, updated: set[str]) -> None:
+        """Called by mitmproxy when options change; a new folder means a new CA."""
+        super().configure(updated)  # type: ignore[no-untyped-call]
+        if "confdir" in updated:
+            self._signer = ca.load_signer(Path(ctx.options.confdir))
+            self._key = ca.new_key()
+            self._chain = [certs.Cert(self._signer.certificate)]
+            self._issued: dict[str, tuple[certs.CertStoreEntry, datetime]] = {}
+
+    def get_cert(self, conn_context: Context) -> certs.CertStoreEntry:
+        """The certificate for the name that the client asked for, made when it is not at hand."""
+        client, server = conn_context.client, conn_context.server
+        host = client.sni or (server.address[0] if server.address else client.sockname[0])
+        found = self._issued.get(host)
+        if found is not None and found[1] > utc_now():
+            return found[0]
+        leaf = ca.issue(self._signer, self._key, host)
+        entry = certs.CertStoreEntry(
+            cert=certs.Cert(leaf),
+            privatekey=self._key,  # type: ignore[arg-type]  # annotated for RSA, takes any key
+            chain_file=None,
+            chain_certs=self._chain,
+        )
+        while len(self._issued) >= KEPT:
+            self._issued.pop(next(iter(self._issued)))
+        self._issued[host] = (entry, leaf.not_valid_after_utc - _RENEW_BEFORE)
+        return entry

@@ -1,0 +1,60 @@
+"""The sockets under mitmproxy's connections."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from mitmproxy import ctx
+
+if TYPE_CHECKING:
+    from mitmproxy.connection import Client, Connection
+
+FLUSH_S = 5.0
+"""How long a reset waits for a slow client to take what was sent before it."""
+
+
+def handler_of(client: Client) -> Any:
+    """The handler of a live client connection, or None."""
+    return handler_by_id(client.id)
+
+
+def handler_by_id(client_id: str) -> Any:
+    """The same for a client's id."""
+    proxyserver: Any = ctx.master.addons.get("proxyserver")
+    return proxyserver.connections.get(client_id) if proxyserver is not None else None
+
+
+def writer_of(client: Client, connection: Connection) -> asyncio.StreamWriter | None:
+    """The writer of one of a client's connections (itself, or a server's), if it is open."""
+    handler = handler_of(client)
+    transport = handler.transports.get(connection) if handler is not None else None
+    writer = transport.writer if transport is not None else None
+    return writer if isinstance(writer, asyncio.StreamWriter) else None
+
+
+async def reset(writer: asyncio.StreamWriter) -> None:
+    """Send what is still to be sent, then abort the connection with a TCP RST."""
+    writer.transport.set_write_buffer_limits(high=0)
+    with suppress(OSError, TimeoutError):
+        async with asyncio.timeout(FLUSH_S):
+            await writer.drain()
+    sock = writer.get_extra_info("socket")
+    if sock is not None:
+        # l_onoff 1, l_linger 0: close() then drops the connection instead of ending it.
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+def read_more(client: Client, connection: Connection, *, paused: bool) -> None:
+    """Stop or go on reading from a connection; a stock mitmdump cannot, and keeps all in memory."""
+    handler = handler_of(client)
+    if not hasattr(handler, "hold"):
+        return
+    if paused:
+        handler.hold(connection)
+    else:
+        handler.let_go(connection)

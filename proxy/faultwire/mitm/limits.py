@@ -1,0 +1,118 @@
+"""Where the proxy may connect to: pure rules over host names and resolved addresses.
+
+An agent that was talked into fetching `http://169.254.169.254/` or our own control port must not
+reach it through us. Judged is the address that the connection then goes to, so that a name which
+resolves differently the second time gains nothing.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from faultwire._core import glob_match
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+    Infos = list[tuple[int, int, int, str, tuple[object, ...]]]
+
+MARK = "refused by faultwire: "
+"""Begins the text of every refusal, so that it is told apart from a failure of the network."""
+
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+
+class Refused(OSError):
+    """A target is not allowed. An OSError, since it is raised where a connection would fail."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(MARK + message)
+
+
+@dataclass
+class Guard:
+    """The rules of one engine. `listeners` are its own ports, refused whatever else is allowed."""
+
+    allow_hosts: tuple[str, ...] = ()
+    targets: frozenset[tuple[str, int]] = frozenset()
+    listeners: set[int] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, allow_hosts: Iterable[str], routes: Mapping[str, str]) -> Guard:
+        """The rules for a set of allowed hosts and of routes, whose targets are allowed too."""
+        targets = frozenset(_endpoint(url) for url in routes.values())
+        return cls(tuple(host.lower() for host in allow_hosts), targets)
+
+    def check(self, host: str, port: int, address: str) -> str | None:
+        """Why a connection to `address` on behalf of `host` is refused, or None."""
+        ip = _plain(ipaddress.ip_address(address.partition("%")[0]))
+        if port in self.listeners and (ip.is_loopback or ip.is_unspecified):
+            return f"`{host}:{port}` is this proxy itself"
+        if self._allowed(host, port):
+            return None
+        kind = private(ip)
+        if kind is None:
+            return None
+        where = f"`{host}`" if host == str(ip) else f"`{host}` ({ip})"
+        return f"{where} is a {kind} address; to allow it, add `--allow-host {host}`"
+
+    def check_literal(self, host: str, port: int) -> str | None:
+        """The same for a host that is itself an address; None for names."""
+        try:
+            ipaddress.ip_address(host.partition("%")[0])
+        except ValueError:
+            return None
+        return self.check(host, port, host)
+
+    def filter(self, host: str, port: int, infos: Infos) -> Infos:
+        """The results of a look-up that may be connected to. Raises Refused where none is left."""
+        kept: Infos = []
+        why = None
+        for info in infos:
+            refusal = self.check(host, port, str(info[4][0]))
+            if refusal is None:
+                kept.append(info)
+            else:
+                why = why or refusal
+        if not kept and why is not None:
+            raise Refused(why)
+        return kept
+
+    def _allowed(self, host: str, port: int) -> bool:
+        name = host.lower()
+        if (name, port) in self.targets:
+            return True
+        return any(glob_match(rule, name) or glob_match(rule, f"{name}:{port}") for rule in self.allow_hosts)
+
+
+def private(ip: Address) -> str | None:
+    """What makes an address one of this machine or its networks, in a word; None for public ones."""
+    ip = _plain(ip)
+    kinds: tuple[tuple[str, Callable[[], bool]], ...] = (
+        ("loopback", lambda: ip.is_loopback or ip.is_unspecified),
+        ("link-local", lambda: ip.is_link_local),
+        ("multicast", lambda: ip.is_multicast),
+        ("private", lambda: not ip.is_global),
+    )
+    return next((word for word, holds in kinds if holds()), None)
+
+
+def _plain(ip: Address) -> Address:
+    """The IPv4 address that an IPv6 one stands for, where it does."""
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip.ipv4_mapped is not None:
+            return ip.ipv4_mapped
+        if ip.sixtofour is not None:
+            return ip.sixtofour
+        if ip in _NAT64:
+            return ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+    return ip
+
+
+def _endpoint(url: str) -> tuple[str, int]:
+    parts = urlsplit(url)
+    return (parts.hostname or "").lower(), parts.port or (443 if parts.scheme == "https" else 80)

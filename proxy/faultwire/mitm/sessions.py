@@ -1,0 +1,123 @@
+"""The sessions that live on one engine, and what is counted of each."""
+
+from __future__ import annotations
+
+import hmac
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from faultwire import dice
+from faultwire.errors import UsageError
+
+if TYPE_CHECKING:
+    from faultwire.events import Exchange, FaultFired
+    from faultwire.passage import SessionContext
+
+VOIDS_KEPT = 20
+"""Reasons that are kept word for word; more of them are only counted."""
+
+
+@dataclass
+class Session:
+    """One session: what its exchanges share, how its traffic is recognised, and its counters."""
+
+    context: SessionContext
+    user: str
+    token: str
+    agent: str = ""
+    port: int = 0
+    live: int = 0
+    exchanges: int = 0
+    voided: int = 0
+    by_kind: Counter[str] = field(default_factory=Counter)
+    fired: Counter[str] = field(default_factory=Counter)
+    voids: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Its name, as in tapes and reports."""
+        return self.context.name
+
+    def void(self, reason: str) -> None:
+        """Note why what happens here proves nothing."""
+        self.voided += 1
+        if len(self.voids) < VOIDS_KEPT and reason not in self.voids:
+            self.voids.append(reason)
+
+    def count(self, exchange: Exchange, faults: tuple[FaultFired, ...]) -> None:
+        """Count an exchange that is over."""
+        self.exchanges += 1
+        self.by_kind[exchange.kind] += 1
+        for fault in faults:
+            if fault.outcome == "fired":
+                self.fired[fault.id] += 1
+
+    def summary(self, acknowledged: int) -> dict[str, Any]:
+        """What the other side is told when the session closes."""
+        return {
+            "name": self.name,
+            "acknowledged": acknowledged,
+            "exchanges": self.exchanges,
+            "by_kind": dict(self.by_kind),
+            "fired": dict(self.fired),
+            "voids": list(self.voids),
+        }
+
+
+class Sessions:
+    """All open sessions, found by proxy user, by listener port, or as the implicit one."""
+
+    def __init__(self) -> None:
+        self.implicit: Session | None = None
+        self._names: dict[str, Session] = {}
+        self._users: dict[str, Session] = {}
+        self._ports: dict[int, Session] = {}
+
+    def __iter__(self) -> Any:
+        return iter(list(self._names.values()))
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def open(self, context: SessionContext, agent: str = "") -> Session:
+        """A new session with a user and token of its own. Raises UsageError for a name in use."""
+        if context.name in self._names:
+            raise UsageError(f"a session `{context.name}` is open already", code="engine.session")
+        session = Session(context, user=f"s{dice.token(6)}", token=dice.token(16), agent=agent)
+        self._names[context.name] = session
+        self._users[session.user] = session
+        return session
+
+    def listen(self, session: Session, port: int) -> None:
+        """Traffic on this port is the session's."""
+        session.port = port
+        self._ports[port] = session
+
+    def named(self, name: str) -> Session:
+        """Raises UsageError where no such session is open."""
+        try:
+            return self._names[name]
+        except KeyError:
+            raise UsageError(f"no session `{name}` is open", code="engine.session") from None
+
+    def close(self, session: Session) -> None:
+        """Forget a session; its user and port mean nothing from here on."""
+        self._names.pop(session.name, None)
+        self._users.pop(session.user, None)
+        self._ports.pop(session.port, None)
+        if self.implicit is session:
+            self.implicit = None
+
+    def find(self, user: tuple[str, str] | None, port: int) -> Session | None:
+        """Whose traffic is this? A user that is wrong is nobody's, not the implicit session's."""
+        if user is not None:
+            found = self._users.get(user[0])
+            if found is not None and hmac.compare_digest(found.token.encode(), user[1].encode()):
+                return found
+            return self._ports.get(port) or (self.implicit if self._alone() else None)
+        return self._ports.get(port) or self.implicit
+
+    def _alone(self) -> bool:
+        """With only the implicit session open, a stranger's proxy password harms nobody."""
+        return self.implicit is not None and len(self._names) == 1

@@ -1,0 +1,70 @@
+"""What an engine is started with: one JSON document on its standard input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from faultwire.errors import UsageError
+
+MAX_LINE = 4 * 1024 * 1024
+"""Bytes in one line of the control protocol, either way."""
+
+
+class Frozen(BaseModel):
+    """Base of the settings here: no unknown keys, no change, no input echoed in errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class SessionSettings(Frozen):
+    """A session to open. `profile` is a profile as JSON (`Profile.dump()`)."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9._#@:/+-]{1,128}$")
+    profile: dict[str, Any]
+    seed: int
+    agent: str = ""
+
+
+class EngineSettings(Frozen):
+    """The settings of one engine.
+
+    `routes` maps a host name to the base URL that its exchanges go to instead; `allow_hosts` are
+    hosts (`name`, `name:port`, or with `*`) whose addresses may be private; `implicit` is the session
+    of traffic that names none. `max_exchanges` may be in flight at once; more are answered 503.
+    """
+
+    run_dir: Path
+    ca_dir: Path
+    listen: str = "127.0.0.1:0"
+    tape: Path | None = None
+    tape_settings: dict[str, Any] = {}
+    upstream_ca: Path | None = None
+    routes: dict[str, str] = {}
+    allow_hosts: tuple[str, ...] = ()
+    implicit: SessionSettings | None = None
+    max_exchanges: int = Field(default=1024, ge=1)
+    head_timeout_s: float = Field(default=10.0, gt=0)
+    drain_s: float = Field(default=5.0, ge=0)
+
+    @field_validator("routes")
+    @classmethod
+    def _routes(cls, routes: dict[str, str]) -> dict[str, str]:
+        for host, target in routes.items():
+            parts = urlsplit(target)
+            if parts.scheme not in ("http", "https") or not parts.hostname:
+                raise ValueError(f"route of `{host}`: found `{target}`, expected a base URL with a host")
+        return {host.lower(): target for host, target in routes.items()}
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port to listen on. Raises UsageError where `listen` is not `HOST:PORT`."""
+        host, _, port = self.listen.rpartition(":")
+        if not host or not port.isdigit() or int(port) > 65535:
+            raise UsageError(
+                f"found `{self.listen}`, expected `HOST:PORT`", code="engine.listen", hint="try `127.0.0.1:0`"
+            )
+        return host.strip("[]"), int(port)

@@ -1,0 +1,237 @@
+"""What streams and connections ask of the engine: whose exchange this is, whether and where it may go,
+and what becomes of it when something of ours fails."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+import traceback
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, urlsplit
+
+from faultwire.mitm import answers, flows
+from faultwire.mitm.compat import transports
+from faultwire.mitm.crossing import Crossing
+from faultwire.mitm.limits import Guard
+from faultwire.mitm.sessions import Sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mitmproxy import http
+    from mitmproxy.connection import Client
+
+    from faultwire.mitm.answers import Refusal
+    from faultwire.mitm.compat.hooks import Pause
+    from faultwire.mitm.sessions import Session
+    from faultwire.tape.store import TapeWriter
+
+logger = logging.getLogger(__name__)
+
+TAPE_BEHIND = 16 * 1024 * 1024
+"""Bytes waiting for the tape from which on we read less from everybody."""
+
+
+@dataclass
+class Link:
+    """What is known of one client connection."""
+
+    session: Session | None = None
+    crossings: set[Crossing] = field(default_factory=set)
+    pauses: set[Pause] = field(default_factory=set)
+
+
+@dataclass
+class Stats:
+    """Counters of the whole engine."""
+
+    exchanges: int = 0
+    refused: int = 0
+    websockets: int = 0
+    websocket_messages: int = 0
+    slow_heads: int = 0
+    voided: int = 0
+
+
+class Shell:
+    """Sessions, guard, routes and tape of one proxy. `stock_hooks`: others want mitmproxy's HTTP hooks."""
+
+    def __init__(
+        self,
+        *,
+        guard: Guard | None = None,
+        routes: Mapping[str, str] | None = None,
+        tape: TapeWriter | None = None,
+        max_exchanges: int = 1024,
+        head_timeout_s: float = 10.0,
+        stock_hooks: bool = False,
+        loop_guards: bool = False,
+    ) -> None:
+        self.sessions = Sessions()
+        self.guard = guard or Guard()
+        self.tape = tape
+        self.stats = Stats()
+        self.head_timeout_s = head_timeout_s
+        self.stock_hooks = stock_hooks
+        self.draining = False
+        self.live = 0
+        self._loop_guards = loop_guards
+        self._max = max_exchanges
+        self._routes: dict[str, SplitResult] = {
+            host: urlsplit(target) for host, target in (routes or {}).items()
+        }
+        self._links: dict[str, Link] = {}
+        self._ending: dict[str, asyncio.Event] = {}
+        self.idle = asyncio.Event()
+        self.idle.set()
+
+    # ------------------------------------------------------------ what a stream asks
+
+    def begin(self, flow: http.HTTPFlow) -> Crossing:
+        """The exchange that begins with this request head. Raises Refusal."""
+        client = flow.client_conn
+        link = self._link(client)
+        user = flows.proxy_user(flow.request.headers)
+        flows.without_proxy_headers(flow.request)
+        if user is None and link.session is not None:
+            session: Session | None = link.session
+        else:
+            session = self.sessions.find(user, client.sockname[1])
+        if session is None:
+            self.stats.refused += 1
+            raise answers.unknown_user()
+        self._check_room(session)
+        self.stats.exchanges += 1
+        head = flows.request_of(flow.request)
+        crossing = Crossing(session, head, self.tape, functools.partial(self._left, link, client))
+        link.crossings.add(crossing)
+        session.live += 1
+        self.live += 1
+        self.idle.clear()
+        self._step(client, busy=1)
+        return crossing
+
+    def _check_room(self, session: Session) -> None:
+        refusal = None
+        if self.draining:
+            refusal = answers.draining()
+        elif self.tape is not None and self.tape.failed is not None:
+            refusal = answers.tape_failed(self.tape.failed)
+        elif self.live >= self._max:
+            refusal = answers.busy(self._max)
+        if refusal is not None:
+            self.stats.refused += 1
+            self._void(session, refusal.void or refusal.message)
+            raise refusal
+
+    def admit(self, crossing: Crossing) -> None:
+        """May this exchange go where it wants to go? Raises Refusal."""
+        request = crossing.passage.exchange.request
+        if request.host.lower() in self._routes:
+            return
+        why = self.guard.check_literal(request.host, request.port)
+        if why is not None:
+            self.stats.refused += 1
+            raise answers.not_allowed(why)
+
+    def destination(self, request: http.Request) -> tuple[tuple[str, int], bool]:
+        """Address and TLS of where a request goes; its path is put below a route's path."""
+        route = self._routes.get(request.host.lower())
+        if route is None:
+            return (request.host, request.port), request.scheme == "https"
+        if route.path.rstrip("/"):
+            request.path = route.path.rstrip("/") + request.path
+        tls = route.scheme == "https"
+        return (route.hostname or "", route.port or (443 if tls else 80)), tls
+
+    def failed(
+        self, client: Client, crossing: Crossing | None, error: BaseException, refusal: Refusal | None
+    ) -> None:
+        """Our own code failed on an exchange; `refusal` is what the client is told, if it still can be."""
+        self.crashed(client, error)
+        if crossing is not None:
+            crossing.fail(refusal.response() if refusal else None, answers.internal(error).message)
+
+    def upgraded(self, flow: http.HTTPFlow) -> None:
+        """An exchange became a WebSocket session: it is passed through and counted."""
+        self.stats.websockets += 1
+        handler = transports.handler_of(flow.client_conn)
+        if hasattr(handler, "unhurried"):
+            handler.unhurried = True
+
+    def throttle(self, flow: http.HTTPFlow, *, paused: bool) -> None:
+        """Stop or go on reading a response that a fault holds back."""
+        transports.read_more(flow.client_conn, flow.server_conn, paused=paused)
+
+    def _left(self, link: Link, client: Client, crossing: Crossing) -> None:
+        link.crossings.discard(crossing)
+        crossing.session.live -= 1
+        self.live -= 1
+        if not self.live:
+            self.idle.set()
+        if not crossing.session.live and crossing.session.name in self._ending:
+            self._ending[crossing.session.name].set()
+        self._step(client, busy=-1)
+
+    def _step(self, client: Client, *, busy: int = 0) -> None:
+        handler = transports.handler_of(client)
+        if hasattr(handler, "progress"):
+            handler.progress += 1
+            handler.busy += busy
+
+    def _link(self, client: Client) -> Link:
+        link = self._links.get(client.id)
+        if link is None:
+            link = self._links[client.id] = Link()
+        return link
+
+    # ------------------------------------------------------------ what a handler tells
+
+    def crashed(self, client: Client | None, error: BaseException) -> None:
+        """A connection failed in our code: whatever session it carried proves nothing."""
+        frames = traceback.extract_tb(error.__traceback__)
+        # Never the error's text: it may quote traffic.
+        places = " < ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in reversed(frames))
+        logger.error("%s at %s", type(error).__name__, places)
+        link = self._links.get(getattr(client, "id", ""))
+        session = link.session if link is not None else None
+        if session is None and link is not None:
+            session = next((crossing.session for crossing in link.crossings), None)
+        self._void(session, answers.internal(error).message)
+
+    def _void(self, session: Session | None, reason: str) -> None:
+        self.stats.voided += 1
+        for voided in [session] if session is not None else list(self.sessions):
+            voided.void(reason)
+
+    def slow_head(self) -> None:
+        """A client was dropped because it did not finish its request head."""
+        self.stats.slow_heads += 1
+
+    def lags(self) -> bool:
+        """Has the tape more to write than it should?"""
+        return self.tape is not None and self.tape.behind > TAPE_BEHIND
+
+    async def room(self) -> None:
+        """Return once the tape can take more."""
+        if self.tape is not None:
+            await self.tape.room()
+
+    async def end_session(self, session: Session, seconds: float) -> None:
+        """Let what a session has in flight end, for so long; then drop its connections."""
+        if session.live:
+            self._ending[session.name] = asyncio.Event()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._ending[session.name].wait()
+            del self._ending[session.name]
+        for client_id, link in list(self._links.items()):
+            if link.session is session or any(c.session is session for c in link.crossings):
+                for crossing in list(link.crossings):
+                    crossing.end("client_aborted", "the session was closed")
+                handler = transports.handler_by_id(client_id)
+                if handler is not None:
+                    handler.abort()

@@ -1,0 +1,1 @@
+"""The runner: starts what a run needs, plays its invocations, and keeps its folder."""

@@ -1,0 +1,110 @@
+"""The folder of one run: `.faultwire/runs/<id>/`, for its user alone (0700).
+
+run.json       what was run, with which seed, and how it ended
+events.jsonl   what happened, one JSON object a line, in order
+run.tape       the recorded traffic
+report.html    for people
+report.json    for programs
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+from faultwire import clock, dice
+from faultwire.errors import FaultwireError
+
+STATE = Path(".faultwire")
+"""Where everything that faultwire writes goes, below the working directory."""
+
+
+def private_dir(path: Path) -> Path:
+    """Make a folder and its missing parents, each for its owner alone."""
+    missing = [path, *path.parents]
+    for folder in reversed([p for p in missing if not p.exists()]):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    return path
+
+
+def state(base: Path = STATE) -> Path:
+    """Make the folder for everything that faultwire writes; keys and tapes in it stay out of git."""
+    private_dir(base)
+    ignore = base / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n")
+    return base
+
+
+class RunFolder:
+    """One run's folder, and the only writer of its `run.json`; the engine appends to its events, too."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._about: dict[str, Any] = {}
+        self._lock = threading.Lock()
+
+    @classmethod
+    def create(cls, command: str, *, base: Path = STATE, **about: Any) -> RunFolder:
+        """A new folder, named by the moment and eight random digits. Raises FaultwireError."""
+        moment = clock.utc_now()
+        name = f"{moment:%Y%m%dT%H%M%SZ}-{dice.token(4)}"
+        try:
+            path = private_dir(state(base) / "runs") / name
+            path.mkdir(mode=0o700)
+        except OSError as error:
+            raise FaultwireError(
+                f"cannot write the run's folder below `{base}`: {error.strerror}",
+                code="run.folder",
+                hint="run from a folder that you may write to",
+            ) from error
+        folder = cls(path)
+        folder.note(
+            version="1", id=name, command=command, started_at=moment.isoformat(timespec="seconds"), **about
+        )
+        return folder
+
+    @property
+    def id(self) -> str:
+        """The run's name."""
+        return self.path.name
+
+    @property
+    def tape(self) -> Path:
+        """Where the run's traffic is recorded."""
+        return self.path / "run.tape"
+
+    def note(self, **about: Any) -> None:
+        """Add to `run.json`; replaced as a whole, so that a reader never sees half of it."""
+        with self._lock:
+            self._about.update(about)
+            self._replace("run.json", json.dumps(self._about, indent=2) + "\n")
+
+    def event(self, kind: str, **fields: Any) -> None:
+        """Append a line to `events.jsonl`."""
+        line = json.dumps({"type": kind, "at": clock.iso(clock.wall_ms()), **fields})
+        with self._lock, self._open("events.jsonl", os.O_APPEND) as file:
+            file.write(line + "\n")
+
+    def write(self, name: str, text: str) -> Path:
+        """Write one of the run's files, whole or not at all."""
+        with self._lock:
+            return self._replace(name, text)
+
+    def end(self, status: str, **about: Any) -> None:
+        """Say how the run ended: `finished`, `interrupted` or `void`."""
+        self.note(status=status, ended_at=clock.utc_now().isoformat(timespec="seconds"), **about)
+
+    def _replace(self, name: str, text: str) -> Path:
+        target, draft = self.path / name, f".{name}.draft"
+        with self._open(draft, os.O_TRUNC) as file:
+            file.write(text)
+        (self.path / draft).replace(target)
+        return target
+
+    def _open(self, name: str, mode: int) -> Any:
+        handle = os.open(self.path / name, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | mode, 0o600)
+        return os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace")

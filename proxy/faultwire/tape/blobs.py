@@ -1,0 +1,64 @@
+"""Bodies, addressed by the SHA-256 of their redacted bytes and stored once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+
+import zstandard
+
+from faultwire.errors import TapeTampered
+
+MAX_BLOB = 256 * 1024 * 1024
+"""No single blob is larger; longer bodies are several pieces."""
+
+_PACK_FROM = 4096
+_REMEMBERED = 8192
+
+BlobRow = tuple[bytes, int, int, bytes]
+"""digest, size, packed (0 plain, 1 zstd), data."""
+
+
+class BlobLog:
+    """Blobs on their way to the tape; used by the writer thread only."""
+
+    def __init__(self) -> None:
+        self.rows: list[BlobRow] = []
+        self._known: OrderedDict[bytes, None] = OrderedDict()
+        self._packer = zstandard.ZstdCompressor(level=1)
+
+    def put(self, data: bytes) -> str:
+        """Queue `data` unless it was stored lately; its digest in hex."""
+        digest = hashlib.sha256(data).digest()
+        if digest not in self._known:
+            self._known[digest] = None
+            if len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+            self.rows.append(self._row(digest, data))
+        return digest.hex()
+
+    def _row(self, digest: bytes, data: bytes) -> BlobRow:
+        if len(data) >= _PACK_FROM:
+            packed = self._packer.compress(data)
+            if len(packed) < len(data):
+                return digest, len(data), 1, packed
+        return digest, len(data), 0, data
+
+
+def unpack(size: int, packed: int, data: bytes) -> bytes:
+    """The bytes of a stored blob. Raises TapeTampered where they are not of the size it claims."""
+    if not 0 <= size <= MAX_BLOB or packed not in (0, 1):
+        raise TapeTampered(f"a blob claims {size} bytes, expected at most {MAX_BLOB}", code="tape.blob_size")
+    if packed:
+        data = _decompress(size, data)
+    if len(data) != size:
+        raise TapeTampered(f"a blob holds {len(data)} bytes, expected {size}", code="tape.blob_size")
+    return data
+
+
+def _decompress(size: int, data: bytes) -> bytes:
+    try:
+        reader = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(data)
+        return reader.read(size + 1)
+    except zstandard.ZstdError as error:
+        raise TapeTampered(f"a blob is no zstd data: {error}", code="tape.blob_size") from error

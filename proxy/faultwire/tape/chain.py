@@ -1,0 +1,51 @@
+"""How events become evidence: canonical bytes, one hash each, every record naming the one before.
+
+A record is RFC 8785 (JCS) JSON without fractions; its hash is the RFC 6962 leaf,
+SHA-256(0x00 ‖ record). The member `prev` holds the hash of the record before it in hex, so a plain
+reader walks the chain with nothing but SHA-256, and every leaf commits to all earlier ones.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from faultwire import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+GENESIS = "0" * 64
+"""`prev` of the first record."""
+
+MAX_INT = 2**53 - 1
+"""The largest integer that JSON readers in every language keep exact (RFC 7493 §2.2)."""
+
+
+def record_bytes(event: Mapping[str, Any]) -> bytes:
+    """The canonical bytes of an event.
+
+    orjson's sorted output is already canonical here: keys are ours and ASCII (so UTF-8 order is
+    UTF-16 order), there are no fractions, and it escapes exactly what RFC 8785 §3.2.2.2 escapes.
+    A test holds both against the core's `jcs`.
+    """
+    return orjson.dumps(event, option=orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER)
+
+
+def is_canonical(record: bytes) -> bool:
+    """Is this exactly the canonical form of what it says?"""
+    try:
+        return _core.jcs(record) == record
+    except ValueError:
+        return False
+
+
+def leaf(record: bytes) -> bytes:
+    """SHA-256(0x00 ‖ record), 32 bytes."""
+    return _core.leaf_hash(record)
+
+
+def root(leaves: list[bytes]) -> bytes:
+    """The RFC 6962 tree head over the leaves, 32 bytes."""
+    return _core.merkle_root(leaves)

@@ -1,0 +1,236 @@
+"""Reading tapes: read-only, and distrustful of what the file says."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import orjson
+
+from faultwire.errors import TapeError, TapeIncomplete, TapeTampered
+from faultwire.events import History
+from faultwire.tape import fold
+from faultwire.tape.blobs import unpack
+from faultwire.tape.chain import leaf
+from faultwire.tape.file import connect_reader
+from faultwire.tape.fold import Gathered
+from faultwire.tape.ledger import ledger_hash
+from faultwire.tape.records import fault_fired
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from faultwire.events import FaultFired, Recorded, Request
+    from faultwire.tape.records import Event
+
+T = TypeVar("T")
+
+MAX_RECORD = 64 * 1024 * 1024
+"""No event is longer; a stored one that claims more is refused unread."""
+
+
+@dataclass(frozen=True, slots=True)
+class TapeInfo:
+    """What a tape says of itself. Times are milliseconds since the epoch."""
+
+    path: Path
+    origin: str
+    created_ms: int
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """One session on a tape; `ended_ms` is None where it was interrupted or still runs."""
+
+    name: str
+    profile: str
+    profile_digest: str
+    seed: int
+    agent: str
+    started_ms: int
+    ended_ms: int | None
+    exchanges: int
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """One exchange with what `Recorded` leaves out."""
+
+    recorded: Recorded
+    forwarded: Request | None
+    redactions: dict[str, int]
+    """Replaced values by class."""
+
+
+class TapeReader:
+    """A tape opened for reading, also while it is being written.
+
+    Every row is held against its own hash when it is read; `verify` checks the chain as well.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+
+    @classmethod
+    def open(cls, path: Path | str) -> TapeReader:
+        """Open a tape. Raises TapeNotFound, TapeVersion, TapeTampered, or TapeError if unreadable."""
+        place = Path(path)
+        return cls(place, connect_reader(place))
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._connection.close()
+
+    def __enter__(self) -> TapeReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------ what is there
+
+    def info(self) -> TapeInfo:
+        """What the tape says of itself."""
+        for event in self._events("SELECT seq, session, record, hash FROM events WHERE seq = 0"):
+            return self._understood(event, _info, self.path)
+        raise TapeTampered(f"tape `{self.path}` has no first event", code="tape.sequence_gap")
+
+    def sessions(self) -> tuple[SessionInfo, ...]:
+        """All sessions, oldest first."""
+        return tuple(sorted(map(self._session, self._names()), key=lambda info: info.started_ms))
+
+    def exchanges(self, session: str | None = None) -> Iterator[Recorded]:
+        """Every exchange, by session (in the order in which they began) and number."""
+        for gathered in self._gathered(session):
+            found = self._understood(gathered, fold.recorded, self._blob)
+            if found is not None:
+                yield found
+
+    def history(self, session: str) -> History:
+        """All traffic of one session, by number. Raises TapeIncomplete where it is not on the tape."""
+        if session not in self._names():
+            raise TapeIncomplete(f"tape `{self.path}` has no session `{session}`", code="tape.no_session")
+        return History(session, tuple(self.exchanges(session)))
+
+    def detail(self, session: str, number: int) -> Detail:
+        """One exchange with everything known. Raises TapeIncomplete where it is not on the tape."""
+        for gathered in self._gathered(session):
+            if gathered.request and gathered.request["exchange"] == number:
+                found = self._understood(gathered, fold.recorded, self._blob)
+                forwarded = self._understood(gathered, fold.forwarded, self._blob)
+                if found is not None:
+                    return Detail(found, forwarded, gathered.redactions)
+        raise TapeIncomplete(
+            f"session `{session}` on tape `{self.path}` has no exchange {number}", code="tape.no_exchange"
+        )
+
+    def ledger(self) -> Iterator[tuple[str, FaultFired]]:
+        """Every ledger line with its session."""
+        for session in self._names():
+            for gathered in self._gathered(session):
+                for line in gathered.lines:
+                    yield session, self._understood(line, fault_fired)
+
+    def ledger_hash(self) -> str:
+        """The hash of all that faults decided; see `ledger.ledger_hash`."""
+        return ledger_hash(self.ledger())
+
+    # ------------------------------------------------------------ rows
+
+    def _names(self) -> list[str]:
+        """Sessions by name: one index look-up each, however long the tape is."""
+        names: list[str] = []
+        last = ""
+        while True:
+            row = self._one("SELECT min(session) FROM events WHERE session > ?", (last,))
+            if row is None or row[0] is None:
+                return names
+            last = row[0]
+            names.append(last)
+
+    def _session(self, name: str) -> SessionInfo:
+        query = "SELECT seq, session, record, hash FROM events WHERE session = ? ORDER BY seq"
+        first = next(self._events(f"{query} LIMIT 1", (name,)))
+        last = next(self._events(f"{query} DESC LIMIT 1", (name,)))
+        if last["type"] == "session_end":
+            return self._understood(first, _session, last["ended_ms"], last["exchanges"])
+        count = sum(1 for event in self._events(query, (name,)) if event["type"] == "request")
+        return self._understood(first, _session, None, count)
+
+    def _gathered(self, session: str | None) -> Iterator[Gathered]:
+        """The events of each exchange; a session at a time, so that memory holds no more than that."""
+        names = [session] if session is not None else [info.name for info in self.sessions()]
+        query = "SELECT seq, session, record, hash FROM events WHERE session = ? ORDER BY seq"
+        for name in names:
+            gathered: dict[int, Gathered] = {}
+            for event in self._events(query, (name,)):
+                number = event.get("exchange")
+                if isinstance(number, int):
+                    self._understood(event, gathered.setdefault(number, Gathered()).add)
+            yield from (gathered[number] for number in sorted(gathered))
+
+    def _events(self, query: str, arguments: tuple[Any, ...] = ()) -> Iterator[Event]:
+        try:
+            for seq, session, record, digest in self._connection.execute(query, arguments):
+                yield self._event(seq, session, record, digest)
+        except sqlite3.Error as error:
+            raise TapeTampered(f"tape `{self.path}` is damaged: {error}", code="tape.damaged") from error
+
+    def _event(self, seq: int, session: str, record: bytes, digest: bytes) -> Event:
+        if len(record) > MAX_RECORD or leaf(record) != digest:
+            raise TapeTampered(f"event {seq} of tape `{self.path}` does not have its hash")
+        event = self._understood(record, orjson.loads)
+        if not isinstance(event, dict) or event.get("session", "") != session or "type" not in event:
+            raise TapeTampered(f"event {seq} of tape `{self.path}` is not what its row says")
+        return event
+
+    def _blob(self, name: str) -> bytes:
+        row = self._one("SELECT size, packed, data FROM blobs WHERE digest = ?", (bytes.fromhex(name),))
+        if row is None:
+            raise TapeTampered(f"tape `{self.path}` lacks blob `{name}`", code="tape.blob_missing")
+        data = unpack(*row)
+        if sha256(data).hexdigest() != name:
+            raise TapeTampered(f"blob `{name}` of tape `{self.path}` was changed", code="tape.blob_mismatch")
+        return data
+
+    def _one(self, query: str, arguments: tuple[Any, ...]) -> Any:
+        try:
+            return self._connection.execute(query, arguments).fetchone()
+        except sqlite3.Error as error:
+            raise TapeTampered(f"tape `{self.path}` is damaged: {error}", code="tape.damaged") from error
+
+    def _understood(self, value: Any, read: Callable[..., T], *more: Any) -> T:
+        """`read(value, *more)`; what does not have the shape it must have counts as tampered."""
+        try:
+            return read(value, *more)
+        except TapeError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise TapeTampered(
+                f"tape `{self.path}` holds an event that no tape has: {error!r}", code="tape.record_malformed"
+            ) from error
+
+
+def _info(event: Event, path: Path) -> TapeInfo:
+    return TapeInfo(path, event["origin"], event["created_ms"], orjson.loads(event["settings"]))
+
+
+def _session(event: Event, ended_ms: int | None, exchanges: int) -> SessionInfo:
+    """From the first event of a session; one recorded without `open_session` has no start."""
+    if event["type"] != "session_start":
+        return SessionInfo(event["session"], "", "", 0, "", event.get("started_ms", 0), ended_ms, exchanges)
+    return SessionInfo(
+        name=event["session"],
+        profile=event["profile"],
+        profile_digest=event["profile_digest"],
+        seed=int(event["seed"]),
+        agent=event["agent"],
+        started_ms=event["started_ms"],
+        ended_ms=ended_ms,
+        exchanges=exchanges,
+    )

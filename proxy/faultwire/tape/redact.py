@@ -1,0 +1,214 @@
+"""Redaction: what must never reach a disk is replaced before it is hashed or stored.
+
+A value becomes `redacted:v1:<32 hex digits>`, HMAC-SHA256 over class, length and value under the
+project's key: equal values stay equal, and guessing one needs the key.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+from faultwire import dice
+from faultwire.errors import TapeError
+from faultwire.tape import redact_text
+from faultwire.tape.head import CODING, KIND, SECRET, Head, codings, role
+from faultwire.tape.redact_names import kept_scheme, query_class
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from faultwire.events import Headers
+    from faultwire.tape.records import Event
+    from faultwire.tape.redact_text import Edit
+
+MARK = "redacted:v1:"
+KEY_SIZE = 32
+
+_REMEMBERED = 2048
+
+Counts = dict[str, int]
+"""Redactions by class."""
+
+Moves = list[tuple[int, int, int]]
+"""(start, end, new length) of replaced spans, in order."""
+
+
+class Redactor:
+    """Replaces secrets under one key. Used by one thread at a time."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._memory: OrderedDict[tuple[str, str], str] = OrderedDict()
+
+    def placeholder(self, what: str, value: str, counts: Counts) -> str:
+        """What stands for a secret `value` of class `what`."""
+        counts[what] = counts.get(what, 0) + 1
+        if value.startswith(MARK):
+            return value
+        found = self._memory.get((what, value))
+        if found is None:
+            found = MARK + self._digest(what, value)
+            self._memory[what, value] = found
+            if len(self._memory) > _REMEMBERED:
+                self._memory.popitem(last=False)
+        return found
+
+    def _digest(self, what: str, value: str) -> str:
+        raw = value.encode("utf-8", "surrogatepass")
+        message = b"%d:%s%d:%s" % (len(what), what.encode(), len(raw), raw)
+        return hmac.digest(self._key, message, "sha256").hex()[:32]
+
+    # ------------------------------------------------------------ heads
+
+    def head(self, headers: Headers, counts: Counts) -> Head:
+        """Header fields with the values of secret ones replaced, and what they say of the body."""
+        roles = [role(name) for name, _ in headers]
+        if not any(roles):
+            return Head(headers)
+        kind, coded, clean = "", [], list(headers)
+        for at, what in enumerate(roles):
+            name, value = headers[at]
+            if what == SECRET:
+                clean[at] = (name, self._header("header", value, counts))
+            elif what == KIND:
+                kind = kind or value.lower()
+            elif what == CODING:
+                coded.append(value)
+        return Head(tuple(clean), kind, codings(coded) if coded else ())
+
+    def _header(self, what: str, value: str, counts: Counts) -> str:
+        scheme, secret = kept_scheme(value)
+        return scheme + self.placeholder(what, secret, counts) if secret else value
+
+    def path(self, path: str, counts: Counts) -> str:
+        """A request path with the values of secret query parameters replaced."""
+        head, mark, query = path.partition("?")
+        return head + mark + self.form(query, counts) if mark else path
+
+    def form(self, text: str, counts: Counts) -> str:
+        """The same for a query string or a form body; every other byte stays."""
+        return "&".join(self._pair(pair, counts) for pair in text.split("&"))
+
+    def _pair(self, pair: str, counts: Counts) -> str:
+        name, mark, value = pair.partition("=")
+        what = query_class(name) if mark and value else None
+        return f"{name}={self.placeholder(what, value, counts)}" if what else pair
+
+    # ------------------------------------------------------------ texts
+
+    def suspects(self, record: bytes) -> bool:
+        """May one of this record's strings hold a secret? Fast, and never wrong with no."""
+        return redact_text.suspects_record(record.decode("latin-1"))
+
+    def text(self, text: str, counts: Counts) -> str:
+        """A text (an error, a name, a URL, an agent's answer) with what looks like a secret replaced."""
+        if not redact_text.suspects(text):
+            return text
+        out, at = [], 0
+        for edit in redact_text.edits(text):
+            out += [text[at : edit.start], edit.quote, self._instead(edit, counts), edit.quote]
+            at = edit.end
+        return "".join(out) + text[at:]
+
+    def _instead(self, edit: Edit, counts: Counts) -> str:
+        return "" if edit.what is None else self.placeholder(edit.what, edit.value, counts)
+
+    def apply(self, data: bytes, edits: Iterable[Edit], counts: Counts) -> tuple[bytes, Moves]:
+        """Body bytes with each edit made, and how places moved."""
+        out: list[bytes] = []
+        moves: Moves = []
+        at = 0
+        for edit in edits:
+            new = f"{edit.quote}{self._instead(edit, counts)}{edit.quote}".encode("latin-1")
+            out += [data[at : edit.start], new]
+            moves.append((edit.start, edit.end, len(new)))
+            at = edit.end
+        out.append(data[at:])
+        return b"".join(out), moves
+
+    def event(self, event: Event, counts: Counts) -> Event:
+        """An event with every string in it looked at."""
+        return {key: self._value(value, counts) for key, value in event.items()}
+
+    def _value(self, value: Any, counts: Counts) -> Any:
+        if isinstance(value, str):
+            return self.text(value, counts)
+        if isinstance(value, dict):
+            return self.event(value, counts)
+        if isinstance(value, (list, tuple)):
+            return self._values(value, counts)
+        return value
+
+    def _values(self, values: Iterable[Any], counts: Counts) -> list[Any]:
+        return [self._value(value, counts) for value in values]
+
+
+def moved(places: Iterable[int], moves: Moves) -> list[int]:
+    """Where ascending places went. One inside a replaced span goes to the end of what replaced it."""
+    out: list[int] = []
+    shift, n = 0, 0
+    for place in places:
+        while n < len(moves) and moves[n][0] < place:
+            start, end, size = moves[n]
+            if place < end:
+                break
+            shift += size - (end - start)
+            n += 1
+        if n < len(moves) and moves[n][0] < place < moves[n][1]:
+            out.append(moves[n][0] + moves[n][2] + shift)
+        else:
+            out.append(place + shift)
+    return out
+
+
+def fresh_key() -> bytes:
+    """A key for a tape whose placeholders need not match those of other tapes."""
+    return bytes.fromhex(dice.token(KEY_SIZE))
+
+
+def load_key(path: Path) -> bytes:
+    """The project's redaction key; made (0600, in a 0700 folder) if there is none yet.
+
+    Raises TapeError where the file is not such a key or others may read it.
+    """
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _create_key(path)
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with os.fdopen(fd, "rb") as file:
+            mode = os.fstat(fd).st_mode & 0o777
+            key = file.read(KEY_SIZE + 1)
+    except OSError as error:
+        raise TapeError(f"cannot use redaction key `{path}`: {error.strerror}", code="tape.key") from error
+    if mode & 0o077:
+        raise TapeError(
+            f"redaction key `{path}` has mode {mode:03o}, expected 600",
+            code="tape.key",
+            hint=f"chmod 600 {path}",
+        )
+    if len(key) != KEY_SIZE:
+        raise TapeError(f"redaction key `{path}` has {len(key)} bytes, expected {KEY_SIZE}", code="tape.key")
+    return key
+
+
+def _create_key(path: Path) -> None:
+    """Write a fresh key unless one is there; linked into place whole, so nobody reads half of it."""
+    if path.exists():
+        return
+    draft = path.with_name(f"{path.name}.{dice.token(4)}")
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(fresh_key())
+            file.flush()
+            os.fsync(fd)
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            return
+    finally:
+        os.unlink(draft)

@@ -1,0 +1,144 @@
+"""What a stream must keep back until more has come: the tail that may be the beginning of a secret.
+
+Two texts are watched. One is the stream itself. The other is what it says: models send a few letters
+per event, so a key that a model repeats stands in no single event, but in their texts joined.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from faultwire import _core
+from faultwire.tape.redact_names import BODY_NAMES
+from faultwire.tape.redact_text import Edit, Unwrapped, edits, merged, suspects, unescape
+from faultwire.tape.redact_values import LONGEST
+
+_SAYING = (
+    "content|text|arguments|partial_json|thinking|reasoning|reasoning_content|refusal|delta|response"
+    "|transcript|output|input|token"
+)
+"""Names of the members that carry a piece of what is said, in the streams of all known providers."""
+
+_DELTA = re.compile(rf'"({_SAYING})": ?"([^"\\]*(?:\\.[^"\\]*)*)"')
+_PLAIN = re.compile(r"^data:(?: (?![{\[])|(?![ {\[]))([^\r\n]+)", re.MULTILINE)
+
+_OPEN = _core.Regex(
+    "(?:"
+    + "|".join(
+        (
+            r"[!-~&&[^\"'<>\\]]+",
+            r"(?:Bearer|bearer|BEARER) +[!-~&&[^\"'<>\\]]*",
+            r"-----BEGIN[A-Z ]*-{0,4}",
+            r"-----BEGIN [A-Z ]{0,32}PRIVATE KEY[^-]*-----[^-]*(?:-{1,5}[A-Z ]*-{0,4})?",
+            rf"\\*[\"'](?i:{BODY_NAMES})\\*[\"']?\s*(?::\s*(?:\\*[\"'](?:[^\"'\\]|\\.)*\\?|[-0-9.eE+]*|\[[^\]]*)?)?",
+        )
+    )
+    + ")$"
+)
+
+
+class Said(NamedTuple):
+    """A piece of what a stream says: member name, and its place in the stream (escapes and all)."""
+
+    name: str
+    start: int
+    end: int
+
+
+def open_tail(text: str) -> int:
+    """How many characters at the end may belong to a secret that has not come whole."""
+    found = _OPEN.search(text[-LONGEST:])
+    return found[1] - found[0] if found else 0
+
+
+def said(text: str) -> list[Said]:
+    """The pieces, in order."""
+    pieces = [Said(found[1], *found.span(2)) for found in _DELTA.finditer(text)]
+    pieces += [Said("", *found.span(1)) for found in _plain(text)]
+    return pieces
+
+
+def said_texts(text: str) -> dict[str, str]:
+    """What the stream says, by member name, escapes as they are; the fast way of `said`."""
+    found = _DELTA.findall(text)
+    names = {name for name, _ in found}
+    texts = {name: "".join([piece for one, piece in found if one == name]) for name in names}
+    plain = _plain(text)
+    if plain:
+        texts[""] = "".join([piece[1] for piece in plain])
+    return texts
+
+
+def _plain(text: str) -> list[re.Match[str]]:
+    """Data lines that are no JSON: some servers send bare text. Skipped where all are JSON."""
+    if text.count("data:") == text.count("data: {") + text.count("data: [DONE]"):
+        return []
+    return list(_PLAIN.finditer(text))
+
+
+def is_suspect(text: str, texts: dict[str, str]) -> bool:
+    """May there be a secret in the stream or in what it says?"""
+    return suspects(text) or any(suspects(one) for one in texts.values())
+
+
+def open_from(text: str, texts: dict[str, str]) -> int:
+    """Where in the stream the earliest open tail of what it says begins; its length if there is none."""
+    tails = {name: open_tail(one) for name, one in texts.items()}
+    start = len(text)
+    if not any(tails.values()):
+        return start
+    for piece in reversed(said(text)):
+        left = tails.get(piece.name, 0)
+        if left > 0:
+            start = min(start, piece.start)
+            tails[piece.name] = left - (piece.end - piece.start)
+    return start
+
+
+def stream_edits(text: str) -> list[Edit]:
+    """Where the secrets are, in the stream itself and in what it says."""
+    found = edits(text)
+    by_name: dict[str, list[Said]] = {}
+    for piece in said(text):
+        by_name.setdefault(piece.name, []).append(piece)
+    for pieces in by_name.values():
+        found += _across(text, pieces)
+    return merged(found)
+
+
+def _across(text: str, pieces: list[Said]) -> list[Edit]:
+    """Secrets in the joined pieces. The first piece gets the placeholder, the others lose theirs."""
+    joined: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for piece in pieces:
+        inner = unescape(text, piece.start, piece.end) if piece.name else _same(text, piece)
+        joined.append(inner.text)
+        starts += inner.starts[:-1]
+        ends += inner.starts[1:]
+    whole = "".join(joined)
+    if not suspects(whole):
+        return []
+    out: list[Edit] = []
+    for edit in edits(whole):
+        out += _split(edit, starts, ends)
+    return out
+
+
+def _same(text: str, piece: Said) -> Unwrapped:
+    return Unwrapped(text[piece.start : piece.end], list(range(piece.start, piece.end + 1)))
+
+
+def _split(edit: Edit, starts: list[int], ends: list[int]) -> list[Edit]:
+    """One edit of joined text as edits of the runs that are contiguous in the stream."""
+    quote = edit.quote.replace("\\", "\\\\").replace('"', '\\"')
+    out: list[Edit] = []
+    for at in range(edit.start, edit.end):
+        if out and out[-1].end == starts[at]:
+            out[-1] = out[-1]._replace(end=ends[at])
+        else:
+            first = not out
+            what = edit.what if first else None
+            out.append(Edit(starts[at], ends[at], what, edit.value if first else "", quote if first else ""))
+    return out

@@ -1,0 +1,182 @@
+"""Turns what recordings hold into events and blobs. Runs on the writer thread.
+
+A recording is looked at each time it has something new: its request, its response heads, the part
+of its bodies that is safe to release, and its end. A response that came whole between two looks
+becomes one event; of a longer one each look adds a `stream_chunk`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from faultwire.tape import records
+from faultwire.tape.body import Body
+from faultwire.tape.head import Head
+
+if TYPE_CHECKING:
+    from faultwire.events import Request, Response
+    from faultwire.tape.blobs import BlobLog, BlobRow
+    from faultwire.tape.log import EventLog, EventRow
+    from faultwire.tape.recording import Mark, Recording
+    from faultwire.tape.records import Event
+    from faultwire.tape.redact import Redactor
+
+
+@dataclass(slots=True)
+class Told:
+    """How much of a recording is already in the log."""
+
+    request: bool = False
+    sent: bool = False
+    upstream: bool = False
+    delivered: bool = False
+    heads: dict[str, Head] = field(default_factory=dict)
+    bodies: dict[str, Body] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+class Scribe:
+    """Writes recordings into an event log and a blob log."""
+
+    def __init__(self, log: EventLog, blobs: BlobLog, redactor: Redactor) -> None:
+        self._log = log
+        self._blobs = blobs
+        self._redactor = redactor
+
+    def write(self, recording: Recording) -> tuple[bool, int]:
+        """Write what is new; whether the exchange has ended, and the bytes consumed."""
+        recording.picked()
+        # The end is read first: what came before it is then certainly in the lists.
+        ending = recording.ending
+        told: Told = recording.state or Told()
+        recording.state = told
+        size = self._requests(recording, told)
+        size += self._responses(recording, told, final=ending is not None)
+        if ending is None:
+            return False, size
+        ended_ns, how, error, faults = ending
+        if error is not None:
+            error = self._redactor.text(error, told.counts)
+        if faults:
+            self._log.append(records.fault(recording.exchange, faults), told.counts)
+        if told.counts:
+            self._log.append(records.redaction(recording.exchange, told.counts))
+        touched = recording.touched_at is not None
+        self._log.append(records.end(recording.exchange, how, error, touched, ended_ns))
+        return True, size
+
+    def note(self, event: Event) -> None:
+        """Write an event that belongs to no recording."""
+        self._log.append(event)
+
+    def drain(self) -> tuple[list[EventRow], list[BlobRow]]:
+        """The rows written since the last time."""
+        events, blobs = self._log.rows, self._blobs.rows
+        self._log.rows, self._blobs.rows = [], []
+        return events, blobs
+
+    # ------------------------------------------------------------ requests
+
+    def _requests(self, recording: Recording, told: Told) -> int:
+        size = 0
+        if recording.told is not None and not told.request:
+            told.request = True
+            request = recording.told
+            clean, body = self._request(request, told, "request")
+            self._log.append(
+                records.request(recording.exchange, clean, body, recording.started_ms), told.counts
+            )
+            size += len(request.body or b"")
+        if recording.sent_body and told.request:
+            size += self._take(told, "request", recording.sent_body)
+            self._release(recording, told, "request", final=False)
+        if recording.sent is not None and not told.sent:
+            told.sent = True
+            request = recording.sent
+            clean, body = self._request(request, told, "forwarded")
+            self._log.append(records.forwarded(recording.exchange, clean, body), told.counts)
+            size += len(request.body or b"")
+        return size
+
+    def _request(self, request: Request, told: Told, side: str) -> tuple[Request, Event | None]:
+        head = told.heads[side] = self._redactor.head(request.headers, told.counts)
+        path = request.path
+        if "?" in path:
+            path = self._redactor.path(path, told.counts)
+        clean = replace(request, path=path, headers=head.headers, body=None)
+        if request.body is None:
+            return clean, None
+        body = Body(self._redactor, head, told.counts)
+        body.add(((0, request.body),))
+        data, _ = body.release(final=True)
+        return clean, records.body(self._blobs.put(data), len(data))
+
+    # ------------------------------------------------------------ responses
+
+    def _responses(self, recording: Recording, told: Told, *, final: bool) -> int:
+        size = 0
+        if recording.upstream is not None:
+            head = None if told.upstream else recording.upstream
+            told.upstream = True
+            size += self._side(recording, told, "upstream", head, recording.up, final=final)
+        if recording.touched_at is not None or recording.delivered is not None:
+            head = None if told.delivered else recording.delivered
+            told.delivered = told.delivered or head is not None
+            size += self._side(recording, told, "delivered", head, recording.down, final=final)
+        if final and "request" in told.bodies:
+            self._release(recording, told, "request", final=True)
+        return size
+
+    def _side(
+        self,
+        recording: Recording,
+        told: Told,
+        side: str,
+        head: tuple[int, Response] | None,
+        marks: list[Mark],
+        *,
+        final: bool,
+    ) -> int:
+        size = 0
+        if head is not None:
+            at_ns, response = head
+            clean = told.heads[side] = self._redactor.head(response.headers, told.counts)
+            event = records.response(recording.exchange, side, response, clean.headers, at_ns)
+            if final:
+                size = self._take(told, side, marks)
+                event["body"] = self._piece(told, side, final=True)
+            self._log.append(event, told.counts)
+        size += self._take(told, side, marks)
+        self._release(recording, told, side, final=final)
+        return size
+
+    # ------------------------------------------------------------ bodies
+
+    def _take(self, told: Told, side: str, marks: list[Mark]) -> int:
+        """Move new chunks from the recording into the body that gathers them."""
+        count = len(marks)
+        if not count:
+            return 0
+        body = told.bodies.get(side)
+        if body is None:
+            # What is delivered without a head of its own has upstream's.
+            head = told.heads.get(side) or told.heads.get("upstream") or Head(())
+            body = told.bodies[side] = Body(self._redactor, head, told.counts)
+        size = body.add(marks[:count])
+        del marks[:count]
+        return size
+
+    def _release(self, recording: Recording, told: Told, side: str, *, final: bool) -> None:
+        piece = self._piece(told, side, final=final)
+        if piece is not None:
+            self._log.append(records.stream_chunk(recording.exchange, side, piece), told.counts)
+
+    def _piece(self, told: Told, side: str, *, final: bool) -> Event | None:
+        body = told.bodies.get(side)
+        if body is None:
+            return None
+        data, chunks = body.release(final=final)
+        if not data and not chunks:
+            return None
+        return records.body(self._blobs.put(data), len(data), chunks)

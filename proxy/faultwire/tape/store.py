@@ -1,0 +1,232 @@
+"""The writer of a tape: one thread, one connection, one transaction for many exchanges.
+
+The event loop only fills a queue. The thread gathers for a few milliseconds, writes all of it in
+one transaction and commits with `synchronous=FULL`; only then does an exchange count as
+acknowledged. After any error the tape is closed as failed and `failed` says why: a disk that
+refused one write is not asked again.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from typing import TYPE_CHECKING, Any
+
+from faultwire.clock import wall_ms
+from faultwire.errors import TapeError, UsageError
+from faultwire.tape import file, records
+from faultwire.tape.blobs import BlobLog
+from faultwire.tape.chain import GENESIS
+from faultwire.tape.intake import Intake
+from faultwire.tape.journal import Journal
+from faultwire.tape.log import EventLog
+from faultwire.tape.recording import Recording
+from faultwire.tape.redact import Redactor, fresh_key
+from faultwire.tape.rows import insert_blobs, insert_events
+from faultwire.tape.scribe import Scribe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from faultwire.events import Exchange
+    from faultwire.tape.records import Event
+
+GATHER_S = 0.04
+"""How long a first item waits for company before it is committed."""
+
+
+class TapeWriter:
+    """Writes one tape. `record` and what it returns belong to the event loop; all others may block."""
+
+    def __init__(
+        self, path: Path, fd: int, connection: sqlite3.Connection, scribe: Scribe, journal: Journal | None
+    ) -> None:
+        self.path = path
+        self.failed: str | None = None
+        self._fd = fd
+        self._connection = connection
+        self._scribe = scribe
+        self._intake = Intake()
+        self._journal = journal
+        self._sessions: dict[str, int] = {}
+        self._acknowledged = 0
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name=f"tape {path.name}", daemon=True)
+
+    # ------------------------------------------------------------ opening
+
+    @classmethod
+    def create(
+        cls,
+        path: Path,
+        *,
+        origin: str,
+        settings: Mapping[str, Any],
+        key: bytes | None = None,
+        journal: Path | None = None,
+    ) -> TapeWriter:
+        """Start a new tape.
+
+        `origin` is `<project>/<tape>`. `key` keys the placeholders (see `redact.load_key`); without
+        one they match nothing outside this tape. `journal` is a JSON-lines file that gets a line
+        for each acknowledged exchange. Raises UsageError where the tape exists or its name is not
+        allowed, TapeError where it is locked or cannot be written.
+        """
+        file.check_name(path)
+        file.prepare_folder(path.parent)
+        try:
+            lines = Journal(journal) if journal else None
+        except OSError as error:
+            raise TapeError(f"cannot write `{journal}`: {error.strerror}", code="tape.create") from error
+        try:
+            fd = file.lock(path, os.O_CREAT | os.O_EXCL)
+        except FileExistsError as error:
+            raise UsageError(
+                f"tape `{path}` exists already", code="tape.exists", hint="name another one, or remove it"
+            ) from error
+        except OSError as error:
+            raise TapeError(f"cannot create tape `{path}`: {error.strerror}", code="tape.create") from error
+        try:
+            connection = file.connect_writer(path)
+            file.lay_out(connection)
+        except sqlite3.Error as error:
+            os.close(fd)
+            raise TapeError(f"cannot create tape `{path}`: {error}", code="tape.create") from error
+        log = EventLog(redactor := Redactor(key or fresh_key()), 0, GENESIS)
+        writer = cls(path, fd, connection, Scribe(log, BlobLog(), redactor), lines)
+        writer._start(records.tape(origin, file.schema_digest(), wall_ms(), settings))
+        return writer
+
+    def _start(self, first: Event) -> None:
+        self._intake.offer(first)
+        self._thread.start()
+        self.flush()
+        if self.failed:
+            raise TapeError(f"cannot write tape `{self.path}`: {self.failed}", code="tape.create")
+
+    # ------------------------------------------------------------ recording
+
+    def open_session(
+        self, name: str, *, profile: str, profile_digest: str, seed: int, agent: str = ""
+    ) -> None:
+        """A session starts. Raises UsageError where one of that name was recorded already."""
+        if name in self._sessions:
+            raise UsageError(f"session `{name}` is on the tape already", code="tape.session")
+        self._sessions[name] = 0
+        self._intake.offer(records.session_start(name, profile, profile_digest, seed, agent, wall_ms()))
+
+    def close_session(self, name: str) -> None:
+        """A session is over; its exchanges have all been ended before."""
+        self._intake.offer(records.session_end(name, self._sessions[name], wall_ms()))
+
+    def record(self, exchange: Exchange) -> Recording:
+        """Begin to record an exchange; costs no more than an object."""
+        self._sessions[exchange.session] = self._sessions.get(exchange.session, 0) + 1
+        return Recording(exchange, self._intake)
+
+    def drop(self, exchange: Exchange, reason: str) -> None:
+        """Say on the tape that an exchange is missing from it."""
+        self._intake.offer(records.drop(exchange.session, exchange.number, reason))
+
+    @property
+    def behind(self) -> int:
+        """Bytes that wait for the writer."""
+        return self._intake.behind
+
+    async def room(self) -> None:
+        """Return once the queue has room; the event loop awaits this before it takes on more."""
+        await self._intake.room()
+
+    # ------------------------------------------------------------ waiting for the disk
+
+    def flush(self) -> int:
+        """Wait until all that was recorded before is committed; the acknowledged exchanges so far.
+
+        Returns at once where the writer has failed.
+        """
+        done = threading.Event()
+        self._intake.offer(done)
+        self._intake.hurry()
+        while not done.wait(0.05) and self._thread.is_alive():
+            pass
+        return self._acknowledged
+
+    def close(self) -> None:
+        """Write what is left, fold the log into one file, and let the tape go."""
+        if self._closing:
+            return
+        self._closing = True
+        self._intake.offer(None)
+        self._intake.hurry()
+        self._thread.join()
+
+    # ------------------------------------------------------------ the thread
+
+    def _run(self) -> None:
+        try:
+            while self._batch(self._intake.gather(GATHER_S)):
+                pass
+            self._fold()
+        except (sqlite3.Error, OSError) as error:
+            self.failed = f"{error}"
+        finally:
+            # Not reached in order only through a mistake of ours: that fails the tape as well.
+            self._finish()
+
+    def _batch(self, items: list[Any]) -> bool:
+        """Write and commit; False once the tape is to be closed."""
+        ended: list[Recording] = []
+        waiting: list[threading.Event] = []
+        taken, more = 0, True
+        for item in items:
+            if isinstance(item, Recording):
+                over, size = self._scribe.write(item)
+                taken += size
+                if over:
+                    ended.append(item)
+            elif isinstance(item, threading.Event):
+                waiting.append(item)
+            elif item is None:
+                more = False
+            else:
+                self._scribe.note(item)
+        self._settle(ended)
+        self._intake.took(taken)
+        for done in waiting:
+            done.set()
+        return more
+
+    def _settle(self, ended: list[Recording]) -> None:
+        """Commit, and only then say so."""
+        self._commit()
+        self._acknowledged += len(ended)
+        if self._journal and ended:
+            self._journal.acknowledge(recording.exchange for recording in ended)
+
+    def _commit(self) -> None:
+        events, blobs = self._scribe.drain()
+        if not events:
+            return
+        self._connection.execute("BEGIN IMMEDIATE")
+        insert_blobs(self._connection, blobs)
+        insert_events(self._connection, events)
+        self._connection.execute("COMMIT")
+
+    def _fold(self) -> None:
+        """One file instead of three, where no reader is in the way; else the log stays beside it."""
+        try:
+            self._connection.execute("PRAGMA journal_mode=DELETE")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                raise
+
+    def _finish(self) -> None:
+        if self.failed is None and not self._closing:
+            self.failed = "the writer stopped unexpectedly"
+        self._connection.close()
+        os.close(self._fd)
+        if self._journal:
+            self._journal.close()
+        self._intake.abandon()

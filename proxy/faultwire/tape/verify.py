@@ -1,0 +1,262 @@
+"""Is a tape what was recorded? Everything is derived again from the rows; every finding is told."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import orjson
+
+from faultwire.errors import TapeTampered
+from faultwire.tape import chain
+from faultwire.tape.blobs import unpack
+from faultwire.tape.file import connect_reader, schema_digest
+from faultwire.tape.records import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from faultwire.tape.records import Event
+
+Code = Literal[
+    "schema_mismatch",
+    "sequence_gap",
+    "hash_mismatch",
+    "chain_broken",
+    "record_malformed",
+    "row_mismatch",
+    "blob_missing",
+    "blob_mismatch",
+    "blob_unreferenced",
+    "damaged",
+    "session_open",
+    "exchange_open",
+    "drop_present",
+]
+"""Stable words of findings."""
+
+NOTES: frozenset[Code] = frozenset({"session_open", "exchange_open", "drop_present"})
+"""Findings that say a tape is incomplete; all others say that it is not what was recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong or missing; `seq` is the event it concerns, where there is one."""
+
+    code: Code
+    message: str
+    seq: int | None = None
+
+    @property
+    def is_note(self) -> bool:
+        """Does the tape still verify with this?"""
+        return self.code in NOTES
+
+
+@dataclass(slots=True)
+class VerifyReport:
+    """What was found on a tape. `root` is the RFC 6962 tree head over its events, in hex."""
+
+    path: Path
+    events: int = 0
+    blobs: int = 0
+    sessions: int = 0
+    exchanges: int = 0
+    root: str = ""
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Is nothing on the tape other than it was recorded?"""
+        return all(finding.is_note for finding in self.findings)
+
+    @property
+    def first_bad(self) -> int | None:
+        """The first event that is not as it was recorded."""
+        return min((f.seq for f in self.findings if f.seq is not None and not f.is_note), default=None)
+
+    def dump(self) -> dict[str, Any]:
+        """The report as JSON."""
+        return {
+            "path": str(self.path),
+            "ok": self.ok,
+            "events": self.events,
+            "blobs": self.blobs,
+            "sessions": self.sessions,
+            "exchanges": self.exchanges,
+            "root": self.root,
+            "first_bad": self.first_bad,
+            "findings": [
+                {"code": f.code, "seq": f.seq, "message": f.message, "note": f.is_note} for f in self.findings
+            ],
+        }
+
+
+def verify(path: Path | str) -> VerifyReport:
+    """Check a tape. Raises TapeNotFound, TapeVersion or TapeError where it cannot be read at all."""
+    place = Path(path)
+    report = VerifyReport(place)
+    try:
+        connection = connect_reader(place)
+    except TapeTampered as error:
+        report.findings.append(Finding("schema_mismatch", error.message))
+        return report
+    try:
+        _Check(connection, report).run()
+    except sqlite3.Error as error:
+        report.findings.append(Finding("damaged", f"a row cannot be read: {error}"))
+    finally:
+        connection.close()
+    return report
+
+
+class _Check:
+    def __init__(self, connection: sqlite3.Connection, report: VerifyReport) -> None:
+        self._connection = connection
+        self._report = report
+        self._blobs: dict[str, int] = {}
+        self._used: set[str] = set()
+        self._open_sessions: dict[str, int] = {}
+        self._open_exchanges: dict[tuple[str, int], int] = {}
+        self._pieces: dict[tuple[str, int], dict[str, list[int]]] = {}
+        self._prev = chain.GENESIS
+        self._leaves: list[bytes] = []
+
+    def run(self) -> None:
+        # One snapshot of a tape that may still grow.
+        self._connection.execute("BEGIN")
+        self._read_blobs()
+        expected = 0
+        rows = self._connection.execute("SELECT seq, session, record, hash FROM events ORDER BY seq")
+        for seq, session, record, digest in rows:
+            if seq != expected:
+                self._find("sequence_gap", f"event {expected} is missing, found {seq}", expected)
+            expected = seq + 1
+            self._event(seq, session, record, digest)
+        if expected == 0:
+            self._find("sequence_gap", "event 0 is missing, the tape is empty", 0)
+        self._report.events = len(self._leaves)
+        self._report.root = chain.root(self._leaves).hex()
+        self._closing_notes()
+
+    def _find(self, code: Code, message: str, seq: int | None = None) -> None:
+        self._report.findings.append(Finding(code, message, seq))
+
+    # ------------------------------------------------------------ blobs
+
+    def _read_blobs(self) -> None:
+        rows = self._connection.execute("SELECT digest, size, packed, data FROM blobs ORDER BY rowid")
+        for digest, size, packed, data in rows:
+            name = digest.hex()
+            self._blobs[name] = size
+            try:
+                found = sha256(unpack(size, packed, data)).digest()
+            except TapeTampered as error:
+                self._find("blob_mismatch", f"blob `{name}`: {error.message}")
+                continue
+            if found != digest:
+                self._find("blob_mismatch", f"blob `{name}` has SHA-256 {found.hex()}")
+        self._report.blobs = len(self._blobs)
+
+    def _blob(self, body: Any, seq: int) -> None:
+        name, size = body["blob"], body["size"]
+        self._used.add(name)
+        if name not in self._blobs:
+            self._find("blob_missing", f"blob `{name}` is missing", seq)
+        elif self._blobs[name] != size:
+            self._find("blob_mismatch", f"blob `{name}` has {self._blobs[name]} bytes, expected {size}", seq)
+
+    def _piece(self, event: Event, seq: int) -> None:
+        self._blob(event["body"], seq)
+        if "chunks" in event["body"]:
+            sides = self._pieces.setdefault((event["session"], event["exchange"]), {})
+            sizes = sides.setdefault(event["side"], [0, 0])
+            sizes[0] += event["body"]["size"]
+            sizes[1] += sum(chunk[0] for chunk in event["body"]["chunks"])
+
+    def _ended(self, event: Event, seq: int) -> None:
+        exchange = event["session"], event["exchange"]
+        self._open_exchanges.pop(exchange, None)
+        for side, (size, chunks) in self._pieces.pop(exchange, {}).items():
+            if size != chunks:
+                message = f"the {side} chunks before event {seq} have {chunks} bytes, expected {size}"
+                self._find("record_malformed", message, seq)
+
+    # ------------------------------------------------------------ events
+
+    def _event(self, seq: int, session: str, record: bytes, digest: bytes) -> None:
+        found = chain.leaf(record)
+        self._leaves.append(found)
+        if found != digest:
+            self._find("hash_mismatch", f"event {seq} hashes to {found.hex()}, found {digest.hex()}", seq)
+        prev, self._prev = self._prev, found.hex()
+        event = self._parsed(seq, record)
+        if event is None:
+            return
+        if event.get("prev") != prev:
+            self._find("chain_broken", f"event {seq} follows {event.get('prev')}, expected {prev}", seq)
+        if event.get("seq") != seq or event.get("session", "") != session:
+            self._find("row_mismatch", f"event {seq} is not what its row says", seq)
+        try:
+            self._meaning(seq, event)
+        except (KeyError, TypeError, AttributeError) as error:
+            self._find("record_malformed", f"event {seq} lacks what its kind must have: {error!r}", seq)
+
+    def _parsed(self, seq: int, record: bytes) -> Event | None:
+        try:
+            event = orjson.loads(record)
+        except ValueError:
+            event = None
+        if not isinstance(event, dict) or not chain.is_canonical(record):
+            self._find("record_malformed", f"event {seq} is not canonical JSON", seq)
+        return event if isinstance(event, dict) else None
+
+    def _meaning(self, seq: int, event: Event) -> None:
+        kind = event["type"]
+        if kind not in KINDS or _has_fraction(event):
+            self._find("record_malformed", f"event {seq} is of no kind that a tape has", seq)
+        if seq == 0 and (kind != "tape" or event["schema"] != schema_digest()):
+            self._find("schema_mismatch", "the first event does not name this version's schema", seq)
+        if kind == "session_start":
+            self._open_sessions[event["session"]] = seq
+            self._report.sessions += 1
+        elif kind == "session_end":
+            self._open_sessions.pop(event["session"], None)
+        elif kind == "request":
+            self._open_exchanges[event["session"], event["exchange"]] = seq
+            self._report.exchanges += 1
+        elif kind == "end":
+            self._ended(event, seq)
+        elif kind == "drop":
+            self._find("drop_present", f"exchange {event['exchange']} is missing: {event['reason']}", seq)
+        if event.get("body"):
+            self._piece(event, seq)
+
+    # ------------------------------------------------------------ the end
+
+    def _closing_notes(self) -> None:
+        for session, seq in self._open_sessions.items():
+            self._find("session_open", f"session `{session}` never ended", seq)
+        for (session, number), seq in self._open_exchanges.items():
+            self._find("exchange_open", f"exchange {number} of session `{session}` never ended", seq)
+        for name in self._unused():
+            self._find("blob_unreferenced", f"blob `{name}` belongs to no event")
+
+    def _unused(self) -> Iterator[str]:
+        return (name for name in self._blobs if name not in self._used)
+
+
+def _has_fraction(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_fraction, value.values()))
+    return any(map(_has_fraction, value)) if isinstance(value, list) else isinstance(value, float)
+
+
+def exit_code(reports: list[VerifyReport], *, unreadable: int = 0) -> int:
+    """0 all verify, 1 some does not, 3 some cannot be read."""
+    if unreadable:
+        return 3
+    return 0 if all(report.ok for report in reports) else 1

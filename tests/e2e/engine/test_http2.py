@@ -1,0 +1,139 @@
+"""Clients that speak only HTTP/2 (gRPC): several streams on one connection, broken one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import h2.config
+import h2.connection
+import h2.events
+import pytest
+
+from faultwire.mitm.client import Engine, SessionHandle
+
+EVENTS = [b"data: %d\n\n" % n for n in range(4)]
+
+
+class H2:
+    """A client on one connection."""
+
+    def __init__(self, tools: Any, engine: Engine, port: int, session: SessionHandle) -> None:
+        self.client = tools.Client(engine, f"localhost:{port}", tls=True, session=session, alpn=["h2"])
+        self.authority = f"localhost:{port}"
+        self.connection = h2.connection.H2Connection(h2.config.H2Configuration(header_encoding="utf-8"))
+        self.connection.initiate_connection()
+        self.heads: dict[int, dict[str, str]] = {}
+        self.bodies: dict[int, bytes] = {}
+        self.ends: dict[int, int | None] = {}
+        self.flush()
+
+    def flush(self) -> None:
+        self.client.send(self.connection.data_to_send())
+
+    def post(self, path: str, body: bytes = b"{}") -> int:
+        stream = self.connection.get_next_available_stream_id()
+        head = [(":method", "POST"), (":scheme", "https"), (":authority", self.authority), (":path", path)]
+        self.connection.send_headers(stream, head)
+        self.connection.send_data(stream, body, end_stream=True)
+        self.bodies[stream] = b""
+        self.flush()
+        return int(stream)
+
+    def until_end(self, stream: int) -> tuple[dict[str, str], bytes, int | None]:
+        """Head, body, and the error code of a reset (None for a regular end)."""
+        while stream not in self.ends:
+            data = self.client.sock.recv(65536)
+            assert data, "the connection ended"
+            for event in self.connection.receive_data(data):
+                self.take(event)
+            self.flush()
+        return self.heads.get(stream, {}), self.bodies[stream], self.ends[stream]
+
+    def take(self, event: Any) -> None:
+        if isinstance(event, h2.events.ResponseReceived):
+            self.heads[event.stream_id] = dict(event.headers)
+        elif isinstance(event, h2.events.DataReceived):
+            self.bodies[event.stream_id] += event.data
+            self.connection.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+        elif isinstance(event, h2.events.StreamEnded):
+            self.ends[event.stream_id] = None
+        elif isinstance(event, h2.events.StreamReset):
+            self.ends[event.stream_id] = int(event.error_code)
+
+
+@pytest.fixture
+def server(tools: Any, tls_upstream: Any) -> Any:
+    def stream(asked: Any, connection: Any) -> None:
+        connection.sendall(tools.sse_head())
+        for event in EVENTS:
+            connection.sendall(tools.chunk(event))
+        connection.sendall(b"0\r\n\r\n")
+
+    tls_upstream.handlers["/stream"] = stream
+    tls_upstream.answer("/json", b'{"n": 1}')
+    return tls_upstream
+
+
+def opened(tools: Any, engine: Engine, server: Any, profile: Any) -> tuple[H2, SessionHandle]:
+    handle = engine.open_session(tools.fresh("h2"), profile, 1)
+    return H2(tools, engine, server.port, handle), handle
+
+
+def test_it_is_offered_only_to_those_who_speak_nothing_else(tools: Any, engine: Engine, server: Any) -> None:
+    for offer, chosen in ((["h2"], "h2"), (["h2", "http/1.1"], "http/1.1"), (["http/1.1"], "http/1.1")):
+        with tools.Client(engine, f"localhost:{server.port}", tls=True, alpn=offer) as client:
+            assert client.sock.selected_alpn_protocol() == chosen
+
+
+def test_streams_pass_beside_each_other(tools: Any, engine: Engine, server: Any) -> None:
+    client, handle = opened(tools, engine, server, tools.CALM)
+    with client.client:
+        streams = [client.post("/stream" if n % 2 else "/json") for n in range(12)]
+        for n, stream in enumerate(streams):
+            head, body, reset = client.until_end(stream)
+            assert (head[":status"], reset) == ("200", None)
+            assert body == (b"".join(EVENTS) if n % 2 else b'{"n": 1}')
+    summary = engine.close_session(handle.name)
+    assert (summary.exchanges, summary.voids) == (12, ())
+
+
+@pytest.mark.parametrize(
+    ("action", "body", "code"), [("cut", EVENTS[0], 2), ("reset", EVENTS[0], 2), ("end", EVENTS[0], None)]
+)
+def test_one_stream_ends_and_the_others_go_on(
+    tools: Any, engine: Engine, server: Any, action: str, body: bytes, code: int | None
+) -> None:
+    profile = tools.acting("event_acts", chunks={1: [action]})
+    client, handle = opened(tools, engine, server, profile)
+    with client.client:
+        broken, whole = client.post("/stream"), client.post("/json")
+        head, got, reset = client.until_end(broken)
+        assert (head[":status"], got, reset) == ("200", body, code)
+        assert client.until_end(whole)[1:] == (b'{"n": 1}', None)
+    assert engine.close_session(handle.name).voids == ()
+
+
+def test_a_stream_that_waits_holds_up_no_other(tools: Any, engine: Engine, server: Any) -> None:
+    client, handle = opened(tools, engine, server, tools.acting("event_acts", chunks={1: ["wait"]}))
+    with client.client:
+        waiting = client.post("/stream")
+        assert client.until_end(client.post("/json"))[1] == b'{"n": 1}'
+        assert waiting not in client.ends
+        client.connection.reset_stream(waiting)
+        client.flush()
+        assert client.until_end(client.post("/json"))[1] == b'{"n": 1}'
+    summary = engine.close_session(handle.name)
+    assert (summary.exchanges, summary.voids) == (3, ())
+
+
+def test_an_answer_and_a_refusal(tools: Any, engine: Engine, server: Any) -> None:
+    client, handle = opened(tools, engine, server, tools.acting(say="teapot"))
+    with client.client:
+        head, body, reset = client.until_end(client.post("/json"))
+        assert (head[":status"], body, reset) == ("418", b"teapot", None)
+    engine.close_session(handle.name)
+    client, handle = opened(tools, engine, server, tools.acting(raise_in="start"))
+    with client.client:
+        head, body, _ = client.until_end(client.post("/json"))
+        assert (head[":status"], tools.error_of(body)["type"]) == ("502", "faultwire_internal")
+    assert len(engine.close_session(handle.name).voids) == 1

@@ -1,0 +1,71 @@
+"""Unmodified programs of many runtimes call a provider's real host name; the mock answers through us."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+
+    Faultwire = Callable[..., subprocess.CompletedProcess[bytes]]
+
+AGENTS = Path(__file__).parent / "agents"
+URL = "https://api.openai.com/v1/chat/completions"
+BODY = json.dumps({"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]})
+HEADERS = ["-H", "content-type: application/json", "-H", "authorization: Bearer any"]
+ANSWER = b"200 chat.completion"
+
+RUNTIMES = {
+    "curl": ["curl", "-sS", *HEADERS, "-d", BODY, URL],
+    "urllib": [sys.executable, str(AGENTS / "stdlib.py"), URL, BODY],
+    "httpx": [sys.executable, str(AGENTS / "with_httpx.py"), URL, BODY],
+    "node-fetch": ["node", str(AGENTS / "fetch.mjs"), URL, BODY],
+    "node-https": ["node", str(AGENTS / "https.cjs"), URL, BODY],
+    "node-own-agent": ["node", str(AGENTS / "https.cjs"), URL, BODY, "own"],
+    "java": ["java", str(AGENTS / "Client.java"), URL, BODY],
+}
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_its_call_arrives_and_is_answered(runtime: str, faultwire: Faultwire) -> None:
+    command = RUNTIMES[runtime]
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"no {command[0]} on this machine")
+    done = faultwire("exec", "--mock", "--", *command)
+    assert done.returncode == 0, done.stderr.decode()
+    if runtime == "curl":
+        assert json.loads(done.stdout)["object"] == "chat.completion"
+    else:
+        assert set(done.stdout.splitlines()) == {ANSWER}
+    count = 2 if runtime == "java" else 1
+    assert f"exchanges  {count}: {count} llm".encode() in done.stderr
+
+
+TRUST = {
+    "curl": ("CURL_CA_BUNDLE", "SSL_CERT_FILE"),
+    "urllib": ("SSL_CERT_FILE",),
+    "httpx": ("SSL_CERT_FILE",),
+    "node-fetch": ("NODE_EXTRA_CA_CERTS",),
+    "node-https": ("NODE_EXTRA_CA_CERTS",),
+}
+
+
+@pytest.mark.parametrize("runtime", TRUST)
+def test_without_the_variable_that_names_our_authority_it_refuses_us(
+    runtime: str, faultwire: Faultwire
+) -> None:
+    """The control: it is that variable, and no other luck, that makes the call succeed."""
+    command = RUNTIMES[runtime]
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"no {command[0]} on this machine")
+    unset = [word for name in TRUST[runtime] for word in ("-u", name)]
+    done = faultwire("exec", "--mock", "--allow-no-traffic", "--", "env", *unset, *command)
+    assert done.returncode not in (0, 3)
+    assert b"exchanges  0\n" in done.stderr

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from faultwire.capture import child
+from faultwire.errors import AgentError
+
+ENVIRONMENT = {"PATH": os.environ["PATH"]}
+
+
+def test_an_exit_code_is_passed_on() -> None:
+    assert child.run(["sh", "-c", "exit 7"], ENVIRONMENT) == 7
+
+
+def test_the_signal_that_ended_it_is_told() -> None:
+    code = child.run(["sh", "-c", "kill -TERM $$"], ENVIRONMENT)
+    assert code == -signal.SIGTERM
+    assert child.shell_code(code) == 143
+    assert child.shell_code(7) == 7
+
+
+def test_it_gets_the_environment_that_was_given_and_no_other() -> None:
+    assert child.run(["sh", "-c", 'test "$A" = 1 -a -z "$HOME"'], {**ENVIRONMENT, "A": "1"}) == 0
+
+
+def test_it_starts_with_our_signal_mask_and_default_handlers(tmp_path: Path) -> None:
+    told = tmp_path / "status"
+    assert child.run(["cp", "/proc/self/status", str(told)], ENVIRONMENT) == 0
+    lines = dict(line.split(":\t", 1) for line in told.read_text().splitlines() if line.startswith("Sig"))
+    assert int(lines["SigBlk"], 16) == 0
+    # Bits 31 and 32 belong to glibc, which ignores its own two signals in whatever it spawns.
+    assert int(lines["SigIgn"], 16) & 0x7FFFFFFF == 0
+
+
+def test_our_own_mask_is_as_before() -> None:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, set())
+    child.run(["true"], ENVIRONMENT)
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == before
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
+def test_a_signal_sent_to_us_alone_reaches_it(sent: signal.Signals) -> None:
+    name = sent.name.removeprefix("SIG")
+    name = sent.name.removeprefix("SIG")
+    script = f"trap 'exit 40' {name}; kill -{name} $PPID; while :; do sleep 0.01; done"
+    assert child.run(["sh", "-c", script], ENVIRONMENT) == 40
+
+
+def test_what_is_not_there_or_not_a_program_is_told(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.write_text("text")
+    for name, code in (("no-such-program", "agent.not_found"), (str(plain), "agent.not_executable")):
+        with pytest.raises(AgentError) as caught:
+            child.run([name], ENVIRONMENT)
+        assert caught.value.code == code
+        assert caught.value.exit_code == 2
+
+
+def test_a_script_without_an_interpreter_is_told(tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text("echo hi\n")
+    script.chmod(0o755)
+    with pytest.raises(AgentError) as caught:
+        child.run([str(script)], ENVIRONMENT)
+    assert caught.value.code == "agent.not_started"
+    assert "#!" in (caught.value.hint or "")

@@ -1,0 +1,191 @@
+"""The table of commands, and the errors of its one entrance."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from faultwire.cli import COMMANDS, main
+from faultwire.cli._group import Lazy, LazyGroup
+from faultwire.cli._usage import Guarded, translate
+from faultwire.errors import FaultError, ProfileError
+
+PRODUCT = {
+    "demo", "exec", "proxy", "env", "mock", "init", "profiles", "faults", "checks", "tape", "scan",
+    "doctor", "ca",
+}  # fmt: skip
+
+
+def faultwire(*arguments: str, **options: object) -> Result:
+    return CliRunner().invoke(main, arguments, **options)  # type: ignore[arg-type]
+
+
+def test_the_table_names_the_commands_of_the_product() -> None:
+    assert set(COMMANDS) == PRODUCT
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_exists_and_says_of_itself_what_the_table_says(name: str) -> None:
+    context = click.Context(main)
+    command = main.get_command(context, name)
+    assert isinstance(command, click.Command)
+    assert command.name == name
+    assert command.get_short_help_str(limit=200) == COMMANDS[name].summary
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_is_everywhere(name: str, option: str) -> None:
+    done = faultwire(name, option)
+    assert done.exit_code == 0
+    assert done.stdout.startswith(f"Usage: main {name}")
+
+
+def test_help_imports_no_command_and_nothing_heavy() -> None:
+    heavy = (
+        "pydantic",
+        "mitmproxy",
+        "cryptography",
+        "yaml",
+        "rich",
+        "jinja2",
+        "httpx",
+        "asyncio",
+        "ssl",
+        "json",
+    )
+    program = (
+        "import sys\nfrom faultwire.cli import main\n"
+        "try:\n main(['--help'], prog_name='faultwire')\nexcept SystemExit: pass\n"
+        f"print([m for m in {heavy!r} if m in sys.modules], "
+        "[m for m in sys.modules if m.startswith('faultwire.cli.')], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr == "[] ['faultwire.cli._group', 'faultwire.cli._usage']\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["exce"],
+            "usage.unknown_command: found `exce`, expected a command of `main`\nhint: did you mean `exec`?\n",
+        ),
+        (
+            ["ca", "shw"],
+            "usage.unknown_command: found `shw`, expected a command of `main ca`\n"
+            "hint: did you mean `show`?\n",
+        ),
+        (
+            ["exec", "--profil", "x"],
+            "usage.unknown_option: found `--profil`, expected an option of `main exec`\n"
+            "hint: did you mean `--profile`?\n",
+        ),
+        (
+            ["exec", "--seed", "x", "--", "true"],
+            "usage.bad_value: `--seed`: `x` is not a valid integer\nhint: see `main exec --help`\n",
+        ),
+        (
+            ["doctor", "--format", "xml"],
+            "usage.bad_value: `--format`: `xml` is not one of `terminal`, `json`\n"
+            "hint: known: terminal, json\n",
+        ),
+        (
+            ["exec"],
+            "usage.missing: found no command, expected one after `--`\n"
+            "hint: faultwire exec --profile degraded_llm -- python agent.py\n",
+        ),
+    ],
+)
+def test_usage_errors_are_in_our_words_and_exit_2(arguments: list[str], said: str) -> None:
+    done = faultwire(*arguments)
+    assert done.stderr == said
+    assert done.stdout == ""
+    assert done.exit_code == 2
+
+
+def test_other_click_errors_keep_their_sense() -> None:
+    missing = translate(click.MissingParameter(param=click.Argument(["tape"])))
+    assert missing.code == "usage.missing"
+    unread = translate(click.FileError("x.yaml", "No such file."))
+    assert str(unread) == "usage.file: cannot open `x.yaml`: no such file"
+    plain = translate(click.UsageError("Got unexpected extra argument (x)."))
+    assert str(plain) == "usage.invalid: got unexpected extra argument (x)"
+
+
+def guarded() -> Guarded:
+    @click.group(cls=Guarded)
+    def group() -> None:
+        """A group with one command for each way to end."""
+
+    def raising(name: str, error: BaseException) -> None:
+        @group.command(name)
+        def command() -> None:
+            raise error
+
+    raising("fault", FaultError("broke \x1b[2J", hint="mend it"))
+    raising("profile", ProfileError("found `x`"))
+    raising("interrupt", KeyboardInterrupt())
+    raising("defect", ValueError("ours"))
+    raising("leave", SystemExit(7))
+    return group  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("fault", 3, "fault.failed: broke \\x1b[2J\nhint: mend it\n"),
+        ("profile", 2, "profile.invalid: found `x`\n"),
+        ("interrupt", 130, "\n"),
+        ("leave", 7, ""),
+    ],
+)
+def test_errors_become_text_and_a_code(command: str, code: int, said: str) -> None:
+    done = CliRunner().invoke(guarded(), [command])
+    assert done.exit_code == code
+    assert done.stderr.lstrip("\n") == said.lstrip("\n")
+
+
+def test_a_defect_of_ours_exits_3_with_its_traceback() -> None:
+    program = (
+        "import click\nfrom faultwire.cli._usage import Guarded\n"
+        "group = Guarded(commands=[click.Command('x', callback=lambda: {}['absent'])])\n"
+        "group.main(['x'])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 3
+    assert "KeyError: 'absent'" in done.stderr
+    assert "faultwire.internal: this is a defect of faultwire" in done.stderr
+
+
+def test_a_reader_that_left_is_no_error() -> None:
+    program = (
+        "import sys\nfrom faultwire.cli._usage import Guarded\nimport click\n"
+        "def spill():\n while True: click.echo('x' * 10000)\n"
+        "Guarded(commands=[click.Command('x', callback=spill)]).main(['x'])"
+    )
+    done = subprocess.run(
+        ["bash", "-c", f'{sys.executable} -c "$0" | head -c 1 >/dev/null; echo ${{PIPESTATUS[0]}}', program],
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "141\n"
+    assert done.stderr == ""
+
+
+def test_a_lazy_entry_that_leads_nowhere_is_an_error() -> None:
+    group = LazyGroup("g", lazy={"x": Lazy("output:safe", "No command.")}, package="faultwire.cli")
+    with pytest.raises(TypeError, match="is not a command"):
+        group.get_command(click.Context(group), "x")
+
+
+def test_the_version_is_the_cores() -> None:
+    from faultwire._core import __version__
+
+    done = faultwire("--version")
+    assert done.stdout == f"faultwire {__version__}\n"
+    assert done.exit_code == 0

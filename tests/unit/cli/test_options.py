@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from faultwire.cli import options
+from faultwire.cli.options import Traffic, traffic_options
+from faultwire.errors import ProfileError
+
+seen: list[Traffic] = []
+
+
+@click.command(context_settings={"auto_envvar_prefix": "FAULTWIRE_EXEC"})
+@traffic_options
+def command(**given: object) -> None:
+    seen.append(Traffic(**given))  # type: ignore[arg-type]
+
+
+def parsed(*arguments: str, env: dict[str, str] | None = None) -> Traffic:
+    seen.clear()
+    done = CliRunner().invoke(command, arguments, env=env)
+    assert done.exit_code == 0, done.output
+    return seen[0]
+
+
+def test_the_defaults_are_repeatable_and_harmless() -> None:
+    traffic = parsed()
+    assert traffic == Traffic((), (), options.DEFAULT_SEED, None, False, None, "127.0.0.1:0", (), None)
+    assert traffic.load().entries == ()
+
+
+def test_profiles_and_inline_faults_become_one_profile_in_order() -> None:
+    profile = parsed("--profile", "rate_limits", "--fault", "latency: {ms: 5}", "--fault", "reset: {}").load()
+    names = [entry.fault.name for entry in profile.entries]
+    assert names[-2:] == ["latency", "reset"]
+    assert len(names) > 2
+
+
+def test_each_line_of_the_variable_is_a_fault() -> None:
+    traffic = parsed(env={"FAULTWIRE_EXEC_FAULT": "status: {code: 503}\nlatency: {ms: 5}"})
+    assert traffic.fault == ("status: {code: 503}", "latency: {ms: 5}")
+
+
+def test_a_flag_wins_over_its_variable() -> None:
+    environment = {"FAULTWIRE_EXEC_SEED": "7", "FAULTWIRE_EXEC_ALLOW_HOST": "localhost 10.0.0.1"}
+    assert parsed(env=environment).seed == 7
+    assert parsed(env=environment).allow_host == ("localhost", "10.0.0.1")
+    assert parsed("--seed", "8", env=environment).seed == 8
+
+
+@pytest.mark.parametrize("arguments", [("--profile", "nope"), ("--fault", "nope: {}"), ("--fault", "[")])
+def test_what_is_no_profile_is_told_before_anything_starts(arguments: tuple[str, str]) -> None:
+    with pytest.raises(ProfileError):
+        parsed(*arguments).load()
+
+
+def test_launch_carries_everything_and_a_script_means_the_mock() -> None:
+    traffic = parsed("--script", "s.yaml", "--listen", "127.0.0.1:9", "--allow-host", "h", "--record", "t")
+    profile = traffic.load()
+    settings = traffic.launch("exec", profile=profile, note="x")
+    assert (settings.command, settings.mock, settings.script) == ("exec", True, Path("s.yaml"))
+    assert (settings.listen, settings.allow_hosts, settings.tape) == ("127.0.0.1:9", ("h",), Path("t"))
+    assert settings.about["seed"] == options.DEFAULT_SEED
+    assert settings.about["note"] == "x"

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from faultwire.cli import main
+from faultwire.profile.find import builtin
+from faultwire.profile.load import dump, load
+
+MINE = "name: mine\ndescription: Mine.\nfaults:\n  - rate_limit:\n    trigger: {first: 1}\n"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "profiles").mkdir()
+    (tmp_path / "profiles" / "mine.yaml").write_text(MINE)
+    return lambda *arguments: CliRunner().invoke(main, ["profiles", *arguments])
+
+
+def test_list_names_the_built_in_ones_and_those_here(run):
+    result = run("list")
+    assert result.exit_code == 0
+    rows = [line.split(maxsplit=2) for line in result.stdout.splitlines()[1:]]
+    assert ["mine", "local", "Mine."] in rows
+    assert ["calm", "built-in", "Nothing is broken."] in rows
+
+
+def test_list_is_not_stopped_by_other_yaml(run, tmp_path):
+    (tmp_path / "profiles" / "other.yaml").write_text("services: {}")
+    listed = {p["name"]: p for p in json.loads(run("list", "--format", "json").stdout)}
+    assert listed["other"]["description"] == "(no valid profile: profile.bad_value)"
+    assert listed["mine"] == {
+        "name": "mine",
+        "origin": "local",
+        "path": "profiles/mine.yaml",
+        "description": "Mine.",
+    }
+
+
+def test_show_gives_the_text_with_its_digest(run):
+    result = run("show", "mine")
+    assert result.exit_code == 0
+    assert f"sha256   {hashlib.sha256(MINE.encode()).hexdigest()}\n" in result.stdout
+    assert result.stdout.endswith(f"\n\n{MINE}")
+
+
+def test_show_as_json_is_the_dump(run):
+    shown = json.loads(run("show", "degraded_llm", "--format", "json").stdout)
+    assert shown == dump(load(builtin() / "degraded_llm.yaml"))
+
+
+def test_show_lets_nothing_steer_the_terminal(run, tmp_path):
+    (tmp_path / "profiles" / "odd.yaml").write_text("# \u202e\ndescription: \u200b\nfaults: []\n")
+    result = run("show", "odd")
+    assert result.exit_code == 0
+    assert "# \\u202e\n" in result.stdout
+    assert "\u202e" not in result.stdout
+    assert "\u200b" not in run("list").stdout
+
+
+@pytest.mark.parametrize("name", ["mine", "profiles/mine.yaml"])
+def test_validate_says_what_it_understood(run, name):
+    result = run("validate", name)
+    assert result.exit_code == 0
+    assert result.stdout == (
+        "profiles/mine.yaml: valid, 1 fault\n  4: rate_limit, on everything it can act on, when first=1\n"
+    )
+
+
+def test_validate_as_json(run):
+    told = json.loads(run("validate", "mine", "--format", "json").stdout)
+    assert told["valid"] is True
+    assert told["profile"]["entries"][0]["id"] == "rate_limit"
+
+
+def test_validate_tells_everything_that_is_wrong(run, tmp_path):
+    (tmp_path / "bad.yaml").write_text("faults:\n  - rate_limt\n  - status: {code: 5}\n")
+    result = run("validate", "bad.yaml")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr == (
+        "bad.yaml:2:5: profile.unknown_fault: found fault `rate_limt`, expected a known one\n"
+        "hint: did you mean `rate_limit`?\n"
+        "bad.yaml:3:20: profile.bad_value: found `5` for `status.code`, expected an integer from 400 to 599\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["show", "validate"])
+def test_an_unknown_profile(run, command):
+    result = run(command, "mien")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "profile.not_found: found no profile `mien`, expected a name or a path\nhint: did you mean `mine`?\n"
+    )

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from faultwire.cli._summary import SHOWN, named, refusals, summary
+from faultwire.events import FaultFired, History, Recorded, Request
+from faultwire.profile.model import Profile
+
+
+def exchange(number: int, kind: str = "llm", host: str = "api.openai.com", **more: object) -> Recorded:
+    settings: dict[str, object] = {
+        "session": "exec", "number": number, "kind": kind, "protocol": None, "provider": None, "tool": None,
+        "request": Request("POST", "https", host, 443, "/v1"), "upstream": None, "delivered": None,
+        "ending": "complete", "error": None, "attempt": 0, "started_ms": 0, "duration_ms": 1.0, **more,
+    }  # fmt: skip
+    return Recorded(**settings)  # type: ignore[arg-type]
+
+
+def fault(outcome: str = "fired", **more: object) -> FaultFired:
+    settings: dict[str, object] = {
+        "fault": "status", "id": "status", "site": "response", "outcome": outcome, "reason": "call 1 matches",
+        "key": "k", "n": 0, "attempt": 0, **more,
+    }  # fmt: skip
+    return FaultFired(**settings)  # type: ignore[arg-type]
+
+
+def test_it_counts_by_kind_and_tells_where_each_fault_was_met() -> None:
+    history = History(
+        "exec",
+        (
+            exchange(1, faults=(fault(effect="answered 503"), fault("skipped"))),
+            exchange(2, "tool"),
+            exchange(3, faults=(fault(id="tool_error", subject="search", effect="replaced it"),)),
+        ),
+    )
+    assert summary(history, "t.tape", "abc").splitlines() == [
+        "exchanges  3: 2 llm, 1 tool",
+        "faults     2 fired",
+        "  #1 llm  status: answered 503",
+        "  #3 llm  tool_error of `search`: replaced it",
+        "tape       t.tape",
+        "ledger: abc",
+    ]
+
+
+def test_a_run_of_many_faults_names_the_first_and_where_the_rest_is() -> None:
+    history = History("exec", tuple(exchange(n, faults=(fault(),)) for n in range(SHOWN + 5)))
+    lines = summary(history, "t.tape", "abc").splitlines()
+    assert lines[2] == "  #0 llm  status: call 1 matches"
+    assert lines[-3] == "  and 5 more: `faultwire tape show t.tape`"
+
+
+def test_nothing_seen_is_said() -> None:
+    assert summary(History("exec", ()), "t", "abc").splitlines()[:2] == ["exchanges  0", "faults     0 fired"]
+
+
+def test_refused_servers_are_named_once_with_the_reason() -> None:
+    why = "`localhost` is a loopback address; to allow it, add `--allow-host localhost`"
+    refused = [exchange(n, "other", "localhost", ending="refused", error=why) for n in (1, 2)]
+    other = exchange(3, ending="refused", error="upstream is down")
+    assert refusals([*refused, other, exchange(4)]) == [
+        "refused 1 call to api.openai.com:443: upstream is down",
+        f"refused 2 calls to localhost:443: {why}",
+    ]
+
+
+def test_a_profile_is_named_with_its_place_and_digest() -> None:
+    assert (
+        named(Profile(name="x", path="p.yaml", digest="0123456789abcdef"))
+        == "x (p.yaml, sha256 0123456789ab)"
+    )
+    assert named(Profile(name="none")) == "none: traffic is recorded and passes unchanged"
