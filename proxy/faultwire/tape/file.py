@@ -10,8 +10,13 @@ import stat
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from faultwire.dice import token
 from faultwire.errors import TapeError, TapeNotFound, TapeTampered, TapeVersion, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 APPLICATION_ID = 0x46575450
 """`FWTP`, at byte 68 of the file: how a tape is told from other SQLite files."""
@@ -55,13 +60,13 @@ def expected_schema() -> tuple[tuple[str, str, str, str | None], ...]:
     return rows
 
 
-def lock(path: Path, flags: int) -> int:
+def lock(path: Path) -> int:
     """Open a tape and take its writer's lock; the descriptor must outlive the connection.
 
     Raises TapeError where somebody else holds it. (Closing any descriptor of the file drops
     SQLite's own locks of this process, so it is closed last.)
     """
-    fd = os.open(path, flags | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
@@ -72,6 +77,31 @@ def lock(path: Path, flags: int) -> int:
             hint="record to another tape, or wait until that run has ended",
         ) from error
     return fd
+
+
+def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
+    """Put a new tape at `path`, whole: `fill` adds its first rows.
+
+    It is made under another name and linked into place, so that no kill leaves half a tape. Raises
+    FileExistsError, OSError or sqlite3.Error.
+    """
+    draft = path.with_name(f".{path.name}.{token(4)}")
+    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    try:
+        connection = connect_writer(draft)
+        try:
+            lay_out(connection)
+            fill(connection)
+        finally:
+            connection.close()
+        os.link(draft, path)
+    finally:
+        os.unlink(draft)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def prepare_folder(folder: Path) -> None:

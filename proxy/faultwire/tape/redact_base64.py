@@ -9,7 +9,7 @@ _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 BEGINNINGS = (
     "sk-", "AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxa-", "xoxb-",
     "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "AIza", "hf_", "sk_live_", "sk_test_", "rk_live_",
-    "rk_test_", "npm_", "gsk_", "lsv2_", "Bearer ", "bearer ", "-----BEGIN ",
+    "rk_test_", "npm_", "gsk_", "lsv2_", "Bearer ", "eyJ", "bearer ", "-----BEGIN ",
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from faultwire.clock import wall_ms
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from faultwire.events import Exchange
-    from faultwire.tape.records import Event
 
 GATHER_S = 0.04
 """How long a first item waits for company before it is committed."""
@@ -76,35 +76,30 @@ class TapeWriter:
         """
         file.check_name(path)
         file.prepare_folder(path.parent)
-        try:
-            lines = Journal(journal) if journal else None
-        except OSError as error:
-            raise TapeError(f"cannot write `{journal}`: {error.strerror}", code="tape.create") from error
-        try:
-            fd = file.lock(path, os.O_CREAT | os.O_EXCL)
-        except FileExistsError as error:
-            raise UsageError(
-                f"tape `{path}` exists already", code="tape.exists", hint="name another one, or remove it"
-            ) from error
-        except OSError as error:
-            raise TapeError(f"cannot create tape `{path}`: {error.strerror}", code="tape.create") from error
-        try:
-            connection = file.connect_writer(path)
-            file.lay_out(connection)
-        except sqlite3.Error as error:
-            os.close(fd)
-            raise TapeError(f"cannot create tape `{path}`: {error}", code="tape.create") from error
-        log = EventLog(redactor := Redactor(key or fresh_key()), 0, GENESIS)
-        writer = cls(path, fd, connection, Scribe(log, BlobLog(), redactor), lines)
-        writer._start(records.tape(origin, file.schema_digest(), wall_ms(), settings))
+        redactor = Redactor(key or fresh_key())
+        log = EventLog(redactor, 0, GENESIS)
+        log.append(records.tape(origin, file.schema_digest(), wall_ms(), settings))
+        scribe = Scribe(log, BlobLog(), redactor)
+        first, _ = scribe.drain()
+        with ExitStack() as undo:
+            try:
+                lines = Journal(journal) if journal else None
+                if lines:
+                    undo.callback(lines.close)
+                file.create(path, lambda draft: insert_events(draft, first))
+                fd = file.lock(path)
+                undo.callback(os.close, fd)
+                connection = file.connect_writer(path)
+            except FileExistsError as error:
+                raise UsageError(
+                    f"tape `{path}` exists already", code="tape.exists", hint="name another one, or remove it"
+                ) from error
+            except (OSError, sqlite3.Error) as error:
+                raise TapeError(f"cannot create tape `{path}`: {error}", code="tape.create") from error
+            undo.pop_all()
+        writer = cls(path, fd, connection, scribe, lines)
+        writer._thread.start()
         return writer
-
-    def _start(self, first: Event) -> None:
-        self._intake.offer(first)
-        self._thread.start()
-        self.flush()
-        if self.failed:
-            raise TapeError(f"cannot write tape `{self.path}`: {self.failed}", code="tape.create")
 
     # ------------------------------------------------------------ recording
 

@@ -1,0 +1,38 @@
+"""What it costs to start the command line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.bench.children import ROOT
+from tests.bench.rounds import Row
+
+TARGET_MS = 150.0
+TIMES = 10
+
+
+def run() -> list[Row]:
+    """CPU (user and system) of `faultwire --help`, beside that of an interpreter that does nothing."""
+    script = Path(sys.executable).with_name("faultwire")
+    ours = [str(script)] if script.exists() else [sys.executable, "-m", "faultwire"]
+    rows = [
+        Row("help", "faultwire --help", "faultwire", "ms CPU", target=TARGET_MS, more_is_better=False),
+        Row("help", "faultwire --help", "python -c pass", "ms CPU", more_is_better=False),
+    ]
+    for _ in range(TIMES):
+        rows[0].rounds.append(_cpu_ms([*ours, "--help"]))
+        rows[1].rounds.append(_cpu_ms([sys.executable, "-c", "pass"]))
+    return rows
+
+
+def _cpu_ms(command: list[str]) -> float:
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    with subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"`{' '.join(command)}` ended with {process.returncode}")
+    return (usage.ru_utime + usage.ru_stime) * 1000

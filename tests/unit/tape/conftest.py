@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from faultwire.events import Exchange, FaultFired, Headers, Recorded, Request, Response
+from faultwire.tape.read import TapeReader
+from faultwire.tape.recording import Recording
+from faultwire.tape.store import TapeWriter
+
+JSON: Headers = (("content-type", "application/json"),)
+KEY = b"k" * 32
+LINE = FaultFired(
+    "status", "status", "response", "fired", "rolled 0.1", "key", 0, 0, 0.1, settings={"ms": 1.5}
+)
+
+
+@dataclass
+class Deck:
+    """A tape that is being written, and read back when it is done."""
+
+    path: Path
+    writer: TapeWriter
+    count: int = 0
+    recordings: list[Recording] = field(default_factory=list)
+
+    def begin(
+        self, body: bytes | None = b"{}", headers: Headers = JSON, path: str = "/v1", session: str = "s"
+    ) -> Recording:
+        self.count += 1
+        request = Request("POST", "https", "h.example", 443, path, headers, body)
+        recording = self.writer.record(Exchange(session, self.count, request, "llm"))
+        recording.request(request)
+        self.recordings.append(recording)
+        return recording
+
+    def exchange(self, answer: bytes = b'{"ok":1}', headers: Headers = JSON) -> Recording:
+        recording = self.begin()
+        recording.upstream_head(Response(200, "OK", headers))
+        recording.upstream_chunk(answer)
+        recording.end("complete", None, (LINE,))
+        return recording
+
+    def read(self) -> list[Recorded]:
+        self.writer.close()
+        assert self.writer.failed is None
+        with TapeReader.open(self.path) as reader:
+            return list(reader.exchanges())
+
+
+@pytest.fixture
+def deck(tmp_path: Path) -> Iterator[Deck]:
+    path = tmp_path / "tapes" / "t.tape"
+    writer = TapeWriter.create(path, origin="p/t", settings={"note": "x"}, key=KEY)
+    writer.open_session("s", profile="calm", profile_digest="d", seed=7, agent="a")
+    yield Deck(path, writer)
+    writer.close()
+
+
+@pytest.fixture
+def closed(deck: Deck) -> Callable[[], Path]:
+    def close() -> Path:
+        deck.exchange()
+        deck.exchange(b'{"other":2}')
+        deck.writer.close_session("s")
+        deck.writer.close()
+        return deck.path
+
+    return close

@@ -1,0 +1,281 @@
+"""The small parts of the writer, one by one."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from faultwire.errors import TapeNotFound, TapeTampered
+from faultwire.events import Exchange, FaultFired, Request, Response
+from faultwire.tape.blobs import BlobLog, unpack
+from faultwire.tape.chain import GENESIS, is_canonical, leaf, record_bytes, root
+from faultwire.tape.file import expected_schema, lay_out, schema_digest
+from faultwire.tape.find import find, tapes
+from faultwire.tape.intake import HURRY, Intake
+from faultwire.tape.journal import Journal
+from faultwire.tape.ledger import ledger_hash
+from faultwire.tape.log import EventLog, storable
+from faultwire.tape.recording import Recording
+from faultwire.tape.records import KINDS, fault_fired, ledger_line, text_of
+from faultwire.tape.redact import Redactor
+from faultwire.tape.rows import insert_blobs, insert_events
+from faultwire.tape.scribe import Scribe
+
+EXCHANGE = Exchange("s", 1, Request("GET", "https", "h", 443, "/"))
+LINE = FaultFired(
+    "status", "status", "response", "fired", "call 3 matches", "k", 0, 0, 0.1, settings={"ms": 1.5}
+)
+
+
+def scribe() -> tuple[Scribe, Intake]:
+    redactor = Redactor(b"k")
+    return Scribe(EventLog(redactor, 0, GENESIS), BlobLog(), redactor), Intake()
+
+
+def kinds(writer: Scribe) -> list[str]:
+    return [orjson.loads(row[2])["type"] for row in writer.drain()[0]]
+
+
+# ---------------------------------------------------------------- chain and log
+
+
+def test_each_event_names_the_one_before() -> None:
+    log = EventLog(Redactor(b"k"), 0, GENESIS)
+    for number in range(3):
+        log.append({"type": "end", "session": "s", "exchange": number})
+    prev = GENESIS
+    for seq, session, record, digest in log.rows:
+        event = orjson.loads(record)
+        assert (event["seq"], event["prev"], session) == (seq, prev, "s")
+        assert is_canonical(record)
+        assert leaf(record) == digest
+        prev = digest.hex()
+    assert len(root([row[3] for row in log.rows])) == 32
+
+
+def test_a_log_goes_on_where_it_stopped() -> None:
+    log = EventLog(Redactor(b"k"), 7, "ab" * 32)
+    log.append({"type": "end"})
+    assert orjson.loads(log.rows[0][2]) == {"type": "end", "seq": 7, "prev": "ab" * 32}
+
+
+def test_secrets_in_any_event_are_redacted_before_the_hash() -> None:
+    log = EventLog(Redactor(b"k"), 0, GENESIS)
+    log.append(
+        {"type": "session_start", "session": "s", "agent": "sk-ant-api03-AAAAAAAAAAAAAAAAAAAA"}, counts := {}
+    )
+    assert b"sk-ant" not in log.rows[0][2]
+    assert counts == {"anthropic_key": 1}
+
+
+def test_text_that_json_cannot_hold() -> None:
+    log = EventLog(Redactor(b"k"), 0, GENESIS)
+    log.append({"type": "request", "path": "/\udcff", "headers": [("a", "\ud800")]})
+    assert orjson.loads(log.rows[0][2])["path"] == "/\\udcff"
+    assert storable(["\udc80", 1]) == ["\\udc80", 1]
+
+
+def test_what_is_not_canonical() -> None:
+    assert not is_canonical(b'{"b":1,"a":2}')
+    assert not is_canonical(b"{")
+    with pytest.raises(TypeError):
+        record_bytes({"n": 2**53})
+
+
+# ---------------------------------------------------------------- records
+
+
+def test_ledger_lines_come_back() -> None:
+    assert fault_fired(orjson.loads(record_bytes(ledger_line(LINE)))) == LINE
+    assert text_of({"b": 1, "a": Path("x")}) == '{"a":"x","b":1}'
+
+
+def test_the_ledger_hash_does_not_tell_arrival_order() -> None:
+    from dataclasses import replace
+
+    other = replace(LINE, reason="call 9 matches")
+    assert ledger_hash([("s", LINE)]) == ledger_hash([("s", other)])
+    assert ledger_hash([("s", LINE)]) != ledger_hash([("s", replace(LINE, outcome="skipped"))])
+    assert ledger_hash([("s", LINE), ("s", LINE)]) != ledger_hash([("s", LINE)])
+
+
+# ---------------------------------------------------------------- blobs
+
+
+def test_a_body_is_stored_once() -> None:
+    blobs = BlobLog()
+    assert blobs.put(b"abc") == blobs.put(b"abc")
+    assert blobs.put(b"") != blobs.put(b"abd")
+    assert [row[1:] for row in blobs.rows] == [(3, 0, b"abc"), (0, 0, b""), (3, 0, b"abd")]
+
+
+@pytest.mark.parametrize("data", [b"x" * 4095, b"x" * 4096, os.urandom(5000)])
+def test_large_bodies_are_packed_where_that_helps(data: bytes) -> None:
+    blobs = BlobLog()
+    blobs.put(data)
+    _, size, packed, stored = blobs.rows[0]
+    assert unpack(size, packed, stored) == data
+    assert len(stored) <= len(data)
+
+
+def test_what_unpacks_to_something_else() -> None:
+    blobs = BlobLog()
+    blobs.put(b"x" * 9000)
+    _, size, packed, stored = blobs.rows[0]
+    for wrong in (
+        (size - 1, packed, stored),
+        (size + 1, packed, stored),
+        (size, packed, b"no"),
+        (size, 0, stored),
+    ):
+        with pytest.raises(TapeTampered):
+            unpack(*wrong)
+
+
+# ---------------------------------------------------------------- rows
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 63, 64, 85, 130])
+def test_any_number_of_rows(count: int) -> None:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    lay_out(connection)
+    insert_events(connection, [(n, "s", b"r%d" % n, bytes(32)) for n in range(count)])
+    insert_blobs(connection, [(b"%032d" % (n // 2), 1, 0, b"x") for n in range(count)])
+    assert [row[0] for row in connection.execute("SELECT seq FROM events")] == list(range(count))
+    assert connection.execute("SELECT count(*) FROM blobs").fetchone() == ((count + 1) // 2,)
+    with pytest.raises(sqlite3.IntegrityError):
+        insert_events(connection, [(0, "s", b"again", bytes(32))] * 2)
+    connection.close()
+
+
+def test_the_schema_is_three_things() -> None:
+    names = {name for _, name, *_ in expected_schema()}
+    assert names == {"events", "blobs", "events_by_session", "sqlite_autoindex_blobs_1"}
+    assert len(schema_digest()) == 64
+
+
+# ---------------------------------------------------------------- scribe and recording
+
+
+def test_a_response_that_came_whole_is_one_event() -> None:
+    writer, intake = scribe()
+    recording = Recording(EXCHANGE, intake)
+    recording.request(EXCHANGE.request)
+    recording.upstream_head(Response(200))
+    recording.upstream_chunk(b"abc")
+    recording.end("complete")
+    assert writer.write(recording) == (True, 3)
+    assert kinds(writer) == ["request", "response", "end"]
+
+
+def test_one_that_takes_its_time_is_written_as_it_comes() -> None:
+    writer, intake = scribe()
+    recording = Recording(EXCHANGE, intake)
+    recording.request(EXCHANGE.request)
+    assert writer.write(recording) == (False, 0)
+    recording.upstream_head(Response(200))
+    recording.upstream_chunk(b"abc def")
+    assert writer.write(recording) == (False, 7)
+    recording.upstream_chunk(b" ghi ")
+    assert writer.write(recording) == (False, 5)
+    assert writer.write(recording) == (False, 0)
+    recording.end("complete", None, (LINE,))
+    assert writer.write(recording) == (True, 0)
+    assert kinds(writer) == ["request", "response", "stream_chunk", "stream_chunk", "fault", "end"]
+
+
+def test_the_writer_knows_all_kinds() -> None:
+    writer, intake = scribe()
+    writer.note({"type": "drop", "session": "s"})
+    recording = Recording(EXCHANGE, intake)
+    recording.request(EXCHANGE.request)
+    recording.forwarded(Request("GET", "https", "h", 443, "/?key=x"))
+    recording.delivered_head(Response(500, body=b"no"))
+    recording.end("complete", "bad sk-ant-api03-AAAAAAAAAAAAAAAAAAAA")
+    writer.write(recording)
+    found = kinds(writer)
+    assert found == ["drop", "request", "forwarded", "response", "redaction", "end"]
+    assert set(found) <= KINDS
+
+
+def test_instants_are_measured_from_the_beginning() -> None:
+    _, intake = scribe()
+    recording = Recording(EXCHANGE, intake)
+    recording.upstream_head(Response(200, body=b"x"))
+    recording.upstream_chunk(b"y")
+    assert 0 <= recording.up[0][0] <= recording.up[1][0]
+    recording.touched()
+    first = recording.touched_at
+    recording.touched()
+    assert recording.touched_at == first
+
+
+# ---------------------------------------------------------------- intake
+
+
+def test_a_recording_waits_in_the_queue_once() -> None:
+    intake = Intake()
+    recording = Recording(EXCHANGE, intake)
+    recording.request(EXCHANGE.request)
+    recording.upstream_head(Response(200))
+    assert intake.gather(0) == [recording]
+    recording.picked()
+    recording.end("complete")
+    assert intake.gather(0) == [recording]
+
+
+def test_much_to_write_ends_the_pause() -> None:
+    intake = Intake()
+    intake.offer("x")
+    intake.add(HURRY + 1)
+    assert intake.gather(3600) == ["x"]
+
+
+# ---------------------------------------------------------------- journal and find
+
+
+def test_journals_are_only_added_to(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    for _ in range(2):
+        journal = Journal(path)
+        journal.acknowledge([EXCHANGE, EXCHANGE])
+        journal.close()
+    assert path.read_bytes().count(b'{"type":"acknowledged","session":"s","exchange":1}\n') == 4
+    (tmp_path / "link").symlink_to(path)
+    with pytest.raises(OSError, match="symbolic"):
+        Journal(tmp_path / "link")
+
+
+def test_finding_tapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    base = tmp_path / ".faultwire"
+    named, of_run = base / "tapes" / "one.tape", base / "runs" / "r1" / "run.tape"
+    for path in (named, of_run):
+        path.parent.mkdir(parents=True)
+        path.write_text("")
+    assert tapes(base=base) == [of_run, named]
+    assert tapes(named.parent) == [named]
+    assert find("one", base=base) == find("one.tape", base=base) == named
+    assert find("r1", base=base) == of_run
+    assert find(str(named)) == named
+    assert find("./gone.tape", base=base) == Path("gone.tape")
+    with pytest.raises(TapeNotFound) as caught:
+        find("onne", base=base)
+    assert caught.value.hint == "did you mean `one`?"
+    with pytest.raises(TapeNotFound):
+        tapes(tmp_path / "none")
+
+
+def test_a_first_event_says_what_the_tape_is(deck: Any) -> None:
+    deck.read()
+    connection = sqlite3.connect(deck.path)
+    (record,) = connection.execute("SELECT record FROM events WHERE seq=0").fetchone()
+    connection.close()
+    event = orjson.loads(record)
+    assert (event["type"], event["format"], event["origin"], event["prev"]) == ("tape", 1, "p/t", GENESIS)
+    assert event["schema"] == schema_digest()

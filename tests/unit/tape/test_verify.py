@@ -1,0 +1,231 @@
+"""Every kind of tampering is found and named. Each case first proves that the tape was fine."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pytest
+
+from faultwire.errors import TapeError, TapeNotFound, TapeVersion
+from faultwire.tape.chain import GENESIS, leaf, record_bytes, root
+from faultwire.tape.verify import NOTES, Finding, VerifyReport, exit_code, verify
+
+Tamper = Callable[[sqlite3.Connection], None]
+
+
+def tampered(path: Path, tamper: Tamper) -> VerifyReport:
+    assert verify(path).findings == []
+    connection = sqlite3.connect(path, isolation_level=None)
+    tamper(connection)
+    connection.close()
+    return verify(path)
+
+
+def codes(report: VerifyReport) -> list[str]:
+    return [finding.code for finding in report.findings]
+
+
+def events(c: sqlite3.Connection) -> list[tuple[int, dict, bytes]]:
+    return [
+        (seq, orjson.loads(record), digest)
+        for seq, record, digest in c.execute("SELECT seq, record, hash FROM events ORDER BY seq")
+    ]
+
+
+def rewrite(c: sqlite3.Connection, seq: int, change: Callable[[dict], None], *, rehash: bool) -> None:
+    (record,) = c.execute("SELECT record FROM events WHERE seq=?", (seq,)).fetchone()
+    event = orjson.loads(record)
+    change(event)
+    new = record_bytes(event)
+    c.execute("UPDATE events SET record=? WHERE seq=?", (new, seq))
+    if rehash:
+        c.execute("UPDATE events SET hash=? WHERE seq=?", (leaf(new), seq))
+
+
+def rechain(c: sqlite3.Connection) -> None:
+    """What somebody does who knows the format: every hash and link made anew."""
+    prev = GENESIS
+    for at, (seq, event, _) in enumerate(events(c)):
+        record = record_bytes({**event, "seq": at, "prev": prev})
+        c.execute("UPDATE events SET seq=?, record=?, hash=? WHERE seq=?", (at, record, leaf(record), seq))
+        prev = leaf(record).hex()
+
+
+def test_a_genuine_tape_verifies(closed: Callable[[], Path]) -> None:
+    path = closed()
+    report = verify(path)
+    assert (report.ok, report.findings, report.first_bad) == (True, [], None)
+    assert (report.exchanges, report.sessions) == (2, 1)
+    connection = sqlite3.connect(path)
+    assert report.root == root([digest for *_, digest in events(connection)]).hex()
+    connection.close()
+
+
+def test_a_changed_record_is_named(closed: Callable[[], Path]) -> None:
+    report = tampered(closed(), lambda c: rewrite(c, 3, lambda e: e.update(status=500), rehash=False))
+    assert codes(report) == ["hash_mismatch", "chain_broken"]
+    assert report.first_bad == 3
+
+
+def test_a_changed_record_with_its_hash_breaks_the_chain(closed: Callable[[], Path]) -> None:
+    report = tampered(closed(), lambda c: rewrite(c, 3, lambda e: e.update(status=500), rehash=True))
+    assert codes(report) == ["chain_broken"]
+    assert report.first_bad == 4
+
+
+def test_a_chain_made_anew_has_another_root(closed: Callable[[], Path]) -> None:
+    path = closed()
+    before = verify(path).root
+
+    def tamper(c: sqlite3.Connection) -> None:
+        rewrite(c, 3, lambda e: e.update(status=500), rehash=True)
+        rechain(c)
+
+    report = tampered(path, tamper)
+    assert report.ok  # a bare chain cannot see this; whoever kept the root can
+    assert report.root != before
+
+
+def test_a_changed_hash(closed: Callable[[], Path]) -> None:
+    report = tampered(closed(), lambda c: c.execute("UPDATE events SET hash=zeroblob(32) WHERE seq=2"))
+    assert codes(report) == ["hash_mismatch"]
+
+
+def test_a_missing_event(closed: Callable[[], Path]) -> None:
+    report = tampered(closed(), lambda c: c.execute("DELETE FROM events WHERE seq=4"))
+    assert codes(report)[:2] == ["sequence_gap", "chain_broken"]
+    assert report.first_bad == 4
+
+
+def test_an_empty_tape(closed: Callable[[], Path]) -> None:
+    report = tampered(closed(), lambda c: c.execute("DELETE FROM events"))
+    assert "sequence_gap" in codes(report)
+
+
+def test_two_events_that_changed_places(closed: Callable[[], Path]) -> None:
+    def tamper(c: sqlite3.Connection) -> None:
+        for old, new in ((3, -1), (4, 3), (-1, 4)):
+            c.execute("UPDATE events SET seq=? WHERE seq=?", (new, old))
+
+    report = tampered(closed(), tamper)
+    assert {"chain_broken", "row_mismatch"} <= set(codes(report))
+    assert report.first_bad == 3
+
+
+def test_a_row_that_claims_another_session(closed: Callable[[], Path]) -> None:
+    report = tampered(closed(), lambda c: c.execute("UPDATE events SET session='x' WHERE seq=3"))
+    assert codes(report) == ["row_mismatch"]
+
+
+def test_a_missing_body(closed: Callable[[], Path]) -> None:
+    report = tampered(closed(), lambda c: c.execute("DELETE FROM blobs WHERE rowid=1"))
+    assert set(codes(report)) == {"blob_missing"}
+    assert report.first_bad == 2
+
+
+def test_a_changed_body(closed: Callable[[], Path]) -> None:
+    report = tampered(closed(), lambda c: c.execute("UPDATE blobs SET data=CAST('[]' AS BLOB) WHERE rowid=1"))
+    assert set(codes(report)) == {"blob_mismatch"}
+
+
+@pytest.mark.parametrize("change", ["size=10000000000", "size=1", "packed=1", "packed=7", "size=-1"])
+def test_a_body_that_lies_about_itself(closed: Callable[[], Path], change: str) -> None:
+    report = tampered(closed(), lambda c: c.execute(f"UPDATE blobs SET {change} WHERE rowid=1"))
+    assert set(codes(report)) == {"blob_mismatch"}
+
+
+def test_a_body_that_nothing_names(closed: Callable[[], Path]) -> None:
+    def tamper(c: sqlite3.Connection) -> None:
+        c.execute("INSERT INTO blobs VALUES (zeroblob(32), 0, 0, zeroblob(0))")
+
+    assert set(codes(tampered(closed(), tamper))) == {"blob_mismatch", "blob_unreferenced"}
+
+
+def test_chunks_that_do_not_add_up(closed: Callable[[], Path]) -> None:
+    def tamper(c: sqlite3.Connection) -> None:
+        rewrite(c, 3, lambda e: e["body"].update(chunks=[[1, 5]]), rehash=True)
+        rechain(c)
+
+    assert codes(tampered(closed(), tamper)) == ["record_malformed"]
+
+
+@pytest.mark.parametrize(
+    "record", [b"", b"{", b"[]", b'{ "type":"end"}', b'{"type":1}', b"\xff", b'{"a":1,"a":2}']
+)
+def test_a_record_that_is_none(closed: Callable[[], Path], record: bytes) -> None:
+    def tamper(c: sqlite3.Connection) -> None:
+        c.execute("UPDATE events SET record=?, hash=? WHERE seq=3", (record, leaf(record)))
+
+    assert "record_malformed" in codes(tampered(closed(), tamper))
+
+
+def test_a_record_with_a_fraction(closed: Callable[[], Path]) -> None:
+    def tamper(c: sqlite3.Connection) -> None:
+        rewrite(c, 3, lambda e: e.update(at_ns=1.5), rehash=True)
+        rechain(c)
+
+    assert codes(tampered(closed(), tamper)) == ["record_malformed"]
+
+
+def test_a_record_that_lacks_its_members(closed: Callable[[], Path]) -> None:
+    def tamper(c: sqlite3.Connection) -> None:
+        rewrite(c, 2, lambda e: e.pop("session"), rehash=True)
+        c.execute("UPDATE events SET session='' WHERE seq=2")
+
+    assert "record_malformed" in codes(tampered(closed(), tamper))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE TABLE more (x)",
+        "CREATE VIEW v AS SELECT * FROM events",
+        "CREATE TRIGGER t AFTER INSERT ON events BEGIN DELETE FROM blobs; END",
+        "DROP INDEX events_by_session",
+        "ALTER TABLE events ADD COLUMN x TEXT",
+    ],
+)
+def test_any_other_schema(closed: Callable[[], Path], sql: str) -> None:
+    report = tampered(closed(), lambda c: c.executescript(sql))
+    assert (codes(report), report.ok) == (["schema_mismatch"], False)
+
+
+def test_a_first_event_of_another_schema(closed: Callable[[], Path]) -> None:
+    def tamper(c: sqlite3.Connection) -> None:
+        rewrite(c, 0, lambda e: e.update(schema="00"), rehash=True)
+        rechain(c)
+
+    assert codes(tampered(closed(), tamper)) == ["schema_mismatch"]
+
+
+def test_damaged_pages_are_a_finding(closed: Callable[[], Path]) -> None:
+    path = closed()
+    data = bytearray(path.read_bytes())
+    data[8192 * 2 :] = b"\xff" * (len(data) - 8192 * 2)
+    path.write_bytes(data)
+    assert not verify(path).ok
+
+
+def test_another_version_cannot_be_read(closed: Callable[[], Path]) -> None:
+    with pytest.raises(TapeVersion, match="has version 9, expected 1"):
+        tampered(closed(), lambda c: c.execute("PRAGMA user_version=9"))
+
+
+def test_no_tape_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(TapeNotFound):
+        verify(tmp_path / "none.tape")
+    (tmp_path / "x.tape").write_bytes(b"hello")
+    with pytest.raises(TapeError) as caught:
+        verify(tmp_path / "x.tape")
+    assert caught.value.code == "tape.unreadable"
+
+
+def test_exit_codes() -> None:
+    good = VerifyReport(Path("a"), findings=[Finding("session_open", "never ended", 1)])
+    bad = VerifyReport(Path("b"), findings=[Finding("hash_mismatch", "x", 5)])
+    assert [exit_code(reports) for reports in ([], [good], [good, bad])] == [0, 0, 1]
+    assert exit_code([bad], unreadable=1) == 3
+    assert good.findings[0].code in NOTES
