@@ -16,6 +16,9 @@ SHIPPED = (
     "faultwire/capture/node_preload.cjs",
     "faultwire/report/templates/report.html.j2",
     "faultwire/tape/schema.sql",
+    "faultwire/demo/demo.yaml",
+    "faultwire/demo/script.yaml",
+    "faultwire/demo/requirements.txt",
     "faultwire/py.typed",
 )
 

@@ -12,6 +12,7 @@ COVERED_ELSEWHERE = {
     # file: the tests through which it is exercised, because it only runs in a process of its own
     "__main__.py": "tests/e2e/exec",
     "mitm/__main__.py": "tests/e2e/engine",
+    "mitm/serve.py": "tests/e2e/engine",
     "mock/__main__.py": "tests/e2e/exec",
     "demo/agent.py": "tests/e2e/demo",
 }
@@ -23,7 +24,7 @@ def sources() -> list[Path]:
     return [
         path
         for path in sorted(PACKAGE.rglob("*.py"))
-        if path.name != "__init__.py" and path.read_text().strip()
+        if path.name != "__init__.py" and "_data" not in path.parts and path.read_text().strip()
     ]
 
 

@@ -11,6 +11,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from mitmproxy import ctx
+from mitmproxy.connection import Client
 from mitmproxy.proxy.layers import ClientTLSLayer, ServerTLSLayer, modes
 from mitmproxy.proxy.layers.http import HttpLayer, HTTPMode
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from mitmproxy import http, tls
-    from mitmproxy.connection import Client
     from mitmproxy.proxy import layer
     from mitmproxy.proxy.server_hooks import ServerConnectionHookData
 
@@ -41,19 +41,22 @@ def fail_closed(hook: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         try:
             return hook(addon, data)
         except Exception as error:  # noqa: BLE001 - the purpose of this wrapper
-            client = next(
-                (found for name in ("client", "client_conn", "conn") if (found := getattr(data, name, None))),
-                getattr(getattr(data, "context", None), "client", data),
-            )
+            client = _client_of(data)
             addon.crashed(client, error)
-            handler = transports.handler_of(client)
-            if handler is not None:
-                writer = transports.writer_of(client, client)
-                if writer is not None:
-                    writer.transport.abort()
+            writer = transports.writer_of(client, client) if client is not None else None
+            if writer is not None:
+                writer.transport.abort()
             return None
 
     return wrapped
+
+
+def _client_of(data: Any) -> Client | None:
+    """The client connection that a hook's argument is about."""
+    about = (data, getattr(data, "client_conn", None), getattr(data, "client", None))
+    context = getattr(data, "context", None)
+    candidates = (*about, getattr(context, "client", None))
+    return next((found for found in candidates if isinstance(found, Client)), None)
 
 
 class FaultwireAddon(Shell):

@@ -23,6 +23,7 @@ class Crossing:
     __slots__ = (
         "_begun",
         "_head",
+        "_last",
         "_leave",
         "_touched",
         "ended",
@@ -46,6 +47,7 @@ class Crossing:
         self.ended = False
         self._head = head
         self._begun = False
+        self._last = b""
         self._touched = False
         self._leave = leave
 
@@ -97,6 +99,8 @@ class Crossing:
 
     def upstream_chunk(self, data: bytes) -> None:
         """Part of the response body as upstream sent it."""
+        if not self._touched:
+            self._last = data
         if self.recording is not None:
             self.recording.upstream_chunk(data)
 
@@ -110,6 +114,7 @@ class Crossing:
 
     def delivered(self, action: Send) -> None:
         """Bytes that the agent gets, where they may differ from upstream's."""
+        self._last = action.data
         if self.recording is not None:
             self.recording.delivered_chunk(action.data)
 
@@ -128,6 +133,8 @@ class Crossing:
         self.ended = True
         self._leave(self)
         self._begin(None)
+        if ending == "client_aborted" and self.passage.closes(self._last):
+            ending, error = "complete", None
         faults: tuple[FaultFired, ...] = self.passage.ledger()
         self.session.count(self.passage.exchange, faults)
         if self.recording is not None:

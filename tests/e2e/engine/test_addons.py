@@ -67,10 +67,12 @@ class Address:
 def test_one_fault(tools: Any, upstream: Any, tmp_path: Path) -> None:
     upstream.answer("/v1/chat/completions", b"{}")
     fault = "faultwire_fault=status: {code: 503, on: {path: '*'}}"
-    with mitmdump("one_fault.py", tmp_path, fault) as port:
-        with tools.Client(Address(port), f"127.0.0.1:{upstream.port}") as client:
-            client.post("/v1/chat/completions", b'{"model": "m", "messages": []}')
-            assert client.response()[0] == 503
+    with (
+        mitmdump("one_fault.py", tmp_path, fault) as port,
+        tools.Client(Address(port), f"127.0.0.1:{upstream.port}") as client,
+    ):
+        client.post("/v1/chat/completions", b'{"model": "m", "messages": []}')
+        assert client.response()[0] == 503
     assert upstream.asked == []
 
 
@@ -95,10 +97,12 @@ def test_record(tools: Any, upstream: Any, tmp_path: Path) -> None:
         tools.sse_head() + tools.chunk(b"data: 1\n\n") + tools.chunk(b"data: 2\n\n") + b"0\r\n\r\n"
     )
     tape = tmp_path / "mine.tape"
-    with mitmdump("record.py", tmp_path, f"faultwire_tape={tape}") as port:
-        with tools.Client(Address(port), f"127.0.0.1:{upstream.port}") as client:
-            client.post("/", b"{}")
-            assert client.response()[2] == b"data: 1\n\ndata: 2\n\n"
+    with (
+        mitmdump("record.py", tmp_path, f"faultwire_tape={tape}") as port,
+        tools.Client(Address(port), f"127.0.0.1:{upstream.port}") as client,
+    ):
+        client.post("/", b"{}")
+        assert client.response()[2] == b"data: 1\n\ndata: 2\n\n"
     with TapeReader.open(tape) as reader:
         (exchange,) = reader.history("mitmdump").exchanges
     assert exchange.upstream is not None

@@ -57,7 +57,8 @@ def test_a_name_is_judged_by_what_it_resolves_to() -> None:
     with pytest.raises(Refused) as refused:
         guard.filter("intranet.test", 443, infos("10.1.2.3"))
     assert str(refused.value) == (
-        f"{MARK}`intranet.test` (10.1.2.3) is a private address; to allow it, add `--allow-host intranet.test`"
+        f"{MARK}`intranet.test` (10.1.2.3) is a private address; "
+        "to allow it, add `--allow-host intranet.test`"
     )
     assert guard.filter("public.test", 443, infos(PUBLIC[0])) == infos(PUBLIC[0])
 

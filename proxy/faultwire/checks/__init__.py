@@ -1,0 +1,1 @@
+"""Checks: one invariant a file, pure over the history of one session."""

@@ -1,0 +1,101 @@
+"""What a check is.
+
+A check is a frozen set of settings with `judge`, which reads one invocation's history and says pass,
+fail or unknown, why, and which exchanges prove it. Docstrings have four fixed sections (What it
+judges, Why agents fail it, What it cannot tell, Example), shown by `faultwire checks show`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from faultwire.events import Verdict
+
+if TYPE_CHECKING:
+    from faultwire.events import AgentResult, History
+
+SECTIONS = ("What it judges", "Why agents fail it", "What it cannot tell", "Example")
+
+Severity = Literal["critical", "high", "medium", "low"]
+When = Literal["always", "tool_faults_active", "llm_faults_active", "any_chaos_active", "no_chaos"]
+"""In which scenarios an invariant is judged; *active* means that such a fault also fired."""
+
+
+class Check(BaseModel):
+    """Settings of one invariant. Subclass it, one per file.
+
+    `id` names the invariant in reports and is the check's own name where the user gave none.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    name: ClassVar[str]
+    reads_answer: ClassVar[bool] = False
+    """Is this check about the final answer? Without one, it then fails (or, negated, is unknown)."""
+
+    id: Annotated[str, Field(description="its name in reports")] = ""
+    severity: Annotated[Severity, Field(description="its weight in the score")] = "medium"
+    when: Annotated[When, Field(description="in which scenarios it is judged")] = "always"
+    negate: Annotated[bool, Field(description="a pass becomes a fail, and a fail a pass")] = False
+    description: Annotated[str, Field(description="why it must hold, for readers of reports")] = ""
+
+    @property
+    def label(self) -> str:
+        """The word for this invariant in tables."""
+        return self.id or self.name
+
+    @abstractmethod
+    def judge(self, history: History, answer: str) -> Verdict:
+        """The verdict before `negate`; `answer` is what the agent finally said."""
+
+    @final
+    def verdict(self, history: History) -> Verdict:
+        """Judge a history, negation included. What cannot be judged is unknown, never a pass."""
+        agent = history.agent
+        if agent is None:
+            return Verdict("unknown", "nothing is known of how the agent ended")
+        if self.reads_answer and agent.exit_code != 0 and not agent.answer.strip():
+            return _without_answer(self, agent)
+        try:
+            verdict = self.judge(history, agent.answer)
+        except Exception as error:  # noqa: BLE001 - checks are plug-ins: what breaks in one proves nothing
+            return Verdict("unknown", f"the check crashed: {type(error).__name__}: {error}")
+        return _negated(verdict) if self.negate else verdict
+
+
+def ending(agent: AgentResult) -> str:
+    """How an invocation ended, in words."""
+    if agent.timed_out:
+        return f"was stopped after {agent.duration_s:.1f} s"
+    if agent.exit_code is None:
+        return "ended in an unknown way"
+    if agent.exit_code < 0:
+        return f"was killed by signal {-agent.exit_code}"
+    return f"exited with {agent.exit_code}"
+
+
+def quoted(text: str, limit: int = 80) -> str:
+    """The first words of a text in backticks, on one line, for explanations.
+
+    A word is shown whole or not at all: half of a secret would no longer be known as one.
+    """
+    words = " ".join(text[: limit * 4].split()).replace("`", "'")
+    if len(words) <= limit and len(text) <= limit * 4:
+        return f"`{words}`"
+    return f"`{words[: limit + 1].rpartition(' ')[0]}…`"
+
+
+def _without_answer(check: Check, agent: AgentResult) -> Verdict:
+    why = f"there is no answer to judge: the agent {ending(agent)}"
+    return Verdict("unknown" if check.negate else "fail", why)
+
+
+def _negated(verdict: Verdict) -> Verdict:
+    if verdict.verdict == "unknown":
+        return verdict
+    turned: Literal["pass", "fail"] = "fail" if verdict.verdict == "pass" else "pass"
+    return replace(verdict, verdict=turned, explanation=f"not wanted: {verdict.explanation}")

@@ -1,0 +1,38 @@
+"""What the exchanges of a history mean to the client that made them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from faultwire import wire
+from faultwire.errors import WireError
+from faultwire.events import Response
+from faultwire.wire.hearing import response_view
+
+if TYPE_CHECKING:
+    from faultwire.events import Recorded
+
+
+def whole(exchange: Recorded) -> bool:
+    """Did the client get all that it waited for?
+
+    SDKs hang up as soon as a stream's closing event is read, and whether they are faster than the
+    last bytes of the framing is chance: such an exchange is whole, however it is noted.
+    """
+    if exchange.ending != "client_aborted":
+        return exchange.ending == "complete"
+    delivered = exchange.delivered
+    protocol = wire.protocols().get(exchange.protocol or "")
+    if delivered is None or protocol is None:
+        return False
+    head = Response(delivered.status, delivered.reason, delivered.headers, delivered.body)
+    try:
+        return response_view(protocol, head).complete
+    except WireError:
+        return False
+
+
+def failed(exchange: Recorded) -> bool:
+    """Would a client take this exchange for a failure: an error status, or no whole response?"""
+    delivered = exchange.delivered
+    return delivered is None or delivered.status >= 400 or not whole(exchange)

@@ -1,0 +1,130 @@
+"""The invariant that failures are not answered with a flood of requests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from faultwire.checks._api import Check
+from faultwire.checks._traffic import failed
+from faultwire.events import Verdict, header
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from faultwire.events import History, Recorded
+
+_Asked = tuple[str, str, bytes | None]
+
+
+@dataclass(slots=True)
+class _Call:
+    """One logical call: an identical request and its repetitions after failures."""
+
+    url: str
+    numbers: list[int] = field(default_factory=list)
+    told: int = 0
+    """The highest attempt that the client's own counter named."""
+
+    @property
+    def attempts(self) -> int:
+        return max(len(self.numbers), self.told)
+
+
+class NoRetryStorm(Check):
+    """After failures the agent does not send the same call again and again, nor flood a server.
+
+    What it judges:
+        The traffic on the wire, in two ways. *Attempts*: a request is an attempt of an earlier one
+        if method, URL and body are the same and the earlier one failed (an error status, or an end
+        before the response was whole), or if the client's own counter (`x-stainless-retry-count`)
+        says so; more than `max_attempts` (default 6) for one call is a storm. *Window*: more than
+        `max_requests` (default 30) to one method, host and path within `window_s` seconds (default
+        10), of which at least half failed, is one too, even where every body differs. The official
+        SDKs' own 3 to 5 attempts are no storm, and neither is an agent that starts an SDK's 3
+        attempts a second time; retries stacked on retries (3 × 3) are one.
+
+    Why agents fail it:
+        A retry loop around an SDK that already retries, a loop without a limit, no waiting in
+        between. Each turns one outage of a provider into many times its own traffic.
+
+    What it cannot tell:
+        Attempts that never reached the proxy, unless the client counts them.
+
+    Example:
+        invariants:
+          - {type: no_retry_storm, max_attempts: 6, max_requests: 30, window_s: 10, severity: high}
+    """
+
+    name = "no_retry_storm"
+    max_attempts: Annotated[int, Field(ge=1, description="attempts of one call")] = 6
+    max_requests: Annotated[int, Field(ge=1, description="requests to one place in a window")] = 30
+    window_s: Annotated[float, Field(gt=0, description="seconds in a window")] = 10.0
+
+    def judge(self, history: History, answer: str) -> Verdict:
+        """Count attempts per call, and requests per window."""
+        if not history.exchanges:
+            return Verdict("unknown", "no exchange was recorded, so there was nothing to retry")
+        worst = max(_calls(history.exchanges), key=lambda call: call.attempts)
+        busiest = self._busiest(history.exchanges)
+        value = {"attempts": worst.attempts, "requests_in_window": len(busiest)}
+        if worst.attempts > self.max_attempts:
+            words = f"{worst.attempts} attempts of one call to {worst.url}, allowed are {self.max_attempts}"
+            return Verdict("fail", words, value, tuple(worst.numbers))
+        if len(busiest) > self.max_requests:
+            words = (
+                f"{len(busiest)} requests to {_place(busiest[0])[1]} within {self.window_s:g} s, "
+                f"half of them or more failing; allowed are {self.max_requests}"
+            )
+            return Verdict("fail", words, value, tuple(e.number for e in busiest))
+        words = f"at most {worst.attempts} attempt{'s' * (worst.attempts != 1)} of one call"
+        return Verdict("pass", words, value, tuple(worst.numbers))
+
+    def _busiest(self, exchanges: Iterable[Recorded]) -> list[Recorded]:
+        """The most requests to one place in any window of which at least half failed."""
+        places: dict[tuple[str, str], list[Recorded]] = {}
+        for exchange in sorted(exchanges, key=lambda e: (e.started_ms, e.number)):
+            places.setdefault(_place(exchange), []).append(exchange)
+        best: list[Recorded] = []
+        for requests in places.values():
+            start, failures = 0, 0
+            for end, exchange in enumerate(requests):
+                failures += failed(exchange)
+                while exchange.started_ms - requests[start].started_ms > self.window_s * 1000:
+                    failures -= failed(requests[start])
+                    start += 1
+                size = end + 1 - start
+                if size > len(best) and failures * 2 >= size:
+                    best = requests[start : end + 1]
+        return best
+
+
+def _place(exchange: Recorded) -> tuple[str, str]:
+    request = exchange.request
+    return request.method, f"{request.host}{request.path.split('?', 1)[0]}"
+
+
+def _calls(exchanges: Iterable[Recorded]) -> list[_Call]:
+    """Logical calls, each with its attempts in order."""
+    calls: list[_Call] = []
+    current: dict[_Asked, tuple[_Call, bool]] = {}
+    for exchange in exchanges:
+        request = exchange.request
+        asked = (request.method, request.url, request.body)
+        counted = _counted(exchange)
+        call, was_failed = current.get(asked, (None, False))
+        if call is None or not (was_failed or counted):
+            call = _Call(f"{request.host}{request.path.split('?', 1)[0]}")
+            calls.append(call)
+        call.numbers.append(exchange.number)
+        call.told = max(call.told, counted + 1)
+        current[asked] = (call, failed(exchange))
+    return calls
+
+
+def _counted(exchange: Recorded) -> int:
+    """Which retry this is, by the client's counter or the session's; 0 is the first attempt."""
+    told = (header(exchange.request.headers, "x-stainless-retry-count") or "").strip()
+    return max(int(told) if told.isascii() and told.isdigit() and len(told) < 6 else 0, exchange.attempt)

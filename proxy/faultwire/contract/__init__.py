@@ -1,0 +1,1 @@
+"""Contracts: which verdicts make up a matrix, and the score over them."""

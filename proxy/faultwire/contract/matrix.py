@@ -1,0 +1,241 @@
+"""The matrix of a contract: invariant × scenario × prompt × repeat.
+
+Pure. Whoever ran the agent hands in one history per invocation; all invariants of a scenario are
+judged on the same invocation. A scenario whose faults never fired proves nothing, so its cells are
+unknown, whatever the checks say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from faultwire.contract.score import Score, rate, resilience
+from faultwire.errors import ConfigError
+from faultwire.events import Verdict
+from faultwire.faults._api import ResultFault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from faultwire.events import FaultFired, History, Recorded
+    from faultwire.profile.model import Entry, Profile
+
+Side = Literal["tool", "llm", "other"]
+"""Which traffic a fault is about, as the `when` of an invariant names it."""
+
+
+class Invariant(Protocol):
+    """What the matrix asks of a check."""
+
+    @property
+    def label(self) -> str:
+        """Its word in tables, unique in a contract."""
+
+    @property
+    def severity(self) -> str:
+        """critical, high, medium or low."""
+
+    @property
+    def when(self) -> str:
+        """The scenarios in which it is judged."""
+
+    def verdict(self, history: History) -> Verdict:
+        """Its judgement of one invocation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A profile used as a column."""
+
+    name: str
+    profile: Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A golden prompt with the invariants that hold for it alone."""
+
+    id: str
+    text: str
+    invariants: tuple[Invariant, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """One start of the agent. `id` is its session's name: stable between runs, the dice use it."""
+
+    scenario: Scenario
+    prompt: Prompt
+    repeat: int = 1
+
+    @property
+    def id(self) -> str:
+        """For example `calm/p1/r1`."""
+        return f"{self.scenario.name}/{self.prompt.id}/r{self.repeat}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One invariant judged on one invocation."""
+
+    invariant: str
+    severity: str
+    invocation: Invocation
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """All cells of a run, invocations in their planned order."""
+
+    cells: tuple[Cell, ...]
+
+    def of(self, scenario: str, invariant: str) -> tuple[Cell, ...]:
+        """The cells in one square of the table."""
+        return tuple(
+            c for c in self.cells if c.invocation.scenario.name == scenario and c.invariant == invariant
+        )
+
+    @property
+    def scenarios(self) -> tuple[str, ...]:
+        """Columns, in order of appearance."""
+        return tuple(dict.fromkeys(c.invocation.scenario.name for c in self.cells))
+
+    @property
+    def invariants(self) -> tuple[str, ...]:
+        """Rows, in order of appearance."""
+        return tuple(dict.fromkeys(c.invariant for c in self.cells))
+
+    def score(self) -> Score:
+        """The score over all cells, and how many invocations came through clean."""
+        counts = {"pass": 0, "fail": 0, "unknown": 0}
+        judged: dict[str, bool] = {}
+        for cell in self.cells:
+            verdict, where = cell.verdict.verdict, cell.invocation.id
+            counts[verdict] += 1
+            if verdict != "unknown":
+                judged[where] = judged.get(where, True) and verdict == "pass"
+        return Score(
+            value=resilience((c.severity, c.verdict.verdict) for c in self.cells),
+            passed=counts["pass"],
+            failed=counts["fail"],
+            unknown=counts["unknown"],
+            critical_failed=sum(c.severity == "critical" and c.verdict.verdict == "fail" for c in self.cells),
+            clean=rate(sum(judged.values()), len(judged)),
+        )
+
+
+def judge(invariants: Sequence[Invariant], played: Iterable[tuple[Invocation, History]]) -> Matrix:
+    """Judge every invariant that applies on every invocation."""
+    cells: list[Cell] = []
+    for invocation, history in played:
+        for invariant in (*invariants, *invocation.prompt.invariants):
+            if not applies(invariant.when, invocation.scenario.profile):
+                continue
+            verdict = _trusted(invariant, invocation.scenario.profile, history)
+            cells.append(Cell(invariant.label, invariant.severity, invocation, verdict))
+    return Matrix(tuple(cells))
+
+
+def distinct(
+    scenarios: Sequence[Scenario], prompts: Sequence[Prompt], invariants: Sequence[Invariant]
+) -> None:
+    """Refuse a contract that is empty or names two things alike. Raises ConfigError."""
+    for what, names in (
+        ("scenario", [s.name for s in scenarios]),
+        ("prompt", [p.id for p in prompts]),
+    ):
+        if not names:
+            raise ConfigError(f"found no {what} in the contract, expected at least one", code="config.empty")
+        _once(what, names)
+    for prompt in prompts:
+        labels = [i.label for i in (*invariants, *prompt.invariants)]
+        if not labels:
+            raise ConfigError(
+                f"found no invariant for the prompt `{prompt.id}`, expected at least one", code="config.empty"
+            )
+        _once("invariant", labels)
+
+
+def _once(what: str, names: list[str]) -> None:
+    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    if twice is not None:
+        raise ConfigError(
+            f"found the {what} `{twice}` twice, expected every {what} once",
+            code="config.duplicate_id",
+            hint="give one of them another `id`" if what == "invariant" else "rename one of them",
+        )
+
+
+# ---------------------------------------------------------------- which scenarios an invariant is about
+
+
+def applies(when: str, profile: Profile) -> bool:
+    """Could an invariant with this `when` be judged in a scenario with this profile?"""
+    sides = {side for entry in profile.entries for side in _aims(entry)}
+    match when:
+        case "tool_faults_active":
+            return "tool" in sides
+        case "llm_faults_active":
+            return "llm" in sides
+        case "any_chaos_active":
+            return bool(profile.entries)
+        case "no_chaos":
+            return not profile.entries
+        case _:
+            return True
+
+
+def _aims(entry: Entry) -> frozenset[Side]:
+    """The traffic that an entry can reach, from its settings alone."""
+    on = entry.on
+    if isinstance(entry.fault, ResultFault) or on.tool is not None or on.kind == "tool":
+        return frozenset({"tool"})
+    if on.kind == "llm" or on.provider is not None or on.model is not None or on.stream is not None:
+        return frozenset({"llm"})
+    if on.kind is not None:
+        return frozenset({"other"})
+    return frozenset({"tool", "llm", "other"})
+
+
+def _hit(exchange: Recorded, fault: FaultFired) -> Side:
+    """The traffic that a fault did reach."""
+    if fault.site == "result" or exchange.kind == "tool":
+        return "tool"
+    return "llm" if exchange.kind == "llm" else "other"
+
+
+# ---------------------------------------------------------------- trigger verification
+
+
+def _trusted(invariant: Invariant, profile: Profile, history: History) -> Verdict:
+    """The check's verdict, or unknown where the scenario did not happen."""
+    missing = _untriggered(invariant.when, profile, history)
+    if missing is None:
+        return invariant.verdict(history)
+    said = invariant.verdict(history)
+    text = f"{missing}; without it the check says {said.verdict}: {said.explanation}"
+    return replace(said, verdict="unknown", explanation=text)
+
+
+def _untriggered(when: str, profile: Profile, history: History) -> str | None:
+    """Why the scenario did not happen in this session, or None where it did (or none was wanted)."""
+    if not profile.entries or when == "no_chaos":
+        return None
+    sides = {_hit(e, f) for e in history.exchanges for f in e.faults if f.outcome == "fired"}
+    if when == "tool_faults_active" and "tool" not in sides:
+        return f"no tool fault of `{profile.name}` fired ({_why(history)})"
+    if when == "llm_faults_active" and "llm" not in sides:
+        return f"no model fault of `{profile.name}` fired ({_why(history)})"
+    return None if sides else f"no fault of `{profile.name}` fired ({_why(history)})"
+
+
+def _why(history: History) -> str:
+    if not history.exchanges:
+        return "the agent sent nothing through the proxy"
+    lines = [f for e in history.exchanges for f in e.faults if f.outcome != "fired"]
+    if not lines:
+        return f"none of {len(history.exchanges)} exchanges matched"
+    last = lines[-1]
+    return f"`{last.id}` {last.outcome.replace('_', ' ')}: {last.reason}"

@@ -1,0 +1,1 @@
+"""The demonstration: a small real agent, broken on the wire."""

@@ -1,0 +1,184 @@
+"""One exchange of a report: what was asked, said and delivered, and where a fault stood."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from faultwire._core import SseSplitter, sse_parse
+from faultwire.checks._traffic import whole
+from faultwire.events import header
+from faultwire.report.text import clip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from faultwire.events import Delivery, FaultFired, Headers, Recorded, Request
+
+BODY = 4_096
+"""Characters of a body that a report repeats."""
+EVENTS = 60
+"""Events of a stream that a report lists."""
+EVENT = 240
+"""Characters of one event."""
+NS_PER_MS = 1_000_000
+
+
+def exchange_part(exchange: Recorded, origin_ms: int) -> dict[str, Any]:
+    """The exchange as the report shows it; `origin_ms` is when its invocation's first one began."""
+    upstream, delivered = exchange.upstream, exchange.delivered
+    changed = upstream != delivered
+    ended = "complete" if whole(exchange) else exchange.ending
+    return {
+        "number": exchange.number,
+        "kind": exchange.kind,
+        "protocol": exchange.protocol,
+        "provider": exchange.provider,
+        "tool": exchange.tool,
+        "attempt": exchange.attempt,
+        "ending": ended,
+        "error": clip(exchange.error, 500) if exchange.error and ended != "complete" else None,
+        "offset_ms": exchange.started_ms - origin_ms,
+        "duration_ms": round(exchange.duration_ms, 1),
+        "faults": [_fault(fault) for fault in exchange.faults],
+        "request": _request(exchange.request),
+        "upstream": _delivery(upstream) if upstream and changed else None,
+        "upstream_called": upstream is not None,
+        "delivered": _delivery(delivered) if delivered else None,
+        "changed": changed,
+        "stream": _stream(upstream, delivered),
+    }
+
+
+def _fault(fault: FaultFired) -> dict[str, Any]:
+    return {
+        "id": fault.id,
+        "fault": fault.fault,
+        "site": fault.site,
+        "outcome": fault.outcome,
+        "reason": clip(fault.reason, 500),
+        "effect": clip(fault.effect, 500) if fault.effect else None,
+        "subject": fault.subject,
+        "roll": fault.unit,
+        "settings": fault.settings,
+    }
+
+
+def _request(request: Request) -> dict[str, Any]:
+    return {
+        "method": request.method,
+        "url": clip(request.url, 2000),
+        "headers": _headers(request.headers),
+        "body": _body(request.body),
+    }
+
+
+def _delivery(delivery: Delivery) -> dict[str, Any]:
+    return {
+        "status": delivery.status,
+        "reason": clip(delivery.reason, 200),
+        "headers": _headers(delivery.headers),
+        "body": _body(delivery.body),
+    }
+
+
+def _headers(headers: Headers) -> list[list[str]]:
+    return [[clip(name, 200), clip(value, 500)] for name, value in headers[:100]]
+
+
+def _body(body: bytes | None) -> dict[str, Any]:
+    if not body:
+        return {"bytes": 0, "text": ""}
+    text = body[: BODY * 4].decode("utf-8", "replace")
+    if len(body) <= BODY * 4 and body[:1] in b"{[":
+        text = _pretty(text)
+    return {"bytes": len(body), "text": clip(text, BODY)}
+
+
+def _pretty(text: str) -> str:
+    """Indented JSON, or the text as it stands."""
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _stream(upstream: Delivery | None, delivered: Delivery | None) -> dict[str, Any] | None:
+    """Events of a server-sent stream: each delivered one with its instant, then what was withheld."""
+    source = delivered or upstream
+    if source is None or "event-stream" not in (header(source.headers, "content-type") or ""):
+        return None
+    got, rest = _events(delivered.body) if delivered else ([], b"")
+    said = _events(upstream.body)[0] if upstream else got
+    shown = got[:EVENTS]
+    words = _words(said if len(said) > len(got) else got)
+    # Only where what was delivered is the beginning of what was said, the rest was withheld.
+    cut = delivered is not None and upstream is not None and upstream.body.startswith(delivered.body)
+    withheld = said[len(got) :] if cut else []
+    return {
+        "said": len(said),
+        "delivered": len(got),
+        "partial_bytes": len(rest),
+        "events": [
+            {"at_ms": _instant(delivered, end), "text": words(event)}
+            for event, end in zip(shown, _ends(shown), strict=True)
+        ],
+        "events_not_shown": len(got) - len(shown),
+        "withheld": [words(event) for event in withheld[:EVENTS]],
+        "withheld_not_shown": max(0, len(withheld) - EVENTS),
+    }
+
+
+def _events(body: bytes) -> tuple[list[bytes], bytes]:
+    splitter = SseSplitter()
+    events = splitter.feed(body)
+    rest = splitter.finish()
+    if rest.endswith((b"\r\r", b"\n\r")):
+        return [*events, rest], b""
+    return events, rest
+
+
+def _ends(events: list[bytes]) -> list[int]:
+    ends, position = [], 0
+    for event in events:
+        position += len(event)
+        ends.append(position)
+    return ends
+
+
+def _instant(delivery: Delivery | None, end: int) -> float | None:
+    """Milliseconds from the request's begin until the chunk that completed `end` bytes."""
+    chunks = delivery.chunks if delivery else ()
+    found = next((at for offset, at in chunks if offset >= end), None)
+    return None if found is None else round(found / NS_PER_MS, 1)
+
+
+def _words(events: list[bytes]) -> Callable[[bytes], str]:
+    """How to show an event of this stream: without the members that all of its objects repeat."""
+    found = [value for value in map(_object, events[: EVENTS * 2]) if value is not None]
+    repeated = (
+        {k: v for k, v in found[0].items() if all(k in o and o[k] == v for o in found)} if found else {}
+    )
+
+    def words(event: bytes) -> str:
+        value = _object(event)
+        if value is None or len(found) < 2:
+            return clip(_data(event)[: EVENT * 4].decode("utf-8", "replace"), EVENT)
+        rest = {k: v for k, v in value.items() if k not in repeated}
+        return clip(json.dumps(rest, ensure_ascii=False, separators=(",", ":")), EVENT)
+
+    return words
+
+
+def _object(event: bytes) -> dict[str, Any] | None:
+    data = _data(event)
+    try:
+        value = json.loads(data) if len(data) <= BODY * 4 else None
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _data(event: bytes) -> bytes:
+    parsed = sse_parse(event)
+    return event if parsed is None else parsed[1]

@@ -1,0 +1,24 @@
+import pytest
+
+from faultwire.checks.output_not_empty import OutputNotEmpty
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ("391", "pass"),
+        (" . ", "pass"),
+        ("日本", "pass"),
+        ("", "fail"),
+        (" \n\t", "fail"),
+        ("\u200b\ufeff\u2060", "fail"),
+        ("\x1b\x07", "fail"),
+        ("\u00a0\u3000", "fail"),
+    ],
+)
+def test_only_visible_characters_count(history, answer, verdict):
+    assert OutputNotEmpty().verdict(history(answer)).verdict == verdict
+
+
+def test_it_counts(history):
+    assert OutputNotEmpty().verdict(history("a b")).value == 2

@@ -1,0 +1,48 @@
+from dataclasses import replace
+
+import pytest
+
+from faultwire.checks._traffic import failed, whole
+from faultwire.events import Delivery
+
+STREAM = (("content-type", "text/event-stream"),)
+CHUNK = (
+    b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m",'
+    b'"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":%s}]}\n\n'
+)
+SAID = CHUNK % b"null" + CHUNK % b'"stop"'
+DONE = b"data: [DONE]\n\n"
+
+
+def aborted(ok, body, **changes):
+    exchange = ok(1, delivered=Delivery(200, "OK", STREAM, body), ending="client_aborted")
+    return replace(exchange, protocol="openai_chat", **changes)
+
+
+def test_an_sdk_that_hangs_up_after_the_closing_event_got_everything(ok):
+    assert whole(aborted(ok, SAID + DONE))
+    assert not failed(aborted(ok, SAID + DONE))
+
+
+@pytest.mark.parametrize("body", [b"", SAID, SAID + b"data: [DO", b"\x00\xff{", b"data: {\n\n"])
+def test_one_that_hangs_up_earlier_did_not(ok, body):
+    assert not whole(aborted(ok, body))
+    assert failed(aborted(ok, body))
+
+
+def test_without_a_protocol_an_abort_is_an_abort(ok):
+    assert not whole(replace(aborted(ok, SAID + DONE), protocol=None))
+    assert not whole(replace(aborted(ok, SAID + DONE), protocol="of_a_package_that_is_gone"))
+    assert not whole(replace(aborted(ok, SAID + DONE), delivered=None))
+
+
+def test_a_stream_that_was_cut_is_never_whole(ok):
+    assert not whole(replace(aborted(ok, SAID + DONE), ending="cut"))
+
+
+def test_what_counts_as_failed(ok):
+    assert not failed(ok(1))
+    assert failed(ok(1, ending="cut"))
+    assert failed(ok(1, ending="reset", delivered=None))
+    assert failed(ok(1, delivered=Delivery(503, "", (), b"")))
+    assert not failed(ok(1, delivered=Delivery(302, "", (), b"")))

@@ -1,0 +1,140 @@
+"""One exchange, told to its passage and its recording in the same breath."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from faultwire.dice import Dice
+from faultwire.events import Request, Response, Send
+from faultwire.mitm.crossing import Crossing
+from faultwire.mitm.sessions import Sessions
+from faultwire.passage import SessionContext
+from faultwire.profile.inline import inline
+from faultwire.profile.model import Profile
+from faultwire.session import SessionState
+from faultwire.tape.read import TapeReader
+from faultwire.tape.store import TapeWriter
+
+HEAD = Request("POST", "https", "api.test", 443, "/v1", (("content-type", "application/json"),))
+OK = Response(200, "OK", (("content-type", "application/json"),))
+
+
+class World:
+    """A session with a real tape."""
+
+    def __init__(self, folder: Path, profile: Profile | None = None) -> None:
+        profile = profile or Profile(name="calm")
+        self.session = Sessions().open(SessionContext("s", profile, Dice(1, "s"), SessionState()))
+        self.path = folder / "one.tape"
+        self.tape = TapeWriter.create(self.path, origin="test/one", settings={})
+        self.tape.open_session("s", profile=profile.name, profile_digest="", seed=1)
+        self.left: list[Crossing] = []
+
+    def crossing(self) -> Crossing:
+        return Crossing(self.session, HEAD, self.tape, self.left.append)
+
+    def recorded(self):
+        self.tape.close_session("s")
+        self.tape.close()
+        with TapeReader.open(self.path) as tape:
+            (exchange,) = tape.history("s").exchanges
+        return exchange
+
+
+def test_what_no_fault_touches_is_recorded_once(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    crossing = world.crossing()
+    assert not crossing.holds_request
+    assert crossing.depart(None).request == HEAD
+    crossing.request_chunk(b"{}")
+    assert crossing.arrive(OK) is OK
+    assert not crossing.touches
+    crossing.upstream_chunk(b'{"a"')
+    crossing.upstream_chunk(b": 1}")
+    crossing.end("complete")
+    exchange = world.recorded()
+    assert exchange.request.body == b"{}"
+    assert exchange.upstream == exchange.delivered
+    assert exchange.upstream is not None
+    assert exchange.upstream.body == b'{"a": 1}'
+    assert exchange.ending == "complete"
+    assert world.left == [crossing]
+    assert world.session.exchanges == 1
+
+
+def test_only_the_first_end_counts(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    crossing = world.crossing()
+    crossing.end("cut")
+    crossing.end("complete")
+    crossing.fail(None, "late")
+    assert len(world.left) == 1
+    assert world.session.exchanges == 1
+    assert world.recorded().ending == "cut"
+
+
+def test_an_answer_without_upstream(tmp_path: Path) -> None:
+    world = World(tmp_path, inline("status: {code: 503, on: {path: '*'}}"))
+    crossing = world.crossing()
+    assert crossing.holds_request
+    departure = crossing.depart(b"{}")
+    assert departure.answer is not None
+    crossing.answered(departure.answer)
+    crossing.end("complete")
+    exchange = world.recorded()
+    assert exchange.upstream is None
+    assert exchange.delivered is not None
+    assert exchange.delivered.status == 503
+    assert world.session.fired == {"status": 1}
+
+
+def test_what_a_fault_touches_is_recorded_on_both_sides(tmp_path: Path) -> None:
+    world = World(tmp_path, inline("slow_tokens: {ms: 1, on: {path: '*'}}"))
+    crossing = world.crossing()
+    crossing.depart(b"{}")
+    stream = Response(200, "OK", (("content-type", "text/event-stream"),))
+    crossing.arrive(stream)
+    if crossing.touches:
+        crossing.upstream_chunk(b"data: 1\n\n")
+        crossing.delivered(Send(b"data: other\n\n"))
+    crossing.end("complete")
+    exchange = world.recorded()
+    assert exchange.upstream is not None
+    assert exchange.delivered is not None
+    assert (exchange.upstream.body != exchange.delivered.body) == crossing.touches
+
+
+def test_a_failure_of_ours_asks_the_passage_nothing_more(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    crossing = world.crossing()
+    crossing.passage = None  # type: ignore[assignment]  # whatever is asked of it now raises
+    crossing.passage = type("Broken", (), {"exchange": world.crossing().passage.exchange})()
+    crossing.fail(Response(502, "Bad Gateway", (), b"{}"), "ours failed")
+    exchange = world.recorded()
+    assert (exchange.ending, exchange.error) == ("refused", "ours failed")
+    assert exchange.delivered is not None
+    assert exchange.delivered.status == 502
+
+
+CHAT = Request("POST", "https", "api.openai.com", 443, "/v1/chat/completions", HEAD.headers)
+STREAM = Response(200, "OK", (("content-type", "text/event-stream"),))
+
+
+def left_after(tmp_path: Path, last: bytes) -> str:
+    """How the tape says an exchange ended whose client hung up after these bytes."""
+    world = World(tmp_path)
+    crossing = Crossing(world.session, CHAT, world.tape, world.left.append)
+    crossing.depart(b"{}")
+    crossing.arrive(STREAM)
+    crossing.upstream_chunk(b'data: {"id": "c", "choices": []}\n\n')
+    crossing.upstream_chunk(last)
+    crossing.end("client_aborted", "gone")
+    return world.recorded().ending
+
+
+def test_a_client_that_hangs_up_after_the_closing_event_had_it_all(tmp_path: Path) -> None:
+    assert left_after(tmp_path, b"data: [DONE]\n\n") == "complete"
+
+
+def test_a_client_that_hangs_up_before_it_left(tmp_path: Path) -> None:
+    assert left_after(tmp_path, b'data: {"id": "c", "choices": []}\n\n') == "client_aborted"

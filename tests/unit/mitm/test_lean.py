@@ -1,0 +1,29 @@
+"""faultwire.mitm.lean: the engine starts without mitmproxy's unused addons."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+PROBE = """
+import sys
+from faultwire.mitm import lean
+if {spared}:
+    assert lean.spare_addons()
+    assert not lean.spare_addons(), "done once"
+import faultwire.mitm.serve
+print("flask" in sys.modules, "ldap3" in sys.modules)
+"""
+
+
+def loaded(*, spared: bool) -> str:
+    command = [sys.executable, "-c", PROBE.format(spared=spared)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_unused_addons_are_not_imported() -> None:
+    assert loaded(spared=True) == "False False"
+
+
+def test_without_it_they_are() -> None:
+    assert loaded(spared=False) == "True True"

@@ -1,0 +1,212 @@
+"""A stream performing actions, as a transcript: events in, commands out, no socket.
+
+`faultwire.mitm.stream`, `respond` and `perform` together are one state machine; it is driven through
+the layer that mitmproxy would drive. Bytes on real sockets are in tests/e2e/engine.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from mitmproxy import ctx
+from mitmproxy.connection import Client, ConnectionState, Server
+from mitmproxy.options import Options
+from mitmproxy.proxy import commands, context, events
+from mitmproxy.proxy.layers.http import HTTPMode
+
+from faultwire.dice import Dice
+from faultwire.mitm import perform
+from faultwire.mitm.addon import FaultwireAddon
+from faultwire.mitm.compat import Hooks
+from faultwire.mitm.compat.hooks import FaultwireResetHook, FaultwireWaitHook
+from faultwire.mitm.limits import Guard
+from faultwire.mitm.stream import FaultLayer
+from faultwire.passage import SessionContext
+from faultwire.profile.inline import inline
+from faultwire.profile.model import Profile
+from faultwire.session import SessionState
+
+REQUEST = b"POST http://up.test/v1 HTTP/1.1\r\nhost: up.test\r\ncontent-length: 2\r\n\r\n{}"
+SSE = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+EVENTS = [b"data: %d\n\n" % n for n in range(3)]
+
+
+def chunk(data: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+class Play:
+    """A client, our layer, and a server that connects at once."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.addon = FaultwireAddon(guard=Guard.of(["*"], {}))
+        session = SessionContext("s", profile, Dice(1, "s"), SessionState())
+        self.session = self.addon.sessions.implicit = self.addon.sessions.open(session)
+        self.client = Client(peername=("127.0.0.1", 1), sockname=("127.0.0.1", 2), state=ConnectionState.OPEN)
+        self.server: Server | None = None
+        options = Options()
+        for name, value in (("validate_inbound_headers", True), ("keep_host_header", False)):
+            options.add_option(name, bool, value, "")
+        for name in ("stream_large_bodies", "body_size_limit"):
+            options.add_option(name, str, "", "")
+        self.layer = FaultLayer(context.Context(self.client, options), HTTPMode.regular)
+        self.layer.shell = self.addon
+        self.to_client = b""
+        self.to_server = b""
+        self.closed: list[str] = []
+        self.hooks: list[commands.StartHook] = []
+        self.tell(events.Start())
+
+    def tell(self, event: events.Event) -> None:
+        for command in list(self.layer.handle_event(event)):
+            if isinstance(command, commands.SendData):
+                if command.connection is self.client:
+                    self.to_client += command.data
+                else:
+                    self.to_server += command.data
+            elif isinstance(command, commands.OpenConnection):
+                self.server = command.connection
+                self.server.state = ConnectionState.OPEN
+                self.tell(events.OpenConnectionCompleted(command, None))
+            elif isinstance(command, commands.CloseConnection):
+                self.closed.append("client" if command.connection is self.client else "server")
+                command.connection.state = ConnectionState.CLOSED
+            elif isinstance(command, FaultwireWaitHook | FaultwireResetHook):
+                self.hooks.append(command)
+            elif isinstance(command, commands.StartHook):
+                self.tell(events.HookCompleted(command))
+
+    def ask(self, data: bytes = REQUEST) -> None:
+        self.tell(events.DataReceived(self.client, data))
+
+    def answer(self, data: bytes) -> None:
+        assert self.server is not None
+        self.tell(events.DataReceived(self.server, data))
+
+    def resume(self) -> None:
+        self.tell(events.HookCompleted(self.hooks[-1]))
+
+    def leave(self) -> None:
+        self.client.state = ConnectionState.CLOSED
+        self.tell(events.ConnectionClosed(self.client))
+
+
+@pytest.fixture(autouse=True)
+def stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = SimpleNamespace(connections={})
+    monkeypatch.setattr(ctx, "master", SimpleNamespace(addons={"proxyserver": server}), raising=False)
+
+
+def fault(text: str) -> Play:
+    return Play(inline(text))
+
+
+def test_each_chunk_leaves_with_the_event_that_brought_it() -> None:
+    play = Play(Profile(name="calm"))
+    play.ask()
+    assert play.to_server.endswith(b"\r\n\r\n{}")
+    play.answer(SSE + chunk(EVENTS[0]))
+    assert play.to_client.endswith(b"\r\n\r\n" + chunk(EVENTS[0]))
+    play.answer(chunk(EVENTS[1]) + b"0\r\n\r\n")
+    assert play.to_client.endswith(chunk(EVENTS[1]) + b"0\r\n\r\n")
+    assert play.closed == []
+    assert (play.session.exchanges, play.addon.live) == (1, 0)
+
+
+def test_a_request_streams_while_it_comes() -> None:
+    play = Play(Profile(name="calm"))
+    play.ask(REQUEST[:-1])
+    assert play.to_server.endswith(b"\r\n\r\n{")
+    play.ask(REQUEST[-1:])
+    assert play.to_server.endswith(b"\r\n\r\n{}")
+
+
+def test_a_request_that_a_fault_must_read_is_held() -> None:
+    play = fault("latency: {ms: 5, on: {path: '*'}}")
+    play.ask(REQUEST[:-1])
+    assert (play.to_server, play.hooks) == (b"", [])
+    play.ask(REQUEST[-1:])
+    assert isinstance(play.hooks[0], FaultwireWaitHook)
+    assert play.to_server == b""  # upstream hears of it only when the wait is over
+    play.resume()
+    assert play.to_server.endswith(b"\r\n\r\n{}")
+
+
+def test_a_cut_ends_both_sides() -> None:
+    play = fault("cut_stream: {after_events: 1, on: {path: '*'}}")
+    play.ask()
+    play.answer(SSE + b"".join(map(chunk, EVENTS)))
+    assert play.to_client.endswith(b"\r\n\r\n" + chunk(EVENTS[0]))
+    assert sorted(play.closed) == ["client", "server"]
+    assert play.session.fired == {"cut_stream": 1}
+    assert play.addon.live == 0
+
+
+def test_a_client_that_leaves_during_a_wait_ends_it() -> None:
+    play = fault("latency: {ms: 5, on: {path: '*'}}")
+    play.ask()
+    wait = play.hooks[0]
+    assert isinstance(wait, FaultwireWaitHook)
+    assert not wait.pause.left
+    play.leave()
+    assert wait.pause.left
+    play.resume()
+    assert play.server is None
+    assert (play.session.exchanges, play.addon.live) == (1, 0)
+
+
+def test_a_reset_is_asked_for_and_nothing_follows() -> None:
+    play = fault("reset: {at: before_headers, on: {path: '*'}}")
+    play.ask()
+    assert isinstance(play.hooks[0], FaultwireResetHook)
+    play.resume()
+    assert (play.to_client, play.server) == (b"", None)
+
+
+def test_what_piles_up_behind_a_wait_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    throttled: list[bool] = []
+    play = fault("slow_tokens: {ms: 5, on: {path: '*'}}")
+    monkeypatch.setattr(play.addon, "throttle", lambda flow, paused: throttled.append(paused))
+    play.ask()
+    play.answer(SSE + chunk(EVENTS[0]) + chunk(EVENTS[1]))
+    big = b"data: " + b"x" * (perform.QUEUE_LIMIT // 4) + b"\n\n"
+    while not play.hooks:
+        play.answer(chunk(EVENTS[2]))
+    for _ in range(6):
+        play.answer(chunk(big))
+    assert throttled == [True]
+    done = 0
+    while done < len(play.hooks):
+        done = len(play.hooks)
+        play.resume()
+    assert throttled == [True, False]
+
+
+def test_a_malformed_response_is_not_passed_on() -> None:
+    play = Play(Profile(name="calm"))
+    play.ask()
+    play.answer(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: 3\r\n\r\n")
+    assert b"faultwire_upstream" in play.to_client
+    assert play.to_client.startswith(b"HTTP/1.1 502")
+
+
+def test_the_hooks_of_the_addon_are_all_known_to_mitmproxy() -> None:
+    """A misspelled hook would never be called, and nobody would say so."""
+    from mitmproxy.hooks import all_hooks
+
+    table = Hooks([FaultwireAddon()])
+    handled = {name for name in all_hooks if table[name]}
+    assert handled == {
+        "client_disconnected",
+        "faultwire_reset",
+        "faultwire_wait",
+        "http_connect",
+        "http_connected",
+        "next_layer",
+        "server_connect",
+        "tls_clienthello",
+        "tls_established_client",
+        "tls_start_server",
+        "websocket_message",
+    }
