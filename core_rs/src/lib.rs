@@ -3,11 +3,14 @@
 
 pub mod digest;
 pub mod error;
+pub mod eventstream;
 pub mod glob;
 pub mod json;
 pub mod line;
 pub mod matching;
+pub mod patterns;
 pub mod score;
 pub mod sse;
+pub mod text;
 
 pub use error::Error;

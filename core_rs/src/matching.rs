@@ -31,6 +31,23 @@ impl Regex {
         Some((start, start + found.as_str().chars().count()))
     }
 
+    /// Where matches begin, in characters: the leftmost, then the leftmost that begins after that, and
+    /// so on. One pass for patterns whose matches are of bounded length.
+    pub fn starts(&self, text: &str) -> Vec<usize> {
+        let mut places = Vec::new();
+        let (mut at, mut bytes, mut characters) = (0, 0, 0);
+        while let Some(found) = self.0.find_at(text, at) {
+            characters += text[bytes..found.start()].chars().count();
+            bytes = found.start();
+            places.push(characters);
+            match text[bytes..].chars().next() {
+                Some(one) => at = bytes + one.len_utf8(),
+                None => break,
+            }
+        }
+        places
+    }
+
     pub fn pattern(&self) -> &str {
         self.0.as_str()
     }
@@ -52,6 +69,15 @@ mod tests {
         let regex = Regex::new("b+").unwrap();
         assert_eq!(regex.search("é€😀bb"), Some((3, 5)));
         assert_eq!(regex.search("aaa"), None);
+    }
+
+    #[test]
+    fn matches_may_begin_inside_others() {
+        let regex = Regex::new("aba|é").unwrap();
+        assert_eq!(regex.starts("éababa-aba"), vec![0, 1, 3, 7]);
+        assert_eq!(regex.starts("xyz"), Vec::<usize>::new());
+        assert_eq!(Regex::new("$").unwrap().starts("é"), vec![1]);
+        assert_eq!(Regex::new("").unwrap().starts("é€"), vec![0, 1, 2]);
     }
 
     #[test]

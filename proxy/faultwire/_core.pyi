@@ -11,11 +11,19 @@ from collections.abc import Sequence
 from typing import Final, TypeAlias, final
 
 __all__ = [
+    "EventStreamSplitter",
     "LineSplitter",
+    "PatternStream",
     "Regex",
     "SseSplitter",
+    "UserPatterns",
     "__version__",
     "chain_hash",
+    "compare_texts",
+    "eventstream_parse",
+    "eventstream_with_payload",
+    "eventstream_write",
+    "find_leak",
     "glob_match",
     "jcs",
     "jeffreys_interval",
@@ -24,12 +32,17 @@ __all__ = [
     "json_member_span",
     "json_span",
     "json_splice",
+    "judge_refusal",
     "leaf_hash",
     "merkle_root",
     "node_hash",
+    "pattern_catalog",
     "resilience_score",
+    "scan_text",
+    "secret_spans",
     "sha256_hex",
     "sse_parse",
+    "text_guard",
     "unit",
 ]
 
@@ -169,6 +182,41 @@ class LineSplitter:
     def pending(self) -> int:
         """Bytes held."""
 
+@final
+class EventStreamSplitter:
+    """Cuts an AWS event stream into frames, at any chunking; the same promises as `SseSplitter`.
+
+    Once a prelude has a wrong checksum or an impossible length, frames end: what is held and what
+    follows is passed on as it comes, and `broken` says why.
+    """
+
+    def __new__(cls) -> EventStreamSplitter: ...
+    def feed(self, chunk: bytes, /) -> list[bytes]:
+        """Whole frames that `chunk` completes."""
+
+    def finish(self) -> bytes:
+        """The frame that never ended; the splitter is then as new."""
+
+    @property
+    def pending(self) -> int:
+        """Bytes held."""
+
+    @property
+    def broken(self) -> str | None:
+        """Why frames ended before the stream did."""
+
+def eventstream_parse(frame: bytes, /) -> tuple[list[tuple[str, str]], bytes]:
+    """`(text headers, payload)` of one whole frame; headers of other types are passed over.
+
+    Raises ValueError where a checksum or a length is wrong.
+    """
+
+def eventstream_write(headers: Sequence[tuple[str, str]], payload: bytes, /) -> bytes:
+    """A frame with text headers. Raises ValueError where a name, a value or the frame is too long."""
+
+def eventstream_with_payload(frame: bytes, payload: bytes, /) -> bytes:
+    """The frame with another payload, its header bytes kept. Raises ValueError as the parser does."""
+
 def sse_parse(event: bytes, /) -> tuple[str | None, bytes, str | None, int | None] | None:
     """`(event name, data, id, retry in ms)` of one piece (WHATWG HTML §9.2.6).
 
@@ -196,6 +244,12 @@ class Regex:
     def __new__(cls, pattern: str, /) -> Regex: ...
     def search(self, text: str, /) -> tuple[int, int] | None:
         """`(start, end)` of the leftmost match in characters, so `text[start:end]` is the match."""
+
+    def starts(self, text: str, /) -> list[int]:
+        """Where matches begin: the leftmost, then the leftmost that begins after it, and so on.
+
+        Matches may overlap. One pass over the text where the pattern's matches are of bounded length.
+        """
 
     def is_match(self, text: str, /) -> bool:
         """Whether the pattern matches anywhere; cheaper than `search`."""
@@ -229,3 +283,55 @@ def jeffreys_interval(passed: int, total: int, confidence: float = 0.95) -> tupl
 
     Raises ValueError for negative counts, passed > total, and a confidence outside (0, 1).
     """
+
+# --- patterns -----------------------------------------------------------------------------------
+
+_Row: TypeAlias = tuple[str, str, str, str, int, int, float, str]
+"""Kind, id, category, severity, start, end, score, masked value."""
+
+@final
+class UserPatterns:
+    """Patterns of the user, compiled once: (id, regex, category, severity, context words)."""
+
+    def __new__(cls, patterns: list[tuple[str, str, str, str, list[str]]], /) -> UserPatterns:
+        """Raises ValueError if an expression is not regular, too large or matches the empty text."""
+
+@final
+class PatternStream:
+    """A scan over bytes that arrive in pieces; offsets are bytes from the start of the stream."""
+
+    def __new__(
+        cls, kinds: list[str], locales: list[str] | None, user: UserPatterns | None, /
+    ) -> PatternStream: ...
+    def feed(self, chunk: bytes, /) -> list[_Row]:
+        """Hits that are final now."""
+
+    def finish(self) -> list[_Row]:
+        """The rest of the hits."""
+
+def scan_text(
+    text: str, kinds: list[str], locales: list[str] | None, user: UserPatterns | None, /
+) -> list[_Row]:
+    """Hits of the wanted kinds (none = all); offsets in characters. Lone surrogates are allowed."""
+
+def secret_spans(data: bytes, /) -> list[tuple[int, int, str]]:
+    """Start, end and id of every secret, in bytes."""
+
+def pattern_catalog() -> list[tuple[str, str, str, str, str, str]]:
+    """Kind, id, category, severity, locale and source of every built-in entry."""
+
+# --- texts --------------------------------------------------------------------------------------
+
+def judge_refusal(text: str, tool_calls: int, /) -> tuple[str, str, list[str]]:
+    """Verdict (`refused`, `complied`, `unclear`), language of the phrase, reasons."""
+
+def find_leak(text: str, prompt: str, /) -> tuple[bool, str, float, float, int]:
+    """Leaked, form, score, share of the prompt's shingles found, longest common run in words."""
+
+def compare_texts(
+    left: str, right: str, threshold: float, /
+) -> tuple[float, int, bool, list[str], list[tuple[str, str | None, str | None]], bool]:
+    """Similarity, edit distance, same, the guard's reasons, JSON changes, whether both are JSON."""
+
+def text_guard(left: str, right: str, /) -> list[str]:
+    """Why both say something different whatever a score says; empty = no objection."""

@@ -13,15 +13,61 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "patterns"))
 
-from faultwire.patterns import Pattern, compare, compile_patterns, scan, secret_spans  # noqa: E402
-from pattern_corpora import clean_messages, source_lines, tool_outputs  # noqa: E402
+from pattern_corpora import clean_messages, source_lines, tool_outputs
+
+from faultwire.patterns import Pattern, compare, compile_patterns, scan, secret_spans
 
 EVIL = [
-    "(a+)+$", "(a|a)*b", "(a|aa)+$", "(x+x+)+y", "(.*)*c", "(.*a){12}$", "([a-z]+)*\\d!", "(\\w+\\s?)+#", "^(([a-z])+.)+[A-Z]([a-z])+$", "(a?){25}a{25}",
-    "(a|b|ab)*c", "(.+)+;", "(a*)*!", "((a*)*)*!", "(a+){9}~", "[ab]*a[ab]{60}c", "(?:a.*){8}z!", ".*.*.*=.*", "(\\s*a\\s*)*~", "(a{1,30}){1,30}~",
-    "(?s).*a.*a.*a.*~", "(b|a+)*~", "((ab)*)+~", "(a.|.a)+~", "([^b]*a){6}~", "(aa|aaa|aaaa)+~", "a{0,200}~", "(\\d|a|\\w)+~", "(?:(?:a|b)+c?)+~", "[a-c]+[b-d]+[c-e]+~",
-    "(a|ab|abc)*~", "(a*b?)*~", "x*x*x*x*x*x*~", ".{0,90}~", "(.?){30}~", "(\\S+\\s*)+~", "(?i)(a|A|b)+~", "(a+b+)+~", "(a+|b+|c+)*~", "(ab?){40}~",
-    "a.*b.*c.*d.*~", "(?:.a){30}~", "(\\w*\\W?)*~", "((a|b)(a|b))*~", "(a|[ab]|[abc])*~", "(aa?)+~", "(a+a+)+~", "([a-z]*)*~", "(\\b\\w+\\b\\s?)+~", "(a(b(c)?)?)*~",
+    "(a+)+$",
+    "(a|a)*b",
+    "(a|aa)+$",
+    "(x+x+)+y",
+    "(.*)*c",
+    "(.*a){12}$",
+    "([a-z]+)*\\d!",
+    "(\\w+\\s?)+#",
+    "^(([a-z])+.)+[A-Z]([a-z])+$",
+    "(a?){25}a{25}",
+    "(a|b|ab)*c",
+    "(.+)+;",
+    "(a*)*!",
+    "((a*)*)*!",
+    "(a+){9}~",
+    "[ab]*a[ab]{60}c",
+    "(?:a.*){8}z!",
+    ".*.*.*=.*",
+    "(\\s*a\\s*)*~",
+    "(a{1,30}){1,30}~",
+    "(?s).*a.*a.*a.*~",
+    "(b|a+)*~",
+    "((ab)*)+~",
+    "(a.|.a)+~",
+    "([^b]*a){6}~",
+    "(aa|aaa|aaaa)+~",
+    "a{0,200}~",
+    "(\\d|a|\\w)+~",
+    "(?:(?:a|b)+c?)+~",
+    "[a-c]+[b-d]+[c-e]+~",
+    "(a|ab|abc)*~",
+    "(a*b?)*~",
+    "x*x*x*x*x*x*~",
+    ".{0,90}~",
+    "(.?){30}~",
+    "(\\S+\\s*)+~",
+    "(?i)(a|A|b)+~",
+    "(a+b+)+~",
+    "(a+|b+|c+)*~",
+    "(ab?){40}~",
+    "a.*b.*c.*d.*~",
+    "(?:.a){30}~",
+    "(\\w*\\W?)*~",
+    "((a|b)(a|b))*~",
+    "(a|[ab]|[abc])*~",
+    "(aa?)+~",
+    "(a+a+)+~",
+    "([a-z]*)*~",
+    "(\\b\\w+\\b\\s?)+~",
+    "(a(b(c)?)?)*~",
 ]
 
 
@@ -43,7 +89,12 @@ def main() -> None:
     mixed = "\n".join(messages)[: 4 << 20]
     size = len(mixed.encode()) / 1e6
     scan("warm")
-    for name, kinds in (("full scan", ()), ("pii", ("pii",)), ("secrets", ("secrets",)), ("injection", ("injection",))):
+    for name, kinds in (
+        ("full scan", ()),
+        ("pii", ("pii",)),
+        ("secrets", ("secrets",)),
+        ("injection", ("injection",)),
+    ):
         speed = size / best(lambda kinds=kinds: scan(mixed, kinds=kinds))
         line(f"{name}, {size:.1f} MB of messages", speed, "MB/s", ">= 100", speed >= 100)
     source = "\n".join(source_lines(60_000))

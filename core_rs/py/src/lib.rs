@@ -2,10 +2,13 @@
 
 mod border;
 mod digest;
+mod eventstream;
 mod json;
 mod matching;
+mod patterns;
 mod score;
 mod sse;
+mod text;
 
 use pyo3::prelude::*;
 
@@ -13,9 +16,12 @@ use pyo3::prelude::*;
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     digest::register(module)?;
+    eventstream::register(module)?;
     json::register(module)?;
     matching::register(module)?;
+    patterns::register(module)?;
     score::register(module)?;
     sse::register(module)?;
+    text::register(module)?;
     Ok(())
 }

@@ -33,6 +33,12 @@ impl Regex {
         Ok(detached(py, text.len(), || self.0.is_match(&text)))
     }
 
+    #[pyo3(signature = (text, /))]
+    fn starts(&self, py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<Vec<usize>> {
+        let text = lenient(text)?;
+        Ok(detached(py, text.len(), || self.0.starts(&text)))
+    }
+
     #[getter]
     fn pattern(&self) -> &str {
         self.0.pattern()

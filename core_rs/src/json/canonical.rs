@@ -17,7 +17,8 @@ pub fn jcs(data: &[u8]) -> Result<Vec<u8>, Error> {
     canonical(&value)
 }
 
-/// SHA-256 of the canonical body with the values of `masked` members set to null, at any depth.
+/// SHA-256 of the canonical body with masked values set to null: a bare name masks the members of that
+/// name at any depth, `$.a.*.b` the one place that it spells (`*` is every element of an array).
 ///
 /// Integers beyond 2^53 keep all their digits: two ids that differ must not share a fingerprint.
 /// Duplicate keys: the last one counts. What is not JSON is SHA-256("raw:" ‖ body); no canonical
@@ -26,7 +27,11 @@ pub fn fingerprint(body: &[u8], masked: &[&str]) -> Result<Hash, Error> {
     let Ok(mut value) = serde_json::from_slice::<Value>(body) else {
         return Ok(sha256(&[b"raw:", body].concat()));
     };
-    mask(&mut value, masked);
+    let (paths, names): (Vec<&str>, Vec<&str>) = masked.iter().partition(|m| m.starts_with("$."));
+    for path in paths {
+        mask_at(&mut value, &path.split('.').skip(1).collect::<Vec<_>>());
+    }
+    mask(&mut value, &names);
     canonical(&value).map(|text| sha256(&text))
 }
 
@@ -48,6 +53,21 @@ fn mask(value: &mut Value, masked: &[&str]) {
         Value::Array(elements) => elements.iter_mut().for_each(|value| mask(value, masked)),
         Value::Number(number) if is_big_integer(number) => {
             *value = Value::String(format!("integer:{number}"));
+        }
+        _ => {}
+    }
+}
+
+fn mask_at(value: &mut Value, path: &[&str]) {
+    match (path.split_first(), value) {
+        (None, value) => *value = Value::Null,
+        (Some((&"*", rest)), Value::Array(elements)) => {
+            elements.iter_mut().for_each(|element| mask_at(element, rest));
+        }
+        (Some((&key, rest)), Value::Object(members)) => {
+            if let Some(member) = members.get_mut(key) {
+                mask_at(member, rest);
+            }
         }
         _ => {}
     }
@@ -144,6 +164,15 @@ mod tests {
     fn duplicate_keys_are_refused_at_any_depth() {
         let error = jcs(b"[\n{\"a\":1,\"\\u0061\":2}]").unwrap_err();
         assert!(error.to_string().contains("duplicate key `a`"), "{error}");
+    }
+
+    #[test]
+    fn a_path_masks_one_place_only() {
+        let masked = ["$.messages.*.id"];
+        let print = |body: &[u8]| fingerprint(body, &masked).unwrap();
+        let a = print(br#"{"messages": [{"id": 1, "x": {"id": 7}}]}"#);
+        assert_eq!(a, print(br#"{"messages": [{"id": 2, "x": {"id": 7}}]}"#));
+        assert_ne!(a, print(br#"{"messages": [{"id": 1, "x": {"id": 8}}]}"#));
     }
 
     #[test]

@@ -17,13 +17,24 @@ from faultwire.patterns import scan as find
 @click.command()
 @click.argument("target", metavar="TEXT|FILE|-")
 @click.option(
-    "--kind", "kinds", multiple=True, type=click.Choice(["pii", "secrets", "injection", "user"]),
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(["pii", "secrets", "injection", "user"]),
     help="What to look for; repeatable. Default: everything.",
 )
-@click.option("--locale", "locales", multiple=True, metavar="CC", help="Country code; repeatable. Default: all.")
-@click.option("--config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A faultwire.yaml with `patterns:`.")
+@click.option(
+    "--locale", "locales", multiple=True, metavar="CC", help="Country code; repeatable. Default: all."
+)
+@click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A faultwire.yaml with `patterns:`.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of lines.")
-def scan(target: str, kinds: tuple[str, ...], locales: tuple[str, ...], config: Path | None, as_json: bool) -> None:
+def scan(
+    target: str, kinds: tuple[str, ...], locales: tuple[str, ...], config: Path | None, as_json: bool
+) -> None:
     """Scan TEXT, a FILE, or standard input (-).
 
     Exits 1 if something is found. Values are masked in every output.

@@ -1,0 +1,83 @@
+//! Judging and comparing texts.
+
+use faultwire_core::text::{compare, leak, refusal};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::border::{detached, lenient, natural};
+
+/// (path, left, right)
+type Change = (String, Option<String>, Option<String>);
+/// (similarity, distance, same, reasons, changes, json)
+type Compared = (f64, usize, bool, Vec<String>, Vec<Change>, bool);
+/// (leaked, form, score, coverage, longest)
+type Leaked = (bool, &'static str, f64, f64, usize);
+
+#[pyfunction]
+#[pyo3(signature = (text, tool_calls, /))]
+fn judge_refusal(
+    text: &Bound<'_, PyString>,
+    tool_calls: i64,
+) -> PyResult<(&'static str, String, Vec<String>)> {
+    let calls = natural(tool_calls, "tool_calls")?;
+    let found = refusal::refusal(&lenient(text)?, calls);
+    Ok((found.verdict.name(), found.language, found.reasons))
+}
+
+#[pyfunction]
+#[pyo3(signature = (text, prompt, /))]
+fn find_leak(
+    py: Python<'_>,
+    text: &Bound<'_, PyString>,
+    prompt: &Bound<'_, PyString>,
+) -> PyResult<Leaked> {
+    let (text, prompt) = (lenient(text)?, lenient(prompt)?);
+    let found = detached(py, text.len(), || leak::leaks(&text, &prompt));
+    Ok((
+        found.leaked,
+        found.form.name(),
+        found.score,
+        found.coverage,
+        found.longest,
+    ))
+}
+
+#[pyfunction]
+#[pyo3(signature = (left, right, threshold, /))]
+fn compare_texts(
+    py: Python<'_>,
+    left: &Bound<'_, PyString>,
+    right: &Bound<'_, PyString>,
+    threshold: f64,
+) -> PyResult<Compared> {
+    let (left, right) = (lenient(left)?, lenient(right)?);
+    let found = detached(py, left.len() + right.len(), || {
+        compare::compare_at(&left, &right, threshold)
+    });
+    let changes = found
+        .changes
+        .into_iter()
+        .map(|change| (change.path, change.left, change.right))
+        .collect();
+    Ok((
+        found.similarity,
+        found.distance,
+        found.same,
+        found.reasons,
+        changes,
+        found.json,
+    ))
+}
+
+#[pyfunction]
+#[pyo3(signature = (left, right, /))]
+fn text_guard(left: &Bound<'_, PyString>, right: &Bound<'_, PyString>) -> PyResult<Vec<String>> {
+    Ok(compare::guard(&lenient(left)?, &lenient(right)?))
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(judge_refusal, module)?)?;
+    module.add_function(wrap_pyfunction!(find_leak, module)?)?;
+    module.add_function(wrap_pyfunction!(compare_texts, module)?)?;
+    module.add_function(wrap_pyfunction!(text_guard, module)?)
+}

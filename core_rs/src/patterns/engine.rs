@@ -1,0 +1,255 @@
+//! The compiled catalogue and the scan over one text.
+use super::automaton::Automaton;
+use super::check::{self, Check};
+use super::gate::{Border, Gate, Mark, Words};
+use super::injection::Injection;
+use super::keyed::Keyed;
+use super::{Entry, Hit, Kind, UserPatterns, mask, numbers, overlap};
+
+/// Texts are cut at multiples of this; each part is scanned with `MARGIN` bytes around it.
+pub const WINDOW: usize = 128 << 10;
+/// No match and no context reaches farther.
+pub const MARGIN: usize = 8 << 10;
+/// How near a context word must stand, before and after.
+const BEFORE: usize = 72;
+const AFTER: usize = 32;
+
+/// What to look for.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// No kinds = all.
+    pub kinds: Vec<Kind>,
+    /// Country codes; `None` = every country, with stricter rules for ambiguous forms.
+    pub locales: Option<Vec<String>>,
+    /// Patterns of the user, compiled.
+    pub user: UserPatterns,
+}
+
+impl Options {
+    pub fn wants(&self, kind: Kind) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&kind)
+    }
+}
+
+struct Form {
+    entry: usize,
+    bare: bool,
+    check: Option<Check>,
+}
+
+/// All entries, ready to run.
+pub struct Engine {
+    pub entries: Vec<Entry>,
+    gate: Gate,
+    forms: Vec<Form>,
+    automaton: Automaton,
+    /// Context words of each entry, sorted.
+    contexts: Vec<Vec<u32>>,
+    /// Keyed entries that each word wakes.
+    wakes: Vec<Vec<Keyed>>,
+    injection: Injection,
+}
+
+impl Engine {
+    pub fn new(entries: Vec<Entry>, injection: &str) -> Result<Self, String> {
+        let mut words = Words::default();
+        let mut contexts = Vec::new();
+        let mut keys: Vec<(u32, Keyed)> = Vec::new();
+        let (mut forms, mut sources): (Vec<Form>, Vec<&str>) = (Vec::new(), Vec::new());
+        for (index, entry) in entries.iter().enumerate() {
+            let mut own: Vec<u32> = entry
+                .context
+                .iter()
+                .flat_map(|word| words.spellings(word))
+                .collect();
+            own.sort_unstable();
+            contexts.push(own);
+            if entry.keyed() {
+                for key in &entry.keys {
+                    let border = match entry.value.is_empty()
+                        && entry.back == 0
+                        && !entry.regex.contains("(?i")
+                    {
+                        true => Border::Opens,
+                        false => Border::Free,
+                    };
+                    keys.push((words.number(key, border), Keyed::new(index, entry)?));
+                }
+                continue;
+            }
+            let check = match entry.check.as_str() {
+                "" => None,
+                name => Some(
+                    check::by_name(name)
+                        .ok_or_else(|| format!("{}: no check `{name}`", entry.id))?,
+                ),
+            };
+            for (source, bare) in [(&entry.regex, false), (&entry.bare, true)] {
+                if !source.is_empty() {
+                    forms.push(Form {
+                        entry: index,
+                        bare,
+                        check,
+                    });
+                    sources.push(source);
+                }
+            }
+        }
+        let automaton = Automaton::new(&sources)?;
+        let injection = Injection::new(injection, &mut words)?;
+        let mut wakes: Vec<Vec<Keyed>> = (0..words.len()).map(|_| Vec::new()).collect();
+        for (word, keyed) in keys {
+            wakes[word as usize].push(keyed);
+        }
+        Ok(Engine {
+            gate: words.build()?,
+            forms,
+            automaton,
+            contexts,
+            wakes,
+            injection,
+            entries,
+        })
+    }
+
+    /// Everything wanted in `text`, best of overlapping hits, sorted by start.
+    pub fn scan(&self, text: &[u8], options: &Options) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        for base in (0..text.len().max(1)).step_by(WINDOW) {
+            hits.extend(self.part(text, 0, base, options));
+        }
+        hits
+    }
+
+    /// The hits that begin in the window at absolute offset `base`; `text` begins at absolute `origin`.
+    pub fn part(&self, text: &[u8], origin: usize, base: usize, options: &Options) -> Vec<Hit> {
+        let from = base.saturating_sub(MARGIN).max(origin);
+        let to = (base + WINDOW + MARGIN).min(origin + text.len());
+        let mut hits = self.window(&text[from - origin..to - origin], options);
+        for hit in &mut hits {
+            hit.start += from;
+            hit.end += from;
+        }
+        hits.retain(|hit| hit.start >= base && hit.start < base + WINDOW);
+        hits
+    }
+
+    /// Injection patterns: id, category, examples that match, examples that do not.
+    pub fn injections(&self) -> impl Iterator<Item = (&str, &str, &[String], &[String])> {
+        self.injection.patterns().iter().map(|pattern| {
+            let raw = &pattern.raw;
+            (
+                raw.id.as_str(),
+                raw.category.as_str(),
+                raw.yes.as_slice(),
+                raw.no.as_slice(),
+            )
+        })
+    }
+
+    /// Ids of the injection patterns that `text` matches, however weak.
+    pub fn matches(&self, text: &str) -> Vec<String> {
+        self.injection.matches(
+            &self.gate,
+            text.as_bytes(),
+            &self.gate.marks(text.as_bytes()),
+        )
+    }
+
+    fn window(&self, text: &[u8], options: &Options) -> Vec<Hit> {
+        let marks = self.gate.marks(text);
+        let mut hits = Vec::new();
+        if options.wants(Kind::Pii) {
+            self.numbered(text, &marks, options, &mut hits);
+        }
+        if options.wants(Kind::Pii) || options.wants(Kind::Secrets) {
+            self.woken(text, &marks, options, &mut hits);
+        }
+        if options.wants(Kind::Injection) {
+            self.injection.scan(&self.gate, text, &marks, &mut hits);
+        }
+        if options.wants(Kind::User) {
+            options.user.scan(text, &mut hits);
+        }
+        for hit in &mut hits {
+            if hit.masked.is_empty() {
+                hit.masked = mask(&String::from_utf8_lossy(&text[hit.start..hit.end]));
+            }
+        }
+        overlap::resolve(hits)
+    }
+
+    /// Identifiers at token starts.
+    fn numbered(&self, text: &[u8], marks: &[Mark], options: &Options, hits: &mut Vec<Hit>) {
+        let locales = options.locales.as_deref();
+        numbers::visit(&self.automaton, text, |found| {
+            let form = &self.forms[found.pattern];
+            let entry = &self.entries[form.entry];
+            let strict = form.bare || (entry.gated && locales.is_none());
+            if strict && marks.is_empty() {
+                return;
+            }
+            let contextual = self.context(form.entry, marks, found.start, found.end);
+            let value = &text[found.start..found.end];
+            if (strict && !contextual)
+                || !entry.allowed(locales)
+                || form.check.is_some_and(|check| !check(value))
+            {
+                return;
+            }
+            let checked = if form.check.is_some() { 0.15 } else { 0.0 };
+            let near = if contextual { 0.1 } else { 0.0 };
+            let local = if entry.locale.is_empty() { 0.0 } else { 0.02 };
+            let score = if form.bare { 0.6 } else { 0.7 } + checked + near + local;
+            hits.push(hit(entry, found.start, found.end, score, contextual));
+        });
+    }
+
+    /// Entries whose key stands in the text.
+    fn woken(&self, text: &[u8], marks: &[Mark], options: &Options, hits: &mut Vec<Hit>) {
+        for mark in marks {
+            for keyed in &self.wakes[mark.word as usize] {
+                let entry = &self.entries[keyed.entry];
+                if !options.wants(entry.kind) || !entry.allowed(options.locales.as_deref()) {
+                    continue;
+                }
+                if let Some((start, end)) = keyed.find(text, mark.start, mark.end) {
+                    let score = match (entry.value.is_empty(), entry.assigned) {
+                        (true, _) => 0.95,
+                        (false, false) => 0.8,
+                        (false, true) => 0.6,
+                    };
+                    hits.push(hit(entry, start, end, score, false));
+                }
+            }
+        }
+    }
+
+    /// Whether one of the entry's context words stands near.
+    fn context(&self, entry: usize, marks: &[Mark], start: usize, end: usize) -> bool {
+        let own = &self.contexts[entry];
+        if own.is_empty() {
+            return false;
+        }
+        let first = marks.partition_point(|mark| mark.end + BEFORE < start);
+        marks[first..]
+            .iter()
+            .take_while(|mark| mark.end <= end + AFTER + 24)
+            .filter(|mark| mark.end <= start || (mark.start >= end && mark.start <= end + AFTER))
+            .any(|mark| own.binary_search(&mark.word).is_ok())
+    }
+}
+
+fn hit(entry: &Entry, start: usize, end: usize, score: f64, contextual: bool) -> Hit {
+    Hit {
+        kind: entry.kind,
+        id: entry.id.clone(),
+        category: entry.category.clone(),
+        severity: entry.severity,
+        start,
+        end,
+        score,
+        contextual,
+        masked: String::new(),
+    }
+}

@@ -1,0 +1,318 @@
+//! Running the patterns over every reading of a text.
+use std::collections::HashSet;
+
+use super::ENOUGH;
+use super::fixes::replaced;
+use super::lexicon::{Lexicon, Pattern, compile};
+use super::regions::foldable;
+use super::typo::Speller;
+use crate::patterns::gate::{Border, Gate, Mark, Words};
+use crate::patterns::{Hit, Kind};
+use crate::text::decode::{embedded, rot13};
+use crate::text::{View, fold};
+
+/// How far around a word of ours a pattern may reach.
+pub(super) const BEFORE: usize = 120;
+pub(super) const AFTER: usize = 240;
+/// Texts are read in blocks, so that what one holds does not slow the others down.
+const BLOCK: usize = 2 << 10;
+/// How much is read again around a corrected word.
+const AROUND: usize = 200;
+/// Findings so near each other add up.
+const TOGETHER: usize = 600;
+/// Layers of encoding that are taken off.
+const LAYERS: usize = 2;
+/// Shortest word whose ROT13 or reversal gives an encoded text away.
+const TELLING: usize = 5;
+
+/// The injection detector.
+#[derive(Debug)]
+pub struct Injection {
+    pub(super) lexicon: Lexicon,
+    pub(super) patterns: Vec<Pattern>,
+    pub(super) speller: Speller,
+    /// Gate words that are core words in ROT13, and reversed.
+    turned: HashSet<u32>,
+    mirrored: HashSet<u32>,
+}
+
+/// One pattern found at a span of the original.
+pub(super) struct Found {
+    pub pattern: usize,
+    pub start: usize,
+    pub end: usize,
+}
+
+impl Injection {
+    pub fn new(text: &str, words: &mut Words) -> Result<Self, String> {
+        let (lexicon, patterns) = compile(text, words)?;
+        let speller = Speller::new(&lexicon.vocabulary, &lexicon.real);
+        let telling = || {
+            lexicon
+                .vocabulary
+                .iter()
+                .filter(|word| word.len() >= TELLING)
+        };
+        let turned = telling()
+            .map(|word| {
+                words.number(
+                    &String::from_utf8_lossy(&rot13(word.as_bytes())),
+                    Border::Whole,
+                )
+            })
+            .collect();
+        let mirrored = telling()
+            .map(|word| words.number(&word.chars().rev().collect::<String>(), Border::Whole))
+            .collect();
+        Ok(Injection {
+            lexicon,
+            patterns,
+            speller,
+            turned,
+            mirrored,
+        })
+    }
+
+    /// The patterns and their examples.
+    pub fn patterns(&self) -> &[Pattern] {
+        &self.patterns
+    }
+
+    /// Adds the hits of `text`; `marks` are its gate words.
+    pub fn scan(&self, gate: &Gate, text: &[u8], marks: &[Mark], hits: &mut Vec<Hit>) {
+        let mut found = Vec::new();
+        self.read(gate, text, marks, LAYERS, &mut found);
+        found.sort_by_key(|one| (one.pattern, one.start, one.end));
+        found.dedup_by_key(|one| (one.pattern, one.start));
+        found.sort_by_key(|one| (one.start, one.end, one.pattern));
+        let mut from = 0;
+        while from < found.len() {
+            let mut end = found[from].end;
+            let mut to = from;
+            while to < found.len() && found[to].start <= end + TOGETHER {
+                end = end.max(found[to].end);
+                to += 1;
+            }
+            self.weigh(&found[from..to], hits);
+            from = to;
+        }
+    }
+
+    /// Adds the hits of one place if their evidence suffices.
+    fn weigh(&self, found: &[Found], hits: &mut Vec<Hit>) {
+        let mut kinds: Vec<usize> = found.iter().map(|one| one.pattern).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        let doubt: f64 = kinds
+            .iter()
+            .map(|pattern| 1.0 - self.patterns[*pattern].raw.weight)
+            .product();
+        if 1.0 - doubt < ENOUGH {
+            return;
+        }
+        hits.extend(found.iter().map(|one| {
+            let raw = &self.patterns[one.pattern].raw;
+            Hit {
+                kind: Kind::Injection,
+                id: raw.id.clone(),
+                category: raw.category.clone(),
+                severity: raw.severity,
+                start: one.start,
+                end: one.end,
+                score: raw.weight.max(1.0 - doubt),
+                contextual: false,
+                masked: String::new(),
+            }
+        }));
+    }
+
+    /// Ids of all patterns found, whatever they add up to.
+    pub fn matches(&self, gate: &Gate, text: &[u8], marks: &[Mark]) -> Vec<String> {
+        let mut found = Vec::new();
+        self.read(gate, text, marks, LAYERS, &mut found);
+        found
+            .iter()
+            .map(|one| self.patterns[one.pattern].raw.id.clone())
+            .collect()
+    }
+
+    /// Every reading of `text`: as it stands, folded, corrected, decoded.
+    fn read(
+        &self,
+        gate: &Gate,
+        text: &[u8],
+        marks: &[Mark],
+        layers: usize,
+        found: &mut Vec<Found>,
+    ) {
+        let mut first = 0;
+        for base in (0..text.len()).step_by(BLOCK) {
+            let from = base.saturating_sub(BEFORE);
+            let to = (base + BLOCK + AFTER).min(text.len());
+            while marks.get(first).is_some_and(|mark| mark.end <= from) {
+                first += 1;
+            }
+            let inside = marks[first..]
+                .iter()
+                .take_while(|mark| mark.end <= to)
+                .filter(|mark| mark.start >= from);
+            let own: Vec<Mark> = inside
+                .map(|mark| Mark {
+                    start: mark.start - from,
+                    end: mark.end - from,
+                    ..*mark
+                })
+                .collect();
+            let known = found.len();
+            self.block(gate, &text[from..to], &own, layers, found);
+            for one in &mut found[known..] {
+                one.start += from;
+                one.end += from;
+            }
+        }
+        if layers > 0 && text.len() >= 16 {
+            for inner in embedded(text) {
+                let marks = gate.marks(&inner.text);
+                self.inside(
+                    gate,
+                    &inner.text,
+                    &marks,
+                    layers,
+                    (inner.start, inner.end),
+                    found,
+                );
+            }
+        }
+    }
+
+    fn block(
+        &self,
+        gate: &Gate,
+        text: &[u8],
+        marks: &[Mark],
+        layers: usize,
+        found: &mut Vec<Found>,
+    ) {
+        self.words(gate, text, marks, found);
+        for (from, to) in foldable(text) {
+            let view = fold(&text[from..to]);
+            let own = gate.marks(&view.text);
+            let first = found.len();
+            self.words(gate, &view.text, &own, found);
+            for one in &mut found[first..] {
+                (one.start, one.end) = view.original(one.start, one.end);
+            }
+            self.hidden(&view, found);
+            for one in &mut found[first..] {
+                one.start += from;
+                one.end += from;
+            }
+        }
+        let seen = |list: &HashSet<u32>| {
+            marks
+                .iter()
+                .filter(|mark| list.contains(&mark.word))
+                .take(2)
+                .count()
+                == 2
+        };
+        if layers > 0 && seen(&self.turned) {
+            let plain = rot13(text);
+            self.inside(
+                gate,
+                &plain,
+                &gate.marks(&plain),
+                layers,
+                (0, text.len()),
+                found,
+            );
+        }
+        if layers > 0 && seen(&self.mirrored) {
+            let plain: Vec<u8> = text.iter().rev().copied().collect();
+            self.inside(
+                gate,
+                &plain,
+                &gate.marks(&plain),
+                layers,
+                (0, text.len()),
+                found,
+            );
+        }
+    }
+
+    fn inside(
+        &self,
+        gate: &Gate,
+        text: &[u8],
+        marks: &[Mark],
+        layers: usize,
+        span: (usize, usize),
+        found: &mut Vec<Found>,
+    ) {
+        let first = found.len();
+        self.read(gate, text, marks, layers - 1, found);
+        for one in &mut found[first..] {
+            (one.start, one.end) = span;
+        }
+    }
+
+    /// Invisible text, which no honest source contains in quantity.
+    fn hidden(&self, view: &View, found: &mut Vec<Found>) {
+        let Some((start, end)) = view.unseen else {
+            return;
+        };
+        let mut note = |id: &str, seen: bool| {
+            if let Some(pattern) = self
+                .patterns
+                .iter()
+                .position(|pattern| pattern.raw.id == id)
+                .filter(|_| seen)
+            {
+                found.push(Found {
+                    pattern,
+                    start,
+                    end,
+                });
+            }
+        };
+        note("hidden-tag-characters", view.tags > 3);
+        note("hidden-zero-width", view.hidden > 5);
+        note("hidden-bidi", view.bidi > 1);
+    }
+
+    /// The patterns on one reading, then on its correction.
+    fn words(&self, gate: &Gate, text: &[u8], marks: &[Mark], found: &mut Vec<Found>) {
+        let classes = |mark: &Mark| {
+            self.lexicon
+                .classes
+                .get(mark.word as usize)
+                .is_some_and(|list| !list.is_empty())
+        };
+        let own: Vec<Mark> = marks.iter().copied().filter(classes).collect();
+        self.match_all(text, &own, found);
+        let fixes = self.fixes(text, &own);
+        if fixes.is_empty() {
+            return;
+        }
+        let mut at = 0;
+        while at < fixes.len() {
+            let from = fixes[at].0.saturating_sub(AROUND);
+            let mut last = at;
+            while fixes
+                .get(last + 1)
+                .is_some_and(|next| next.0 < fixes[last].1 + 2 * AROUND)
+            {
+                last += 1;
+            }
+            let to = (fixes[last].1 + AROUND).min(text.len());
+            let view = replaced(text, from, to, &fixes[at..=last]);
+            let marks: Vec<Mark> = gate.marks(&view.text).into_iter().filter(classes).collect();
+            let first = found.len();
+            self.match_all(&view.text, &marks, found);
+            for one in &mut found[first..] {
+                (one.start, one.end) = view.original(one.start, one.end);
+            }
+            at = last + 1;
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The patterns on one reading of a text.
+use std::cmp::Ordering;
+
+use super::judge::{AFTER, BEFORE, Found, Injection};
+use crate::patterns::gate::Mark;
+
+/// How near the needed words must stand to each other.
+const NEAR: usize = 140;
+
+impl Injection {
+    /// Every pattern whose needed words stand near each other, where its expression matches.
+    pub(super) fn match_all(&self, text: &[u8], marks: &[Mark], found: &mut Vec<Found>) {
+        if marks.is_empty() {
+            return;
+        }
+        let lower = text.to_ascii_lowercase();
+        let mut seen: Vec<Vec<u32>> = vec![Vec::new(); self.lexicon.count];
+        for mark in marks {
+            for class in &self.lexicon.classes[mark.word as usize] {
+                seen[usize::from(*class)].push(mark.start as u32);
+            }
+        }
+        let within = |from: usize, to: usize, set: &[usize]| {
+            set.iter().any(|class| {
+                let list = &seen[*class];
+                let place = list.partition_point(|start| (*start as usize) < from);
+                list.get(place).is_some_and(|start| *start as usize <= to)
+            })
+        };
+        let size = |set: &[usize]| set.iter().map(|class| seen[*class].len()).sum::<usize>();
+        for (index, pattern) in self.patterns.iter().enumerate() {
+            let empty = |set: &Vec<usize>| set.iter().all(|class| seen[*class].is_empty());
+            if pattern.needs.iter().any(empty) {
+                continue;
+            }
+            let rarest = (0..pattern.needs.len()).min_by_key(|place| size(&pattern.needs[*place]));
+            let Some(rarest) = pattern.lead.or(rarest) else {
+                continue;
+            };
+            let mut places: Vec<u32> = pattern.needs[rarest]
+                .iter()
+                .flat_map(|class| seen[*class].iter().copied())
+                .collect();
+            // words of classes stand in the order of the pattern; its keys stand anywhere
+            let loose = usize::from(!pattern.raw.keys.is_empty());
+            let close = |at: usize| {
+                pattern.needs.iter().enumerate().all(|(index, set)| {
+                    let free = index < loose || rarest < loose;
+                    match index.cmp(&rarest) {
+                        Ordering::Equal => true,
+                        _ if free => within(at.saturating_sub(NEAR), at + NEAR, set),
+                        Ordering::Less => within(at.saturating_sub(NEAR), at, set),
+                        Ordering::Greater => within(at, at + NEAR, set),
+                    }
+                })
+            };
+            places.sort_unstable();
+            let mut done = 0;
+            for place in places {
+                let at = place as usize;
+                if at < done || !close(at) {
+                    continue;
+                }
+                let from = if pattern.lead.is_some() {
+                    at
+                } else {
+                    at.saturating_sub(BEFORE).max(done)
+                };
+                let to = (at + AFTER).min(text.len());
+                if let Some(hit) = pattern.regex.find(&lower[from..to]) {
+                    found.push(Found {
+                        pattern: index,
+                        start: from + hit.start(),
+                        end: from + hit.end(),
+                    });
+                    done = from + hit.end();
+                } else {
+                    done = at + 1;
+                }
+            }
+        }
+    }
+}

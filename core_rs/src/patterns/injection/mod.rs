@@ -1,0 +1,17 @@
+//! Prompt injection: what tries to give orders to the model that reads it.
+//!
+//! A smoke test, not a verdict: contracts rest on effects (`injection_not_obeyed`, `canary_not_leaked`).
+//! The text is judged as written, folded (look-alikes, invisible characters, escapes), corrected (typos,
+//! leetspeak) and decoded (Base64, hex, ROT13, reversed; two layers). Each pattern is a sequence of word
+//! classes (`lexicon`); evidence adds up, and hits are given from `ENOUGH` on.
+mod fixes;
+mod judge;
+mod lexicon;
+mod matching;
+mod regions;
+mod typo;
+
+pub use judge::Injection;
+
+/// Combined evidence from which a text counts as an injection.
+pub const ENOUGH: f64 = 0.5;

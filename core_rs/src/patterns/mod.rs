@@ -1,0 +1,36 @@
+//! The pattern engine: personal data, secrets, prompt injections and users' own patterns.
+//!
+//! Patterns are data (`core_rs/patterns/*.toml`); this module is what runs them in linear time:
+//!
+//! 1. `gate` finds every word that some entry cares about in one Aho-Corasick pass;
+//! 2. `numbers` visits each token that could begin an identifier with one anchored automaton;
+//! 3. `keyed` runs the entries whose key word was seen;
+//! 4. `injection` judges prompt injections on normalised text;
+//! 5. `overlap` keeps the best of overlapping hits.
+//!
+//! Texts are scanned in windows whose borders depend on absolute offsets only, so a stream gives the
+//! same verdict at any chunking (`stream`).
+mod automaton;
+mod boundary;
+mod catalog;
+pub mod check;
+mod engine;
+mod entropy;
+mod entry;
+mod gate;
+mod hit;
+pub mod injection;
+mod keyed;
+mod mask;
+mod numbers;
+mod overlap;
+mod stream;
+mod user;
+
+pub use catalog::{catalog, engine};
+pub use engine::{Engine, Options, WINDOW};
+pub use entry::{Entry, Kind, Severity};
+pub use hit::Hit;
+pub use mask::mask;
+pub use stream::Stream;
+pub use user::{UserPattern, UserPatterns};
