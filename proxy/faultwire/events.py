@@ -92,6 +92,7 @@ class ToolResult:
     is_error: bool
     path: Path
     new: bool
+    earlier: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,8 @@ class Exchange:
     """One request and, once it has come, its response, as faults and checks see it.
 
     `key` is the fingerprint of what was asked (volatile fields masked), `n` counts the earlier
-    logical calls with that key in this session, `attempt` the SDK's retries of this logical call.
+    logical calls with that key in this session, `attempt` the SDK's retries of this logical call;
+    `at_s` is how long the session had lasted when the request came, in seconds.
     """
 
     session: str
@@ -161,6 +163,7 @@ class Exchange:
     key: str = ""
     n: int = 0
     attempt: int = 0
+    at_s: float = 0.0
 
 
 # ---------------------------------------------------------------- what a fault does
@@ -206,14 +209,15 @@ class Reset:
 
 Action = Send | Wait | Cut | Reset
 
-Outcome = Literal["fired", "skipped", "inapplicable", "no_effect", "preempted"]
+Outcome = Literal["fired", "skipped", "inapplicable", "no_effect", "preempted", "returned"]
 
 
 @dataclass(frozen=True, slots=True)
 class FaultFired:
     """One line of the ledger: what a fault decided on an exchange, why, and what it did.
 
-    Only `outcome == "fired"` means that the agent met the fault. `unit` is the roll, where one was
+    Only `outcome == "fired"` means that the agent met the fault; `returned` means that a canary which it
+    planted earlier came back in this request. `unit` is the roll, where one was
     made; `effect` says what was done in words.
     """
 

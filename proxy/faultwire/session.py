@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from faultwire.events import header
 
 if TYPE_CHECKING:
-    from faultwire.events import Exchange
+    from collections.abc import Iterable
+
+    from faultwire.events import Exchange, FaultFired, Headers, RequestView, ToolCall, ToolResult
     from faultwire.wire._api import Rewrite
 
 KEPT = 4096
@@ -41,6 +43,16 @@ class Subject:
     n: int
     attempt: int
     name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """Who planted a canary: the entry and its fault, and the exchange in which it went out."""
+
+    entry: str
+    fault: str
+    site: str
+    number: int
 
 
 @dataclass(slots=True)
@@ -80,7 +92,19 @@ class SessionState:
     """Counts, attempts and remembered rewrites of one session."""
 
     rewrites: OrderedDict[str, Rewrite | None] = field(default_factory=OrderedDict)
-    """Tool-call id to what its result was replaced with; None where it was let through."""
+    """A tool result's key to what it was replaced with; None where it was let through."""
+    untold: dict[str, FaultFired] = field(default_factory=dict)
+    """A tool result's key to the ledger's line about its fault, until a model has answered a request
+    that carried it: only then has the fault been met."""
+    tools: OrderedDict[str, ToolCall] = field(default_factory=OrderedDict)
+    """Tool-call id to the call, from responses of providers that keep the conversation themselves."""
+    retold: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    """Digest of a text of the conversation to what it was changed to."""
+    canaries: OrderedDict[str, Planted] = field(default_factory=OrderedDict)
+    """Words that were planted, by whom."""
+    _said: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    _memories: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _begun: dict[str, tuple[int, float]] = field(default_factory=dict)
     _counts: dict[str, tuple[int, int]] = field(default_factory=dict)
     _calls: OrderedDict[str, _Call] = field(default_factory=OrderedDict)
     _decided: OrderedDict[tuple[str, str, int], Judgement] = field(default_factory=OrderedDict)
@@ -94,11 +118,11 @@ class SessionState:
     def identify(self, exchange: Exchange) -> Exchange:
         """Number a logical call and its attempts.
 
-        A retry is told by the SDK's own counter (`x-stainless-retry-count`), or, from SDKs that
-        send none, by the same request again right after a fault broke it.
+        A retry is told by the SDK's own counter (`x-stainless-retry-count`, `amz-sdk-request`), or,
+        from SDKs that send none, by the same request again right after a fault broke it.
         """
         call = self._call(exchange.key)
-        told = header(exchange.request.headers, "x-stainless-retry-count")
+        told = _retries_told(exchange.request.headers)
         n = call.retried(told)
         if n is None:
             n = call.begin()
@@ -127,16 +151,61 @@ class SessionState:
         """The judgement on an earlier attempt of the same logical call."""
         return self._decided.get((entry, subject.key, subject.n)) if subject.attempt else None
 
-    def note(self, entry: str, subject: Subject, judgement: Judgement) -> None:
+    def begun(self, entry: str) -> tuple[int, float] | None:
+        """The logical call on which an entry first fired, from 1, and its instant; None before."""
+        return self._begun.get(entry)
+
+    def note(self, entry: str, subject: Subject, judgement: Judgement, at_s: float = 0.0) -> None:
         """Count a decision; the attempts of one logical call count once."""
         if self.decided(entry, subject) is None:
             seen, fired = self.counts(entry)
             self._counts[entry] = (seen + 1, fired + (judgement[0] == "fire"))
+            if judgement[0] == "fire":
+                self._begun.setdefault(entry, (seen + 1, at_s))
             _bounded(self._decided, (entry, subject.key, subject.n), judgement)
 
-    def remember(self, call_id: str, rewrite: Rewrite | None) -> None:
+    def learn(self, calls: Iterable[ToolCall]) -> None:
+        """Keep the calls of a response whose conversation the provider keeps."""
+        for call in calls:
+            if call.id:
+                _bounded(self.tools, call.id, call)
+
+    def named(self, view: RequestView) -> RequestView:
+        """The view with the tools named that only an earlier response named."""
+        if not self.tools or all(result.name for result in view.results):
+            return view
+        turns = tuple(
+            replace(turn, tool_results=tuple(self._named(result) for result in turn.tool_results))
+            for turn in view.turns
+        )
+        return replace(view, turns=turns)
+
+    def _named(self, result: ToolResult) -> ToolResult:
+        call = None if result.name else self.tools.get(result.call_id)
+        return replace(result, name=call.name, arguments=call.arguments) if call else result
+
+    def remember(self, key: str, rewrite: Rewrite | None) -> None:
         """Keep what was done to a tool's result, to do the same in every later request."""
-        _bounded(self.rewrites, call_id, rewrite)
+        _bounded(self.rewrites, key, rewrite)
+
+    def retell(self, digest: str, text: str) -> None:
+        """Keep what a text was changed to, to change it again in every later request."""
+        _bounded(self.retold, digest, text)
+
+    def plant(self, canary: str, planted: Planted) -> None:
+        """Look out for a word in all that the agent sends from now on."""
+        if canary not in self.canaries:
+            _bounded(self.canaries, canary, planted)
+
+    def said(self, tool: str, text: str) -> str | None:
+        """Take note of a tool's result; returns the one before it."""
+        before = self._said.get(tool)
+        _bounded(self._said, tool, text)
+        return before
+
+    def memory(self, entry: str) -> dict[str, Any]:
+        """What the faults of one entry keep between exchanges."""
+        return self._memories.setdefault(entry, {})
 
     def _call(self, key: str) -> _Call:
         found = self._calls.get(key)
@@ -144,6 +213,15 @@ class SessionState:
             found = _Call()
         _bounded(self._calls, key, found)
         return found
+
+
+def _retries_told(headers: Headers) -> str | None:
+    """How many retries came before this attempt, in the SDK's own words; AWS counts attempts from 1."""
+    told = header(headers, "x-stainless-retry-count")
+    if told is not None:
+        return told
+    attempt = (header(headers, "amz-sdk-request") or "").partition("attempt=")[2].partition(";")[0].strip()
+    return str(int(attempt) - 1) if attempt.isascii() and attempt.isdigit() and len(attempt) < 4 else None
 
 
 def _bounded(memory: OrderedDict[K, V], key: K, value: V) -> None:

@@ -184,3 +184,39 @@ def test_a_plan_is_a_value():
     one, other = (decide(CHAOS, Dice(9, "s"), sent, SessionState()) for _ in range(2))
     assert one == other
     assert one != decide(CHAOS, Dice(10, "s"), sent, SessionState())
+
+
+TRIGGERS = parse(
+    """
+faults:
+  - {status: {code: 500}, id: every, trigger: {every: 2}}
+  - {status: {code: 500}, id: calls, trigger: {calls: [1, 3]}}
+  - status: {code: 500}
+    id: stages
+    trigger: {stages: [{for_calls: 2, probability: 0.5}, {probability: 0.2}]}
+  - {status: {code: 500}, id: recover, trigger: {probability: 0.5, recover_after: {calls: 2}}}
+  - {status: {code: 500}, id: said, on: {turn: 9}}
+""",
+    "triggers.yaml",
+)
+
+
+def test_every_trigger_decides_the_same_twice_and_by_the_seed():
+    once = [plan_hash(TRIGGERS, seed) for seed in range(300)]
+    assert once == [plan_hash(TRIGGERS, seed) for seed in range(300)]
+    assert len(set(once)) > 10
+
+
+@given(seed=st.integers(0, 2**32), at=st.integers(0, 5))
+def test_an_added_fault_changes_no_decision_of_any_trigger(seed, at):
+    entries = (*TRIGGERS.entries[:at], *CHAOS.entries, *TRIGGERS.entries[at:])
+    more = TRIGGERS.model_copy(update={"entries": entries})
+    mine = {entry.id for entry in TRIGGERS.entries}
+
+    def decisions(profile):
+        session = Session(profile, seed, "s")
+        for request in TRAFFIC:
+            session.send(*request)
+        return [line for line in session.lines if line[0] in mine]
+
+    assert decisions(more) == decisions(TRIGGERS)

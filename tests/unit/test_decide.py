@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from faultwire.decide import Decision, Plan, composed, decide, decide_head, decide_result
+from faultwire.decide import Decision, Plan, decide, decide_head, decide_result
 from faultwire.dice import Dice
 from faultwire.events import Exchange, Request, RequestView, Response, ToolResult
 from faultwire.profile.load import parse
@@ -31,7 +31,7 @@ def call(n: int = 0, attempt: int = 0, key: str = "k", *, stream: bool = False) 
 def noted(plan: Plan, state: SessionState) -> Plan:
     for decision in plan.decisions:
         if decision.counted:
-            state.note(decision.entry.id, decision.subject, decision.call)
+            state.note(decision.entry.id, decision.subject, decision.call, decision.at_s)
     return plan
 
 
@@ -62,10 +62,59 @@ CALLS = [call(n) for n in range(6)]
         ("{after_calls: 1, max_times: 2}", [0, 1, 1, 0, 0, 0]),
         ("{first: 4, max_times: 1}", [1, 0, 0, 0, 0, 0]),
         ("{probability: 0, max_times: 1}", [0, 0, 0, 0, 0, 0]),
+        ("{every: 2}", [0, 1, 0, 1, 0, 1]),
+        ("{every: 2, after_calls: 1}", [0, 0, 1, 0, 1, 0]),
+        ("{calls: [2, 5]}", [0, 1, 0, 0, 1, 0]),
+        ("{calls: [2, 5], max_times: 1}", [0, 1, 0, 0, 0, 0]),
+        ("{stages: [{for_calls: 2, probability: 0}, {for_calls: 1, probability: 1}]}", [0, 0, 1, 0, 0, 0]),
+        ("{stages: [{for_calls: 4, probability: 0}, {probability: 1}]}", [0, 0, 0, 0, 1, 1]),
+        ("{after_calls: 1, recover_after: {calls: 2}}", [0, 1, 1, 0, 0, 0]),
+        ("{every: 2, recover_after: {calls: 3}}", [0, 1, 0, 1, 0, 0]),
     ],
 )
 def test_triggers(trigger, expected):
     assert fired(profile(f"rate_limit: , trigger: {trigger}"), CALLS) == [bool(e) for e in expected]
+
+
+@pytest.mark.parametrize(
+    ("trigger", "expected"),
+    [
+        ("{between_s: [10, 20]}", [0, 1, 1, 0, 0, 0]),
+        ("{between_s: [0, 10.5]}", [1, 1, 0, 0, 0, 0]),
+        ("{recover_after: {s: 15}}", [1, 1, 1, 0, 0, 0]),
+        ("{between_s: [5, 99], recover_after: {s: 10}}", [0, 1, 1, 0, 0, 0]),
+    ],
+)
+def test_triggers_by_time(trigger, expected):
+    """The instants are those that the exchanges carry."""
+    times = [replace(call(n), at_s=at) for n, at in enumerate((0.0, 10.0, 14.0, 20.0, 30.0, 40.0))]
+    assert fired(profile(f"rate_limit: , trigger: {trigger}"), times) == [bool(e) for e in expected]
+
+
+@pytest.mark.parametrize(
+    ("trigger", "at_s", "reason"),
+    [
+        ("{every: 2}", 0, "call 1 is not one in 2"),
+        ("{calls: [2, 5]}", 0, "call 1 is none of 2, 5"),
+        ("{between_s: [1, 2]}", 0.5, "0.5 s is not between 1 and 2 s"),
+        ("{stages: [{for_calls: 3, probability: 1}]}", 0, "rolled 0."),
+    ],
+)
+def test_reasons_of_the_other_triggers(trigger, at_s, reason):
+    made = profile(f"rate_limit: , trigger: {trigger}")
+    assert only(decide(made, DICE, replace(call(), at_s=at_s), SessionState())).reason.startswith(reason)
+
+
+def test_recovery_and_the_last_stage_say_so():
+    for trigger, reason in (
+        ("{recover_after: {calls: 1}}", "recovered after 1 calls"),
+        ("{stages: [{for_calls: 1, probability: 1}]}", "call 2 is past the last stage"),
+    ):
+        state, made = SessionState(), profile(f"rate_limit: , trigger: {trigger}")
+        decisions = [only(noted(decide(made, DICE, exchange, state), state)) for exchange in CALLS[:2]]
+        assert [d.verb for d in decisions] == ["fire", "skip"]
+        assert decisions[1].reason == reason
+        assert decisions[1].unit is None, "a skipped trigger rolls nothing"
 
 
 def test_probability_is_met_in_the_long_run():
@@ -171,7 +220,7 @@ def test_faults_are_composed_by_site_and_within_a_site_by_file():
         "reset: ",
     )
     order = ["latency", "reset", "tool_error", "status", "rate_limit", "slow_tokens"]
-    assert [entry.fault.name for entry in composed(made)] == order
+    assert [entry.fault.name for entry in made.composed] == order
     plan = decide(made, DICE, call(stream=True), SessionState())
     assert [d.entry.fault.name for d in plan.firing] == [name for name in order if name != "tool_error"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from faultwire.events import Exchange, Request
-from faultwire.session import KEPT, OPEN, UNTOLD, SessionState, Subject
+from faultwire.session import KEPT, OPEN, UNTOLD, Planted, SessionState, Subject
 from faultwire.wire._api import Rewrite
 
 FIRE = ("fire", "because", None)
@@ -159,3 +159,39 @@ def test_memory_is_bounded():
         state.broke("same", n)
     assert len(state._calls["same"].attempts) <= OPEN
     assert len(state._calls["same"].broken) <= OPEN
+
+
+# ---------------------------------------------------------------- what faults keep
+
+
+def test_the_first_fire_of_an_entry_is_remembered_with_its_instant():
+    state = SessionState()
+    state.note("e", Subject("k", 0, 0), SKIP, 1.0)
+    assert state.begun("e") is None
+    state.note("e", Subject("k", 1, 0), FIRE, 2.5)
+    state.note("e", Subject("k", 2, 0), FIRE, 9.0)
+    assert state.begun("e") == (2, 2.5)
+
+
+def test_each_entry_has_a_memory_of_its_own():
+    state = SessionState()
+    state.memory("a")["x"] = 1
+    assert state.memory("a") == {"x": 1}
+    assert state.memory("b") == {}
+
+
+def test_a_tools_earlier_result_is_given_back():
+    state = SessionState()
+    assert [state.said("t", text) for text in ("a", "b", "c")] == [None, "a", "b"]
+    assert state.said("other", "x") is None
+
+
+def test_texts_and_canaries_are_kept_and_bounded():
+    state = SessionState()
+    planted = Planted("e", "bait", "result", 1)
+    for i in range(KEPT + 5):
+        state.retell(f"d{i}", "t")
+        state.plant(f"c{i}", planted)
+    assert len(state.retold) == len(state.canaries) == KEPT
+    state.plant(f"c{KEPT}", Planted("later", "bait", "result", 9))
+    assert state.canaries[f"c{KEPT}"] is planted, "the first exchange in which it went out counts"

@@ -20,6 +20,7 @@ COMMANDS: dict[str, Lazy] = {
     "init": Lazy("init:init", "Write a commented faultwire.yaml."),
     "profiles": Lazy("profiles:profiles", "List, show and check profiles."),
     "faults": Lazy("faults:faults", "List and show faults."),
+    "schema": Lazy("schema:schema", "Print JSON Schemas for editors."),
     "checks": Lazy("checks:checks", "List and show checks."),
     "tape": Lazy("tape:tape", "List, show and verify tapes."),
     "scan": Lazy("scan:scan", "Scan TEXT, a FILE, or standard input (-)."),

@@ -45,8 +45,11 @@ def named(profile: Profile) -> str:
     return f"{profile.name} ({profile.path}{digest})"
 
 
-def summary(history: History, tape: str, ledger: str) -> str:
-    """What was seen and what was broken: counts, each fault that the agent met, tape and ledger hash."""
+def summary(history: History, tape: str, ledger: str, notes: Iterable[str] = ()) -> str:
+    """What was seen and what was broken: counts, each fault that the agent met, tape and ledger hash.
+
+    `notes` tell of traffic that became no exchange.
+    """
     kinds = Counter(exchange.kind for exchange in history.exchanges)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     fired = [(exchange, fault) for exchange in history.exchanges for fault in exchange.faults]
@@ -59,7 +62,7 @@ def summary(history: History, tape: str, ledger: str) -> str:
         lines.append(f"  #{exchange.number} {exchange.kind}  {fault.id}{about}: {what}")
     if len(met) > SHOWN:
         lines.append(f"  and {len(met) - SHOWN} more: `faultwire tape show {tape}`")
-    lines += [f"  {line}" for line in refusals(history.exchanges)]
+    lines += [f"  {line}" for line in (*refusals(history.exchanges), *notes)]
     lines.append(fields([("tape     ", tape)]))
     lines.append(f"ledger: {ledger}")
     return "\n".join(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +13,6 @@ from faultwire.cli.options import Traffic, traffic_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from faultwire.events import History
     from faultwire.mitm.client import SessionSummary
@@ -31,9 +31,18 @@ SESSION = "exec"
 @click.option(
     "--allow-no-traffic", is_flag=True, help="Do not void the run when nothing came through the proxy."
 )
+@click.option(
+    "--dry-run",
+    "dry_run",
+    type=click.Path(path_type=Path),
+    metavar="TAPE",
+    help="Run nothing: say what the faults would do to this tape's traffic, and why not.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARG]...")
-def exec_(command: tuple[str, ...], allow_no_traffic: bool, quiet: bool, **options: Any) -> None:
+def exec_(
+    command: tuple[str, ...], allow_no_traffic: bool, dry_run: Path | None, quiet: bool, **options: Any
+) -> None:
     """Run any command behind the proxy and break its traffic.
 
     The command gets our stdin, stdout, stderr and signals, and its exit code is ours (128+n for
@@ -50,6 +59,9 @@ def exec_(command: tuple[str, ...], allow_no_traffic: bool, quiet: bool, **optio
     from faultwire.errors import UsageError
     from faultwire.runner.launch import start_run
 
+    if dry_run is not None:
+        show_rehearsal(dry_run, Traffic(**options))
+        return
     if not command:
         raise UsageError(
             "found no command, expected one after `--`",
@@ -72,10 +84,23 @@ def exec_(command: tuple[str, ...], allow_no_traffic: bool, quiet: bool, **optio
         ledger = run.ledger_hash()
         if not quiet:
             say()
-            say(summary(history, str(run.tape), ledger))
+            say(summary(history, str(run.tape), ledger, closed.notes))
         learn(run, closed, history, command, allow_no_traffic=allow_no_traffic)
         run.folder.end("finished", exit_code=child.shell_code(code), ledger=ledger)
     sys.exit(child.shell_code(code))
+
+
+def show_rehearsal(path: Path, traffic: Traffic) -> None:
+    """Say what the faults would do to the traffic on a tape."""
+    from faultwire.cli._rehearse import lines, rehearse
+    from faultwire.cli.output import show
+    from faultwire.tape.find import find
+    from faultwire.tape.read import TapeReader
+
+    profile = traffic.load()
+    with TapeReader.open(find(str(path))) as tape:
+        for line in lines(rehearse(tape, profile, traffic.seed)):
+            show(line)
 
 
 def learn(
@@ -95,7 +120,8 @@ def learn(
 
         runtime = recognise(command, os.environ)
         raise CaptureError(
-            f"`{command[0]}` sent nothing through the proxy, so the run is void",
+            f"`{command[0]}` sent nothing through the proxy, so the run is void"
+            + "".join(f"; {note}" for note in closed.notes),
             hint=f"{needs(runtime)}; `faultwire doctor -- CMD` says more, "
             "and --allow-no-traffic accepts a run without traffic",
         )

@@ -93,13 +93,14 @@ def _ready(listening: Listening, format_: str) -> None:
 
 def _list(format_: str) -> None:
     from faultwire.mock._registry import BUILTIN
-    from faultwire.mock.hosts import PROVIDER_HOSTS
+    from faultwire.mock.hosts import PROVIDER_HOSTS, PROVIDER_PATTERNS
 
     rows = [{"method": "POST", "path": f"…{d.path}", "speaks": d.provider} for d in BUILTIN]
     rows.append({"method": "GET", "path": "…/models", "speaks": "model list"})
+    rows.append({"method": "GET", "path": "…/api/tags", "speaks": "Ollama's model list"})
     if format_ == "json":
-        show_json({"endpoints": rows, "hosts": list(PROVIDER_HOSTS)})
+        show_json({"endpoints": rows, "hosts": [*PROVIDER_HOSTS, *PROVIDER_PATTERNS]})
         return
     show(fields((f"{row['method']} {row['path']}", row["speaks"]) for row in rows))
     show()
-    show("Stands in for: " + ", ".join(PROVIDER_HOSTS))
+    show("Stands in for: " + ", ".join((*PROVIDER_HOSTS, *PROVIDER_PATTERNS)))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from faultwire.cli.output import Format, columns, fields, format_option, show, show_json
+from faultwire.cli.output import Format, columns, fields, format_option, say, show, show_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,9 +72,11 @@ def validate(file: str, format_: Format) -> None:
 
     profile = load(find(file))
     if format_ == "json":
-        show_json({"valid": True, "profile": dump(profile)})
+        show_json({"valid": True, "profile": dump(profile), "warnings": list(profile.warnings)})
     else:
         show(_summary(profile))
+        for warning in profile.warnings:
+            say(f"warning: {warning}")
 
 
 def _summary(profile: Profile) -> str:

@@ -50,7 +50,7 @@ def proxy(format_: str, **options: Any) -> None:
         closed = run.close_session(SESSION)
         ledger = run.ledger_hash()
         say()
-        say(summary(run.history(SESSION), str(run.tape), ledger))
+        say(summary(run.history(SESSION), str(run.tape), ledger, closed.notes))
         if closed.voids:
             raise FaultError(f"the run is void: {'; '.join(closed.voids)}", code="run.void")
         run.folder.end("finished", ledger=ledger)

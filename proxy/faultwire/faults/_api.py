@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from faultwire.events import Kind, Send
+from faultwire.faults._wire import no_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -144,8 +145,6 @@ class RequestFault(Fault):
 
     def inapplicable(self, exchange: Exchange) -> str | None:
         """Only where the protocol's requests can be edited, and are not signed."""
-        from faultwire.faults._wire import no_texts
-
         return super().inapplicable(exchange) or no_texts(exchange)
 
 

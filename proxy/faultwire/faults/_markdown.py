@@ -20,9 +20,10 @@ A fault is one way of breaking an exchange. It acts where the agent meets it:
 | site | the agent sees |
 |---|---|
 | `connection` | nothing, late, or an aborted connection |
+| `request` | nothing at once: the model reads another conversation |
 | `result` | nothing at once: the model reads another tool result in its next request |
 | `response` | another status, headers or body |
-| `stream` | single events of a live stream delayed, or none any more |
+| `stream` | single events of a live stream changed, lost, delayed, or none any more |
 
 Several faults may meet in one exchange. They act in the order of this table, and within a site in
 the order of the profile; the first one that ends the exchange wins, and the tape says which ones came

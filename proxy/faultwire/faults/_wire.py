@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from faultwire import wire
 from faultwire.events import header
-from faultwire.wire import plain, sse
+from faultwire.wire import framing, plain
 
 if TYPE_CHECKING:
     from faultwire.events import Exchange, Response
@@ -24,13 +24,15 @@ def error_answer(
 ) -> Response:
     """The error that the other side of this exchange would send, in its own shape."""
     protocol = protocol_of(exchange)
-    error = protocol.error if protocol else plain.error
-    return error(status, message=message, retry_after_s=retry_after_s)
+    if protocol is None:
+        return plain.error(status, message=message, retry_after_s=retry_after_s)
+    provider = exchange.provider
+    return protocol.error_by(provider, status, message=message, retry_after_s=retry_after_s)
 
 
 def no_stream(exchange: Exchange) -> str | None:
     """Why a fault on single events cannot act here, or None."""
-    if exchange.response is not None and not sse.is_sse(exchange.response.headers):
+    if exchange.response is not None and not framing.is_stream(exchange.response.headers):
         return "the response is no stream"
     if exchange.view is not None and not exchange.view.stream:
         return "the request asks for no stream"
@@ -48,7 +50,7 @@ def no_answer(exchange: Exchange) -> str | None:
 
 def no_body(exchange: Exchange) -> str | None:
     """Why a fault on a whole body cannot act here, or None."""
-    if exchange.response is not None and sse.is_sse(exchange.response.headers):
+    if exchange.response is not None and framing.is_stream(exchange.response.headers):
         return "the response is a stream"
     if exchange.view is not None and exchange.view.stream:
         return "the request asks for a stream"

@@ -119,6 +119,7 @@ def merge(profiles: Sequence[Profile]) -> Profile:
         tools=tools,
         entries=tuple(numbered(entry for profile in profiles for entry in profile.entries)),
         path=", ".join(profile.path for profile in profiles) or "<inline>",
+        warnings=tuple(warning for profile in profiles for warning in profile.warnings),
     )
     if not profiles:
         return joined

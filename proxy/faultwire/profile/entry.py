@@ -6,10 +6,11 @@ import re  # noqa: TID251 - the patterns below are fixed
 from typing import TYPE_CHECKING
 
 from faultwire.errors import did_you_mean
-from faultwire.faults._api import Fault, ResultFault
+from faultwire.faults._api import Fault, RequestFault, ResultFault
 from faultwire.faults._registry import registry
+from faultwire.profile import jsonpath
 from faultwire.profile.model import Entry, On, Trigger
-from faultwire.profile.yaml import Node, shown
+from faultwire.profile.yaml import Node, printable, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -127,26 +128,54 @@ def _place(fields: dict[str, Node], key: str, fault: Node) -> tuple[int, int]:
 
 def _contradictions(fault: Fault, on: On, trigger: Trigger) -> Iterator[tuple[str, str]]:
     """Key and reason of everything that makes an entry pointless."""
-    if trigger.first is not None and trigger.after_calls is not None:
-        yield "trigger.first", "found `first` with `after_calls`, expected one of them"
+    yield from _against_itself(trigger)
+    if trigger.no_sdk_retry and not fault.answers:
+        yield (
+            "trigger.no_sdk_retry",
+            f"found `no_sdk_retry` for `{fault.name}`, which gives no answer of its own",
+        )
     yield from _against_fault(fault, on)
     yield from _against_kind(fault, on)
     yield from _odd_globs(on)
+    yield from _odd_places(on)
     yield from _nothing(on)
+
+
+def _against_itself(trigger: Trigger) -> Iterator[tuple[str, str]]:
+    """Triggers whose parts contradict each other, or let nothing through."""
+    exclusive = (("first", "after_calls"), ("calls", "first"), ("calls", "after_calls"), ("calls", "every"))
+    for key, other in (*exclusive, ("stages", "probability")):
+        if getattr(trigger, key) is not None and getattr(trigger, other) is not None:
+            yield f"trigger.{key}", f"found `{key}` with `{other}`, expected one of them"
+    for key in ("calls", "stages"):
+        if getattr(trigger, key) == ():
+            yield f"trigger.{key}", f"found an empty list for `{key}`, which never fires"
+    between, recovery = trigger.between_s, trigger.recover_after
+    if between is not None and not between[0] < between[1]:
+        yield (
+            "trigger.between_s",
+            f"found {between[0]:g} to {between[1]:g} for `between_s`, expected a span of time",
+        )
+    if recovery is not None and (recovery.calls is None) == (recovery.s is None):
+        yield "trigger.recover_after", "found neither or both of `calls` and `s`, expected one"
+    if any(stage.for_calls is None for stage in (trigger.stages or ())[:-1]):
+        yield "trigger.stages", "found a stage without `for_calls` before the last, expected its length"
 
 
 def _against_fault(fault: Fault, on: On) -> Iterator[tuple[str, str]]:
     if fault.kinds and on.kind is not None and on.kind not in fault.kinds:
         kinds = "` or `".join(fault.kinds)
         yield "on.kind", f"found `kind: {on.kind}` for `{fault.name}`, which acts on `{kinds}` only"
-    if isinstance(fault, ResultFault) and on.status is not None:
+    if isinstance(fault, ResultFault | RequestFault) and on.status is not None:
         yield "on.status", f"found `status` for `{fault.name}`, which acts before there is an answer"
     if fault.site == "stream" and on.stream is False:
         yield "on.stream", f"found `stream: false` for `{fault.name}`, which acts on streams"
 
 
 def _against_kind(fault: Fault, on: On) -> Iterator[tuple[str, str]]:
-    of_model = [key for key in ("provider", "model", "stream") if getattr(on, key) is not None]
+    of_model = [
+        key for key in ("provider", "model", "stream", "turn", "text") if getattr(on, key) is not None
+    ]
     of_tool = on.tool is not None and not isinstance(fault, ResultFault)
     if of_model and on.kind is not None and on.kind != "llm":
         key = of_model[0]
@@ -170,12 +199,35 @@ def _odd_globs(on: On) -> Iterator[tuple[str, str]]:
 
 
 def _nothing(on: On) -> Iterator[tuple[str, str]]:
-    for key in ("provider", "model", "host", "method", "path", "url", "tool", "session", "status"):
+    for key in (
+        "provider",
+        "model",
+        "host",
+        "method",
+        "path",
+        "url",
+        "tool",
+        "session",
+        "status",
+        "text",
+        "turn",
+    ):
         if getattr(on, key) == ():
             yield f"on.{key}", f"found an empty list for `{key}`, which matches nothing"
     for status in (on.status,) if isinstance(on.status, int) else on.status or ():
         if not 100 <= status <= 599:
             yield "on.status", f"found `{status}` for `status`, expected 100 to 599"
+
+
+def _odd_places(on: On) -> Iterator[tuple[str, str]]:
+    for path in on.body or {}:
+        try:
+            jsonpath.compile_path(path)
+        except ValueError as error:
+            yield "on.body", f"in path {shown(path)}: {printable(str(error))}"
+    for turn in (on.turn,) if isinstance(on.turn, int) else on.turn or ():
+        if turn < 1:
+            yield "on.turn", f"found `{turn}` for `turn`, expected 1 or more"
 
 
 def _each(globs: Globs | None) -> tuple[str, ...]:

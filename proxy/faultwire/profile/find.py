@@ -53,10 +53,14 @@ def available(here: Path | None = None) -> tuple[Found, ...]:
 
 
 def builtin() -> Path:
-    """The folder of the built-in profiles: inside the package, or in a checkout beside it."""
+    """The folder of the built-in profiles: in a checkout beside the package, else inside it.
+
+    An editable installation copies them into the package too, where they would go stale.
+    """
     package = Path(faultwire.__file__).parent
-    shipped = package / "_data" / "profiles"
-    return shipped if shipped.is_dir() else package.parent.parent / "profiles"
+    checkout = package.parent.parent
+    beside = checkout / "core_rs" / "Cargo.toml"
+    return checkout / "profiles" if beside.is_file() else package / "_data" / "profiles"
 
 
 def _missing(name: str, message: str, known: list[str] | None = None) -> ProfileError:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from faultwire import _core
 from faultwire.errors import Location, ProfileError
-from faultwire.profile import entry
+from faultwire.profile import entry, flakestorm
 from faultwire.profile.dump import dump, from_dump, merge
 from faultwire.profile.find import find
 from faultwire.profile.inline import inline
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["dump", "find", "from_dump", "inline", "load", "merge", "parse"]
 
-KEYS = ("name", "description", "tools", "faults")
+KEYS = ("name", "description", "tools", "faults", "chaos")
 """What a profile may hold."""
 
 NOTHING = "`faults: []` breaks nothing"
@@ -50,7 +50,7 @@ def parse(text: bytes | str, path: str) -> Profile:
     problems = Problems(path, ProfileError)
     root = read(text, path)
     fields = problems.mapping(root, "a profile")
-    if fields is not None and "faults" not in fields:
+    if fields is not None and "faults" not in fields and "chaos" not in fields:
         problems.add(root, "bad_value", "found no `faults` in the profile, expected a list", NOTHING)
     fields = fields or {}
     for key, node in fields.items():
@@ -63,6 +63,18 @@ def parse(text: bytes | str, path: str) -> Profile:
     description = _text(fields.get("description"), "description", "", problems)
     tools = _tools(fields.get("tools"), problems)
     entries = _entries(fields.get("faults"), problems)
+    warnings: list[str] = []
+
+    def warn(node: Node, message: str) -> None:
+        line, column = node.key or (node.line, node.column)
+        warnings.append(f"{Location(printable(path), line, column)}: {message}")
+
+    if "chaos" in fields:
+        if "faults" in fields:
+            message = "found `chaos` beside `faults`, expected one of them"
+            problems.add(fields["chaos"].key or fields["chaos"], "bad_value", message)
+        translated = list(flakestorm.entries(fields["chaos"], problems, warn))
+        entries = [built for node in translated if (built := entry.build(node, problems)) is not None]
     problems.settle()
     raw = text if isinstance(text, bytes) else text.encode()
     return Profile(
@@ -72,6 +84,7 @@ def parse(text: bytes | str, path: str) -> Profile:
         entries=tuple(entry.numbered(entries)),
         path=path,
         digest=_core.sha256_hex(raw),
+        warnings=tuple(warnings),
     )
 
 

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 from faultwire._core import glob_match
 from faultwire.events import header
+from faultwire.profile import jsonpath
 
 if TYPE_CHECKING:
-    from faultwire.events import Exchange
+    from collections.abc import Callable
+
+    from faultwire.events import Exchange, RequestView
     from faultwire.profile.model import Globs, On
 
 
@@ -20,52 +23,76 @@ def _globs(globs: Globs | None, value: str | None) -> bool:
     return any(glob_match(glob, value) for glob in ((globs,) if isinstance(globs, str) else globs))
 
 
+_TEXTS: dict[str, Callable[[Exchange], str | None]] = {
+    "provider": lambda exchange: exchange.provider,
+    "model": lambda exchange: exchange.view.model if exchange.view else None,
+    "host": lambda exchange: exchange.request.host,
+    "method": lambda exchange: exchange.request.method,
+    "path": lambda exchange: exchange.request.path.split("?", 1)[0],
+    "url": lambda exchange: exchange.request.url,
+    "session": lambda exchange: exchange.session,
+    "tool": lambda exchange: exchange.tool,
+}
+_ON_THE_HEAD = frozenset({"host", "method", "path", "url", "session"})
+
+
 def mismatch(on: On, exchange: Exchange, *, tool: str | None = None) -> str | None:
     """The first key of `on` that the request does not match, or None where all match.
 
     Keys on the response are left to `decide_head`. `tool` is the name of a result's tool.
     """
-    request, view = exchange.request, exchange.view
-    if on.kind is None and exchange.kind == "other" and not (on.host or on.path or on.url or on.method):
+    view = exchange.view
+    if on.kind is None and exchange.kind == "other" and not on.named:
         return "kind"
     if on.kind is not None and on.kind != exchange.kind:
         return "kind"
     if on.stream is not None and (view is None or view.stream != on.stream):
         return "stream"
-    fields: tuple[tuple[str, Globs | None, str | None], ...] = (
-        ("provider", on.provider, exchange.provider),
-        ("model", on.model, view.model if view else None),
-        ("host", on.host, request.host),
-        ("method", on.method, request.method),
-        ("path", on.path, request.path.split("?", 1)[0]),
-        ("url", on.url, request.url),
-        ("session", on.session, exchange.session),
-        ("tool", on.tool, tool if tool is not None else exchange.tool),
-    )
-    for name, globs, value in fields:
+    for name, globs in on.globs:
+        value = tool if name == "tool" and tool is not None else _TEXTS[name](exchange)
         if not _globs(globs, value):
             return name
     for name, glob in (on.header or {}).items():
-        if not _globs(glob, header(request.headers, name)):
+        if not _globs(glob, header(exchange.request.headers, name)):
             return f"header {name}"
+    if on.turn is None and on.text is None and on.body is None:
+        return None
+    return _talk_mismatch(on, view) or _body_mismatch(on, exchange)
+
+
+def _talk_mismatch(on: On, view: RequestView | None) -> str | None:
+    """`turn` counts what the user said; `text` looks into the last that the user or a tool said."""
+    if on.turn is not None:
+        said = sum(1 for turn in view.turns if turn.role == "user" and turn.text) if view else 0
+        if said not in ((on.turn,) if isinstance(on.turn, int) else on.turn):
+            return "turn"
+    if on.text is not None:
+        heard = _heard(view) if view else None
+        globs = (on.text,) if isinstance(on.text, str) else on.text
+        if not _globs(tuple(f"*{glob}*" for glob in globs), heard):
+            return "text"
     return None
+
+
+def _heard(view: RequestView) -> str | None:
+    for turn in reversed(view.turns):
+        if turn.tool_results or turn.role in ("user", "tool"):
+            return "\n".join((turn.text, *(result.text for result in turn.tool_results)))
+    return None
+
+
+def _body_mismatch(on: On, exchange: Exchange) -> str | None:
+    path = jsonpath.mismatch(exchange.request.body, on.body) if on.body else None
+    return None if path is None else f"body {path}"
 
 
 def may_match(on: On, exchange: Exchange) -> bool:
     """Could this entry match once the body is known? Judged from the request head alone."""
-    request = exchange.request
-    named = on.host or on.path or on.url or on.method
-    if exchange.kind == "other" and on.kind != "other" and not named:
+    if exchange.kind == "other" and on.kind != "other" and not on.named:
         return False
     if on.kind is not None and exchange.kind not in (on.kind, "other"):
         return False
-    return (
-        _globs(on.host, request.host)
-        and _globs(on.method, request.method)
-        and _globs(on.path, request.path.split("?", 1)[0])
-        and _globs(on.url, request.url)
-        and _globs(on.session, exchange.session)
-    )
+    return all(_globs(globs, _TEXTS[name](exchange)) for name, globs in on.globs if name in _ON_THE_HEAD)
 
 
 def needs_response(on: On) -> bool:

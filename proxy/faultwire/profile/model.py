@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
-from faultwire.faults._api import Fault
+from faultwire.faults._api import SITES, Fault
 
 Globs = str | tuple[str, ...]
 """One glob (`*`, `?`; case-sensitive), or several of which any may match."""
@@ -37,6 +38,35 @@ class On(Frozen):
     stream: bool | None = None
     status: int | tuple[int, ...] | None = None
     header: dict[str, str] | None = None
+    body: dict[str, str | int | float | bool | None] | None = None
+    turn: int | tuple[int, ...] | None = None
+    text: Globs | None = None
+
+    @cached_property
+    def named(self) -> bool:
+        """Does it say where: a host, a path, a URL or a method?"""
+        return any(key is not None for key in (self.host, self.path, self.url, self.method))
+
+    @cached_property
+    def globs(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The keys that are set and compare one text of the request: matching looks at nothing else."""
+        keys = ("provider", "model", "host", "method", "path", "url", "session", "tool")
+        values = ((key, getattr(self, key)) for key in keys)
+        return tuple((k, (v,) if isinstance(v, str) else v) for k, v in values if v is not None)
+
+
+class Stage(Frozen):
+    """Part of a session: its share of calls that fire, for so many calls (absent: all that follow)."""
+
+    for_calls: PositiveInt | None = None
+    probability: Annotated[float, Field(ge=0, le=1)]
+
+
+class Recovery(Frozen):
+    """How long an outage lasts, counted from the first time that an entry fires."""
+
+    calls: PositiveInt | None = None
+    s: Annotated[float, Field(gt=0, le=86_400)] | None = None
 
 
 class Trigger(Frozen):
@@ -50,6 +80,12 @@ class Trigger(Frozen):
     after_calls: NonNegativeInt | None = None
     first: PositiveInt | None = None
     max_times: PositiveInt | None = None
+    every: PositiveInt | None = None
+    calls: tuple[PositiveInt, ...] | None = None
+    between_s: tuple[NonNegativeFloat, NonNegativeFloat] | None = None
+    stages: tuple[Stage, ...] | None = None
+    recover_after: Recovery | None = None
+    no_sdk_retry: bool = False
     attempts: Literal["all", "first"] | PositiveInt = "all"
 
 
@@ -79,3 +115,10 @@ class Profile(Frozen):
     entries: tuple[Entry, ...] = ()
     path: str = "<inline>"
     digest: str = ""
+    warnings: tuple[str, ...] = ()
+    """What was understood otherwise than it may have been meant, each with its place."""
+
+    @cached_property
+    def composed(self) -> tuple[Entry, ...]:
+        """Entries by site (connection first), within a site in file order."""
+        return tuple(sorted(self.entries, key=lambda entry: SITES.index(entry.fault.site)))

@@ -16,6 +16,7 @@ from faultwire.errors import FaultError, ProfileError
 
 PRODUCT = {
     "demo", "exec", "proxy", "env", "mock", "init", "profiles", "faults", "checks", "tape", "scan",
+    "schema",
     "doctor", "ca",
 }  # fmt: skip
 

@@ -10,7 +10,18 @@ from typing import Any, Literal
 import pytest
 
 from faultwire.dice import Dice, FaultDice
-from faultwire.events import Action, Chunk, Cut, Exchange, Request, Reset, Response
+from faultwire.events import (
+    Action,
+    Chunk,
+    Cut,
+    Exchange,
+    Request,
+    Reset,
+    Response,
+    ResponseView,
+    Send,
+    ToolResult,
+)
 from faultwire.faults._api import Fault, Mutator
 from faultwire.wire import classify, protocol
 
@@ -147,3 +158,62 @@ def answer() -> bytes:
     body = json.dumps(document).encode()
     assert protocol("openai_chat").response_view(200, body).finish_reason == "stop"
     return body
+
+
+@pytest.fixture
+def model(
+    run: Callable[..., list[Action]], chat: Callable[..., Exchange], dice: Callable[..., FaultDice]
+) -> Any:
+    """Let a fault change an answer or a stream of OpenAI's; what a client then reads, and the effect."""
+
+    def change(fault: Fault, told: bytes | list[bytes]) -> tuple[ResponseView, str | None, bytes]:
+        streams = isinstance(told, list)
+        exchange = chat(stream=streams)
+        mutator = fault.start(exchange, dice())
+        actions = run(
+            mutator, exchange, told if isinstance(told, list) else [told], "event" if streams else "body"
+        )
+        sent = [action.data for action in actions if isinstance(action, Send)]
+        assert len(sent) == len(actions)
+        if not streams:
+            return protocol("openai_chat").response_view(200, sent[0]), mutator.effect, sent[0]
+        reader = protocol("openai_chat").reader()
+        for event in sent:
+            reader.feed(event)
+        return reader.view(), mutator.effect, b"".join(sent)
+
+    return change
+
+
+@pytest.fixture
+def said() -> Callable[[str], bytes]:
+    """A whole chat answer that says something."""
+
+    def make(text: str) -> bytes:
+        message = {"role": "assistant", "content": text}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 3, "completion_tokens": 7, "total_tokens": 10}
+        return json.dumps({"id": "c", "model": "m", "choices": [choice], "usage": usage}).encode()
+
+    return make
+
+
+@pytest.fixture
+def calling() -> bytes:
+    """A whole chat answer with a text and one tool call."""
+    function = {"name": "get_weather", "arguments": '{"city": "Paris", "days": 5}'}
+    call = {"id": "call_0123456789ab", "type": "function", "function": function}
+    message = {"role": "assistant", "content": "Let me look.", "tool_calls": [call]}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
+    return json.dumps({"id": "c", "model": "m", "choices": [choice]}).encode()
+
+
+@pytest.fixture
+def rewritten(dice: Callable[..., FaultDice]) -> Callable[..., str | None]:
+    """What a fault makes of a tool's result, None where it leaves it alone."""
+
+    def rewrite(fault: Any, text: str, **more: Any) -> Any:
+        result = ToolResult("call_1", "search", "{}", text, False, ("messages", 2, "content"), True, **more)
+        return fault.rewrite(result, dice())
+
+    return rewrite

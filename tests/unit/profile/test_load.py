@@ -8,6 +8,7 @@ import hashlib
 import pytest
 
 from faultwire.errors import ProfileError
+from faultwire.faults._registry import registry
 from faultwire.profile.find import available
 from faultwire.profile.load import load, parse
 from faultwire.profile.model import On, ToolSite, Trigger
@@ -67,6 +68,8 @@ def test_on_and_no_are_words_not_booleans():
 
 
 ENTRY = "faults:\n  - "
+KNOWN = f"known: {', '.join(sorted(registry()))}"
+ONCE = "rate_limit:\n    trigger: "
 ERRORS = [
     # text, place, code, message, hint
     ("", "1:1", "bad_value", "found no `faults` in the profile, expected a list", "`faults: []` breaks nothing"),
@@ -86,8 +89,8 @@ ERRORS = [
     (ENTRY + "{}", "2:5", "bad_value", "found a mapping for an entry, expected a fault", None),
     (ENTRY + "latncy: {ms: 5}", "2:5", "unknown_fault", "found fault `latncy`, expected a known one", "did you mean `latency`?"),
     (ENTRY + "latncy", "2:5", "unknown_fault", "found fault `latncy`, expected a known one", "did you mean `latency`?"),
-    (ENTRY + "zzzz", "2:5", "unknown_fault", "found fault `zzzz`, expected a known one", "known: cut_stream, latency, rate_limit, reset, slow_tokens, status, tool_error, truncate_response"),
-    (ENTRY + "on: {kind: llm}", "2:5", "bad_value", "found an entry without a fault, expected one", "known: cut_stream, latency, rate_limit, reset, slow_tokens, status, tool_error, truncate_response"),
+    (ENTRY + "zzzz", "2:5", "unknown_fault", "found fault `zzzz`, expected a known one", KNOWN),
+    (ENTRY + "on: {kind: llm}", "2:5", "bad_value", "found an entry without a fault, expected one", KNOWN),
     (ENTRY + "rate_limit:\n    reset:", "3:5", "bad_value", "found fault `reset` beside `rate_limit`, expected one in each entry", "begin each entry with `-`"),
     (ENTRY + "rate_limit:\n    tigger: {}", "3:5", "unknown_key", "found key `tigger`, expected a key of an entry", "did you mean `trigger`?"),
     (ENTRY + "rate_limit: 5", "2:17", "bad_value", "found `5` for `rate_limit`, expected a mapping", None),
@@ -114,7 +117,7 @@ ERRORS = [
     (ENTRY + "rate_limit:\n    trigger: {probability: 1.5}", "3:28", "bad_value", "found `1.5` for `trigger.probability`, expected a number from 0 to 1", None),
     (ENTRY + "rate_limit:\n    trigger: {first: 0}", "3:22", "bad_value", "found `0` for `trigger.first`, expected an integer from 1 up", None),
     (ENTRY + "rate_limit:\n    trigger: {attempts: second}", "3:25", "bad_value", "found `second` for `trigger.attempts`, expected `all`, `first` or an integer from 1 up", None),
-    (ENTRY + "rate_limit:\n    trigger: {every: 2}", "3:15", "unknown_key", "found key `every`, expected a key of `trigger`", "known: after_calls, attempts, first, max_times, probability"),
+    (ENTRY + "rate_limit:\n    trigger: {evry: 2}", "3:15", "unknown_key", "found key `evry`, expected a key of `trigger`", "did you mean `every`?"),
     # what can never fire
     (ENTRY + "rate_limit:\n    trigger: {first: 1, after_calls: 2}", "3:15", "never_fires", "found `first` with `after_calls`, expected one of them", None),
     (ENTRY + "truncate_response: {max_tokens: 1}\n    on: {kind: tool}", "3:10", "never_fires", "found `kind: tool` for `truncate_response`, which acts on `llm` only", None),
@@ -127,6 +130,21 @@ ERRORS = [
     (ENTRY + "rate_limit:\n    on: {path: v1/chat}", "3:10", "never_fires", "found `v1/chat` for `path`, expected it to begin with `/` or `*`", None),
     (ENTRY + "rate_limit:\n    on: {method: [GET, post]}", "3:10", "never_fires", "found `post` for `method`, expected `POST`", None),
     (ENTRY + "rate_limit:\n    on: {model: []}", "3:10", "never_fires", "found an empty list for `model`, which matches nothing", None),
+    (ENTRY + ONCE + "{calls: [1], first: 2}", "3:15", "never_fires", "found `calls` with `first`, expected one of them", None),
+    (ENTRY + ONCE + "{calls: [1], after_calls: 2}", "3:15", "never_fires", "found `calls` with `after_calls`, expected one of them", None),
+    (ENTRY + ONCE + "{every: 2, calls: [1]}", "3:25", "never_fires", "found `calls` with `every`, expected one of them", None),
+    (ENTRY + ONCE + "{calls: []}", "3:15", "never_fires", "found an empty list for `calls`, which never fires", None),
+    (ENTRY + ONCE + "{calls: [0]}", "3:23", "bad_value", "found `0` in `trigger.calls`, expected a list of integers", None),
+    (ENTRY + ONCE + "{every: 0}", "3:22", "bad_value", "found `0` for `trigger.every`, expected an integer from 1 up", None),
+    (ENTRY + ONCE + "{between_s: [5, 5]}", "3:15", "never_fires", "found 5 to 5 for `between_s`, expected a span of time", None),
+    (ENTRY + ONCE + "{between_s: [-1, 5]}", "3:27", "bad_value", "found `-1` in `trigger.between_s`, expected a list of values", None),
+    (ENTRY + ONCE + "{stages: [{probability: 0.1}, {probability: 0.2}]}", "3:15", "never_fires", "found a stage without `for_calls` before the last, expected its length", None),
+    (ENTRY + ONCE + "{stages: [{probability: 0.1}], probability: 0.2}", "3:15", "never_fires", "found `stages` with `probability`, expected one of them", None),
+    (ENTRY + ONCE + "{recover_after: {}}", "3:15", "never_fires", "found neither or both of `calls` and `s`, expected one", None),
+    (ENTRY + "latency: {ms: 1}\n    trigger: {no_sdk_retry: true}", "3:15", "never_fires", "found `no_sdk_retry` for `latency`, which gives no answer of its own", None),
+    (ENTRY + 'rate_limit:\n    on: {body: {"a.b": x}}', "3:10", "never_fires", "in path `a.b`: found no `$` at the start of a path", None),
+    (ENTRY + "rate_limit:\n    on: {turn: 0}", "3:10", "never_fires", "found `0` for `turn`, expected 1 or more", None),
+    (ENTRY + "rate_limit:\n    on: {kind: tool, text: x}", "3:22", "never_fires", "found `text` with `kind: tool`, which only `llm` exchanges have", None),
     (ENTRY + "rate_limit:\n    on: {status: [200, 700]}", "3:10", "never_fires", "found `700` for `status`, expected 100 to 599", None),
 ]  # fmt: skip
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from faultwire.events import Exchange, Request, RequestView, Response
+from faultwire.events import Exchange, Request, RequestView, Response, ToolResult, Turn
 from faultwire.profile.match import may_match, mismatch, needs_response, response_mismatch
 from faultwire.profile.model import On
 
@@ -93,3 +93,45 @@ def test_the_status_is_left_to_the_response():
 def test_may_match_never_rules_out_what_matches_with_the_body(on):
     assert mismatch(on, LLM) is None
     assert may_match(on, replace(LLM, view=None))
+
+
+# ---------------------------------------------------------------- what is said
+
+
+def talk(*turns: Turn) -> Exchange:
+    view = RequestView("m", stream=False, turns=turns)
+    body = b'{"messages": [{"role": "user"}], "n": 2}'
+    request = Request("POST", "https", "api.openai.com", 443, "/v1/chat/completions", (), body)
+    return Exchange("s", 1, request, "llm", "openai_chat", "openai", view=view)
+
+
+FOUND = ToolResult("c", "search", "{}", "42 hits", False, ("messages", 1, "content"), True)
+TALK = talk(
+    Turn("user", "find me a refund"),
+    Turn("assistant", "looking"),
+    Turn("tool", "", (), (FOUND,)),
+)
+
+
+@pytest.mark.parametrize(
+    ("on", "missed"),
+    [
+        (On(turn=1), None),
+        (On(turn=(2, 1)), None),
+        (On(turn=2), "turn"),
+        (On(text="42"), None),
+        (On(text=("nothing", "4? hits")), None),
+        (On(text="refund"), "text"),
+        (On(body={"$.n": 2}), None),
+        (On(body={"$.n": 3}), "body $.n"),
+    ],
+)
+def test_what_is_said_and_sent(on, missed):
+    assert mismatch(on, TALK) == missed
+
+
+def test_the_last_word_is_the_users_or_a_tools():
+    assert mismatch(On(text="refund"), talk(Turn("user", "a refund"), Turn("assistant", "no"))) is None
+    assert mismatch(On(text="no"), talk(Turn("user", "a refund"), Turn("assistant", "no"))) == "text"
+    assert mismatch(On(text="*"), talk()) == "text"
+    assert mismatch(On(turn=1), Exchange("s", 1, TALK.request, "llm")) == "turn"

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import TYPE_CHECKING, ClassVar
 
 from faultwire import events
 from faultwire.faults._api import Fault, Mutator, Site
+from faultwire.faults.connection._places import At, ended
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from faultwire.dice import FaultDice
-    from faultwire.events import Action, Chunk, Exchange
-
-
-class AfterBytes(BaseModel):
-    """A place in the body."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-    after_bytes: Annotated[int, Field(ge=1, le=1_000_000_000)]
+    from faultwire.events import Exchange
 
 
 class Reset(Fault):
@@ -53,41 +42,8 @@ class Reset(Fault):
     name: ClassVar[str] = "reset"
     site: ClassVar[Site] = "connection"
 
-    at: Annotated[
-        Literal["before_headers", "after_headers"] | AfterBytes,
-        Field(description="where the exchange is aborted"),
-    ] = "before_headers"
+    at: At = "before_headers"
 
     def start(self, exchange: Exchange, dice: FaultDice) -> Mutator:
-        """Start before the first byte; where the headers are already there, right after them."""
-        if self.at == "before_headers" and exchange.response is None:
-            return _Before()
-        return _During(self.at.after_bytes if isinstance(self.at, AfterBytes) else 0)
-
-
-class _Before(Mutator):
-    def before(self) -> Iterable[Action]:
-        self.effect = "connection reset before the headers"
-        yield events.Reset()
-
-
-class _During(Mutator):
-    def __init__(self, left: int) -> None:
-        self._whole = left
-        self._left = left
-
-    def feed(self, chunk: Chunk) -> Iterable[Action]:
-        passed, self._left = chunk.data[: self._left], max(0, self._left - len(chunk.data))
-        if passed:
-            yield events.Send(passed)
-        if len(passed) < len(chunk.data):
-            yield self._reset()
-
-    def finish(self) -> Iterable[Action]:
-        if not self._whole:  # a response without a body has headers too
-            yield self._reset()
-
-    def _reset(self) -> Action:
-        place = f"{self._whole} bytes of the body" if self._whole else "the headers"
-        self.effect = f"connection reset after {place}"
-        return events.Reset()
+        """Start before the first byte that the agent gets."""
+        return ended(self.at, events.Reset(), "reset")

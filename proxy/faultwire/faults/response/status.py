@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-from faultwire.events import Send, with_header
+from faultwire.events import with_header
 from faultwire.faults._api import Fault, Mutator, Site
+from faultwire.faults._mutators import Answered, Replaced
 from faultwire.faults._settings import ErrorText, HeaderFields
 from faultwire.faults._wire import error_answer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from faultwire.dice import FaultDice
-    from faultwire.events import Action, Chunk, Exchange, Response
+    from faultwire.events import Exchange
 
 
 class Status(Fault):
@@ -45,6 +44,7 @@ class Status(Fault):
 
     name: ClassVar[str] = "status"
     site: ClassVar[Site] = "response"
+    answers: ClassVar[bool] = True
 
     code: Annotated[int, Field(ge=400, le=599, description="the status")]
     message: Annotated[ErrorText | None, Field(description="what the error says; else what is usual")] = None
@@ -59,30 +59,4 @@ class Status(Fault):
         for name, value in self.headers.items():
             answer = replace(answer, headers=with_header(answer.headers, name, value))
         called = self.call_upstream or exchange.response is not None
-        return _Replaced(answer) if called else _Answered(answer)
-
-
-class _Answered(Mutator):
-    def __init__(self, answer: Response) -> None:
-        self._answer = answer
-
-    def answer(self) -> Response:
-        self.effect = f"answered {self._answer.status}"
-        return self._answer
-
-
-class _Replaced(Mutator):
-    """Upstream is called, heard to the end, and not believed."""
-
-    def __init__(self, answer: Response) -> None:
-        self._answer = answer
-
-    def head(self, response: Response) -> Response:
-        self.effect = f"answered {self._answer.status} where upstream said {response.status}"
-        return replace(self._answer, body=None)
-
-    def feed(self, chunk: Chunk) -> Iterable[Action]:
-        return ()
-
-    def finish(self) -> Iterable[Action]:
-        yield Send(self._answer.body or b"")
+        return Replaced(answer) if called else Answered(answer)

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from pydantic import ValidationError
 
-from faultwire.events import header
+from faultwire.events import Chunk, Response, Send, header
+from faultwire.faults.response._quota import Window
 from faultwire.faults.response.rate_limit import RateLimit
+
+OK = Response(200, "OK", (("content-type", "application/json"),))
 
 
 def answered(fault, exchange, dice):
@@ -47,3 +51,90 @@ def test_the_header_may_be_missing(web, dice):
 def test_bounds(seconds):
     with pytest.raises(ValidationError):
         RateLimit(retry_after_s=seconds)
+
+
+# ---------------------------------------------------------------- quotas
+
+
+def call(fault, exchange, memory, dice, at_s, told=None):
+    """One call at an instant: the status that came, and the head."""
+    mutator = fault.start(replace(exchange, at_s=at_s), dice())
+    mutator.arrived(memory, at_s)
+    answer = mutator.answer()
+    if answer is not None:
+        assert mutator.effect
+        return answer
+    head = mutator.head(OK)
+    unit = "body" if isinstance(told, bytes) else "event"
+    for index, data in enumerate([told] if isinstance(told, bytes) else told or []):
+        assert list(mutator.feed(Chunk(data, index, unit))) == [Send(data)]
+    assert list(mutator.finish()) == []
+    assert mutator.effect is None, "a call that goes through met nothing"
+    return head
+
+
+def test_a_window_of_requests(chat, dice, answer):
+    memory, fault = {}, RateLimit(requests=2, window_s=10)
+    heads = [call(fault, chat(), memory, dice, at, answer) for at in (1.0, 2.0, 4.0, 10.9, 11.0)]
+    assert [head.status for head in heads] == [200, 200, 429, 429, 200]
+    left = [header(head.headers, "x-ratelimit-remaining-requests") for head in heads]
+    assert left == ["1", "0", "0", "0", "1"]
+    assert header(heads[2].headers, "retry-after") == "7"
+    assert header(heads[2].headers, "x-ratelimit-limit-requests") == "2"
+    assert header(heads[2].headers, "x-ratelimit-reset-requests") == "7s"
+
+
+def test_a_window_of_tokens_counts_usage(chat, dice, answer):
+    memory, fault = {}, RateLimit(tokens=15, window_s=60)
+    heads = [call(fault, chat(), memory, dice, at, answer) for at in (0.0, 1.0, 2.0)]
+    assert [head.status for head in heads] == [200, 200, 429], "each answer used 10"
+    assert [header(head.headers, "x-ratelimit-remaining-tokens") for head in heads] == ["15", "5", "0"]
+
+
+def test_streams_count_too_with_usage_or_without(chat, dice, text_stream):
+    usage = b'data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":5}}\n\n'
+    for stream, used in ((text_stream, 5), ([*text_stream[:-1], usage, text_stream[-1]], 14)):
+        memory: dict[str, object] = {}
+        fault = RateLimit(tokens=1000)
+        sse = replace(OK, headers=(("content-type", "text/event-stream"),))
+        mutator = fault.start(chat(stream=True), dice())
+        mutator.arrived(memory, 0.0)
+        assert mutator.answer() is None
+        mutator.head(sse)
+        for index, event in enumerate(stream):
+            list(mutator.feed(Chunk(event, index, "event")))
+        list(mutator.finish())
+        assert memory["window"].used_tokens == used
+
+
+def test_anthropic_counts_down_in_its_own_headers(anthropic, dice):
+    head = call(RateLimit(requests=5, tokens=100), anthropic, {}, dice, 0.0, b"{}")
+    assert header(head.headers, "anthropic-ratelimit-requests-remaining") == "4"
+    assert header(head.headers, "anthropic-ratelimit-tokens-limit") == "100"
+
+
+def test_a_wait_of_the_users_own_is_told(web, dice):
+    memory, fault = {}, RateLimit(requests=1, retry_after_s=300)
+    assert call(fault, web, memory, dice, 0.0, b"x").status == 200
+    limited = call(fault, web, memory, dice, 1.0)
+    assert (limited.status, header(limited.headers, "retry-after")) == (429, "300")
+
+
+def test_broken_answers_use_nothing(chat, dice):
+    memory, fault = {}, RateLimit(tokens=5)
+    assert call(fault, chat(), memory, dice, 0.0, b"no json").status == 200
+    assert call(fault, chat(), memory, dice, 1.0, b"\xff").status == 200
+
+
+@pytest.mark.parametrize("settings", [{"requests": 0}, {"tokens": 0}, {"requests": 1, "window_s": 0}])
+def test_bounds_of_a_quota(settings):
+    with pytest.raises(ValidationError):
+        RateLimit(**settings)
+
+
+def test_a_window_begins_with_the_call_that_comes_after_the_last_one():
+    window = Window(2, None, 10.0, 0.0, used_requests=2)
+    window.enter(9.9)
+    assert window.full == "requests"
+    window.enter(37.0)
+    assert (window.full, window.since_s, window.left(40.0).reset_s) == (None, 37.0, 7.0)

@@ -1,0 +1,28 @@
+"""`faultwire schema`: JSON Schemas of the files that people write, for their editors."""
+
+from __future__ import annotations
+
+import click
+
+from faultwire.cli.output import show_json
+
+
+@click.group()
+def schema() -> None:
+    """Print JSON Schemas for editors."""
+
+
+@schema.command(name="profile")
+def profile() -> None:
+    """Print the schema of a profile, with every fault that is installed here."""
+    from faultwire.profile.schema import schema
+
+    show_json(schema())
+
+
+@schema.command(name="config")
+def config() -> None:
+    """Print the schema of a faultwire.yaml."""
+    from faultwire.cli._schema import schema
+
+    show_json(schema())

@@ -1,0 +1,76 @@
+"""Strings inside of a Python literal, as agents print dicts and lists."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+MOST = 200_000
+"""Characters of a literal that is looked into, at most."""
+
+
+class Place(NamedTuple):
+    """A string's span in the text, quotes included, and its quote."""
+
+    start: int
+    end: int
+    quote: str
+
+
+def strings(text: str) -> list[Place]:
+    """The strings that are values in a literal dict, list or tuple; none where it is no such literal."""
+    if len(text) > MOST or text.lstrip()[:1] not in ("{", "[", "("):
+        return []
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+        ast.literal_eval(tree)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return []
+    return [place for node in _values(tree) if (place := _place(node, text)) is not None]
+
+
+def _values(node: ast.expr) -> list[ast.Constant]:
+    if isinstance(node, ast.Constant):
+        return [node] if isinstance(node.value, str) else []
+    inner: Sequence[ast.expr] = ()
+    if isinstance(node, ast.Dict):
+        inner = node.values
+    elif isinstance(node, ast.List | ast.Tuple | ast.Set):
+        inner = node.elts
+    return [found for child in inner for found in _values(child)]
+
+
+def _place(node: ast.Constant, text: str) -> Place | None:
+    """The span of one constant; only plainly quoted ones on one line."""
+    stripped = text.strip()
+    lines = stripped.splitlines(keepends=True)
+    if node.end_lineno != node.lineno or node.end_col_offset is None:
+        return None
+    before = sum(map(len, lines[: node.lineno - 1])) + len(text) - len(text.lstrip())
+    line = lines[node.lineno - 1].encode()
+    start = before + len(line[: node.col_offset].decode())
+    end = before + len(line[: node.end_col_offset].decode())
+    told = text[start:end]
+    quote = told[:1]
+    plain = quote in ("'", '"') and told.endswith(quote) and not told.startswith(quote * 3)
+    if not plain or ast.literal_eval(told) != node.value:
+        return None
+    return Place(start, end, quote)
+
+
+def planted(text: str, payload: str, choose: Callable[[Sequence[int]], int]) -> str:
+    """The literal with a text added to the end of one of its strings."""
+    places = strings(text)
+    place = places[choose([place.end - place.start for place in places])]
+    gap = " " if place.end - place.start > 2 else ""
+    made = "".join(_escaped(character, place.quote) for character in gap + payload)
+    return text[: place.end - 1] + made + text[place.end - 1 :]
+
+
+def _escaped(character: str, quote: str) -> str:
+    if character == quote:
+        return "\\" + quote
+    return character if character in "'\"" else repr(character)[1:-1]

@@ -1,0 +1,104 @@
+"""Strings inside of YAML: plain, quoted, literal and folded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+MOST = 200_000
+"""Characters of a document that is looked into, at most."""
+_LOADER: Any = yaml.SafeLoader
+
+
+def scalars(text: str) -> list[yaml.ScalarNode]:
+    """The strings that are values in a mapping or a sequence; none where the text is no such YAML.
+
+    Prose with a colon is YAML, too: a document counts only where every line belongs to a block
+    collection and the first line is `key: value`, `key:` or `- item`.
+    """
+    if len(text) > MOST or "\t" in text or "&" in text or "\n" not in text.strip():
+        return []
+    try:
+        root = yaml.compose(text, Loader=_LOADER)
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return []
+    if not isinstance(root, yaml.MappingNode | yaml.SequenceNode) or root.flow_style:
+        return []
+    if isinstance(root, yaml.MappingNode) and any(" " in key.value for key, _ in root.value[:20]):
+        return []  # sentences with colons
+    return _strings(root)
+
+
+def _strings(node: yaml.Node) -> list[yaml.ScalarNode]:
+    if isinstance(node, yaml.ScalarNode):
+        return [node] if node.tag == "tag:yaml.org,2002:str" and node.value else []
+    if isinstance(node, yaml.MappingNode):
+        return [found for _, value in node.value for found in _strings(value)]
+    if isinstance(node, yaml.SequenceNode):
+        return [found for value in node.value for found in _strings(value)]
+    return []
+
+
+def planted(text: str, payload: str, choose: Callable[[Sequence[int]], int]) -> str:
+    """The document with a text added to one of its strings."""
+    places = scalars(text)
+    node = places[choose([len(node.value) for node in places])]
+    start, end = node.start_mark.index, node.end_mark.index
+    if node.style in ("|", ">"):
+        return _in_block(text, start, end, payload, literal=node.style == "|")
+    if node.style == "'":
+        told = payload.replace("\n", " ").replace("'", "''")
+        return (
+            f"{text[: end - 1]} {told}{text[end - 1 :]}" if _printable(told) else _quoted(text, node, payload)
+        )
+    if node.style == '"':
+        return f"{text[: end - 1]} {_escaped(payload)}{text[end - 1 :]}"
+    return _quoted(text, node, payload)
+
+
+def _quoted(text: str, node: yaml.ScalarNode, payload: str) -> str:
+    """A plain scalar has to be quoted."""
+    made = f'"{_escaped(f"{node.value} {payload}")}"'
+    return text[: node.start_mark.index] + made + text[node.end_mark.index :]
+
+
+def _in_block(text: str, start: int, end: int, payload: str, *, literal: bool) -> str:
+    """Another line of the block, indented as its first one; where it folds, one line of its own."""
+    block = text[start:end]
+    body = block.split("\n", 1)[1] if "\n" in block else ""
+    first = next((line for line in body.split("\n") if line.strip()), "")
+    indent = first[: len(first) - len(first.lstrip(" "))]
+    lines = payload.split("\n") if literal else [" ".join(payload.split())]
+    told = "".join(f"{indent}{_visible(line)}\n" for line in lines)
+    used = start + len(block.rstrip("\n")) if block.strip("\n") else end
+    after = text[used:]
+    return text[:used] + "\n" + (told[:-1] if after.startswith("\n") or not after else told) + after
+
+
+def _escaped(text: str) -> str:
+    """The inside of a double-quoted scalar, on one line (YAML 1.2 §5.7)."""
+    return "".join(map(_character, text))
+
+
+def _character(character: str) -> str:
+    if character in _NAMED:
+        return _NAMED[character]
+    if character in "\x85\u2028\u2029\ufeff" or not _printable(character):
+        code = ord(character)
+        return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65_536 else f"\\U{code:08x}"
+    return character
+
+
+_NAMED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def _printable(text: str) -> bool:
+    return yaml.reader.Reader.NON_PRINTABLE.search(text) is None
+
+
+def _visible(line: str) -> str:
+    return yaml.reader.Reader.NON_PRINTABLE.sub("?", line)

@@ -1,0 +1,53 @@
+"""`tool_timeout`: a tool does not answer in time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from pydantic import Field
+
+from faultwire.faults._api import ResultFault
+from faultwire.faults._settings import ErrorText, Milliseconds
+from faultwire.wire._api import Rewrite
+
+if TYPE_CHECKING:
+    from faultwire.dice import FaultDice
+    from faultwire.events import ToolResult
+
+
+class ToolTimeout(ResultFault):
+    """Tell the model that a tool took too long.
+
+    What it does:
+        Replaces the tool's result in the request to the model with the error of a time limit, and
+        holds that request back for `wait_ms`, as if the tool had been waited for. The tool itself has
+        run, and what it did is done.
+
+    Why agents break:
+        The model calls the tool again and the work is done twice; or it answers from memory. The agent
+        has spent its own time limit on waiting.
+
+    Real-world source:
+        Searches and databases under load; tools that call another agent.
+
+    Example:
+        faults:
+          - tool_timeout: {limit_s: 30}
+            on: {tool: create_ticket}
+            trigger: {first: 1}
+    """
+
+    name: ClassVar[str] = "tool_timeout"
+
+    limit_s: Annotated[float, Field(gt=0, le=86_400, description="the limit that is told")] = 30
+    wait_ms: Annotated[Milliseconds, Field(description="how long the agent really waits")] = 0
+    message: Annotated[ErrorText | None, Field(description="what the error says; else what is usual")] = None
+
+    def rewrite(self, result: ToolResult, dice: FaultDice) -> Rewrite:
+        """The error in the words of a framework."""
+        usual = f"Error: tool `{result.name}` timed out after {self.limit_s:g} seconds"
+        return Rewrite(self.message or usual, is_error=True)
+
+    def delay_s(self, result: ToolResult, dice: FaultDice) -> float:
+        """The wait for a tool that never comes."""
+        return self.wait_ms / 1000

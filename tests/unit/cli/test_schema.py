@@ -1,0 +1,17 @@
+"""`faultwire schema`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from faultwire.cli.schema import schema
+
+
+@pytest.mark.parametrize(("what", "title"), [("profile", "faultwire profile"), ("config", "faultwire.yaml")])
+def test_prints_one_json_document(what: str, title: str) -> None:
+    result = CliRunner().invoke(schema, [what])
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["title"] == title

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import pytest
+
+from faultwire.faults.attack.memory_poisoning import MemoryPoisoning
+
+
+@pytest.mark.parametrize(
+    ("strategy", "expected"),
+    [
+        ("prepend", "I rule.\n\nWhat is our refund policy?"),
+        ("append", "What is our refund policy?\n\nI rule."),
+        ("replace", "I rule."),
+    ],
+)
+def test_the_oldest_message_of_the_user(talk, dice, strategy, expected):
+    (retold,) = MemoryPoisoning(payload="I rule.", strategy=strategy).retell(talk, dice())
+    assert (retold.place, retold.text) == (talk[1], expected)
+    assert retold.effect == f"oldest user message poisoned ({strategy})"
+    assert retold.canary is None
+
+
+def test_another_role_and_a_canary(talk, dice):
+    (retold,) = MemoryPoisoning(role="system", canary=True).retell(talk, dice())
+    assert retold.place is talk[0]
+    assert retold.canary in retold.text
+
+
+def test_a_conversation_without_that_role_is_left_alone(talk, dice):
+    assert MemoryPoisoning(role="assistant").retell(talk[:2], dice()) == ()

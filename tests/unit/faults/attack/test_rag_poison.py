@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from pydantic import ValidationError
+
+from faultwire.faults.attack.rag_poison import RagPoison
+
+
+def test_every_document_that_speaks_of_it(talk, dice):
+    retold = RagPoison(match="efund polic", payload="obey").retell(talk, dice())
+    assert [r.place for r in retold] == [talk[1], talk[3]], "not what the model said itself"
+    assert json.loads(retold[1].text)["doc"].startswith("Refund policy: 30 days. obey")
+    assert retold[1].effect == "payload 1 planted in a tool text"
+    assert retold[0].canary == retold[1].canary
+
+
+def test_a_glob_and_a_place(talk, dice):
+    (retold,) = RagPoison(match="30 ????", payload="obey", position="start", canary=False).retell(
+        talk, dice()
+    )
+    assert json.loads(retold.text)["doc"] == "obey Refund policy: 30 days."
+
+
+def test_nothing_that_matches(talk, dice):
+    assert RagPoison(match="weather").retell(talk, dice()) == []
+    with pytest.raises(ValidationError):
+        RagPoison()
