@@ -10,15 +10,17 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unit.wire.provider_shapes import SHAPES
 from tests.unit.wire.shapes import golden
 
 from faultwire import _core, wire
 from faultwire.errors import WireError
-from faultwire.wire import sse
+from faultwire.wire import framing, sse
 from faultwire.wire._api import Rewrite
 from faultwire.wire.tokens import Budget
 
 NAMES = ("openai_chat", "anthropic")
+ALL = (*NAMES, *SHAPES)
 texts = st.text(max_size=40)
 values = st.recursive(
     st.none()
@@ -119,12 +121,12 @@ def _holds_json(text: str) -> bool:
     return any(part.strip()[:1] in ("{", "[") for part in text.split("\n"))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALL)
 @given(body=values, extra=extras)
 @settings(max_examples=300, deadline=None)
 def test_views_of_anything_raise_nothing_but_wire_errors(name: str, body: Any, extra: dict[str, Any]) -> None:
     protocol = wire.protocol(name)
-    for document in (body, {"messages": [body, extra]}, {"choices": [body]}, {"content": [body], **extra}):
+    for document in (body, *(_holding(body, extra))):
         packed = json.dumps(document).encode()
         for act in (
             lambda data: protocol.request_view(data),
@@ -135,8 +137,34 @@ def test_views_of_anything_raise_nothing_but_wire_errors(name: str, body: Any, e
                 act(packed)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@given(event=st.binary(max_size=60) | values.map(lambda v: b"data: " + json.dumps(v).encode() + b"\n\n"))
+def _holding(body: Any, extra: dict[str, Any]) -> list[Any]:
+    part = {"role": "assistant", "content": [body], "parts": [body, {"functionCall": body}], **extra}
+    message = {"role": "tool", "content": body, "parts": [{"functionResponse": body}], "tool_calls": [body]}
+    return [
+        {"messages": [body, extra, part, message]},
+        {"contents": [body, extra, part, message]},
+        {"input": [body, part, {"type": "function_call_output", "call_id": "x", "output": body}]},
+        {"choices": [body]},
+        {"content": [body], **extra},
+        {"output": [body, part, {"type": "function_call", "arguments": body}], "usage": body},
+        {"output": {"message": part}, "usage": body},
+        {"candidates": [{"content": part}], "usageMetadata": body},
+        {"message": part, "done": body},
+    ]
+
+
+FRAMES = ("chunk", "contentBlockStart", "contentBlockDelta", "messageStop", "metadata", "x")
+
+
+@pytest.mark.parametrize("name", ALL)
+@given(
+    event=st.binary(max_size=60)
+    | values.map(lambda v: b"data: " + json.dumps(v).encode() + b"\n\n")
+    | values.map(lambda v: json.dumps(v).encode() + b"\n")
+    | st.tuples(st.sampled_from(FRAMES), values).map(
+        lambda f: _core.eventstream_write([(":event-type", f[0])], json.dumps(f[1]).encode())
+    )
+)
 @settings(max_examples=300, deadline=None)
 def test_no_event_upsets_a_reader_or_an_editor(name: str, event: bytes) -> None:
     protocol = wire.protocol(name)
@@ -147,17 +175,19 @@ def test_no_event_upsets_a_reader_or_an_editor(name: str, event: bytes) -> None:
     assert reader.view().complete in (True, False)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALL)
 @given(cuts=st.lists(st.integers(0, 2000), max_size=12), budget=st.integers(1, 40))
 @settings(max_examples=200, deadline=None)
 def test_chunking_changes_neither_what_is_read_nor_what_is_cut(
     name: str, cuts: list[int], budget: int
 ) -> None:
-    stream = golden(name)
+    stream = SHAPES[name].stream if name in SHAPES else golden(name)
+    headers = (("content-type", SHAPES[name].stream_type if name in SHAPES else framing.SSE),)
     protocol = wire.protocol(name)
 
     def run(chunks: list[bytes]) -> tuple[Any, bytes]:
-        splitter, reader, editor = _core.SseSplitter(), protocol.reader(), protocol.truncator(budget)
+        splitter, reader, editor = framing.splitter(headers), protocol.reader(), protocol.truncator(budget)
+        assert splitter is not None
         out = b""
         for data in chunks:
             for event in splitter.feed(data):

@@ -62,7 +62,9 @@ fn mask_at(value: &mut Value, path: &[&str]) {
     match (path.split_first(), value) {
         (None, value) => *value = Value::Null,
         (Some((&"*", rest)), Value::Array(elements)) => {
-            elements.iter_mut().for_each(|element| mask_at(element, rest));
+            elements
+                .iter_mut()
+                .for_each(|element| mask_at(element, rest));
         }
         (Some((&key, rest)), Value::Object(members)) => {
             if let Some(member) = members.get_mut(key) {

@@ -1,5 +1,6 @@
 //! Many anchored patterns in one lazily built automaton.
-use regex_automata::hybrid::dfa::{Cache, DFA};
+pub use regex_automata::hybrid::dfa::Cache;
+use regex_automata::hybrid::dfa::DFA;
 use regex_automata::nfa::thompson;
 use regex_automata::util::pool::Pool;
 use regex_automata::util::syntax;
@@ -46,13 +47,14 @@ impl Automaton {
         self.caches.get()
     }
 
-    /// Runs from `start`, at most to `limit`, and tells every (pattern, end) on the way.
+    /// Runs from `start`, at most to `limit`, and tells every (pattern, end) on the way whose end `closes`.
     pub fn run(
         &self,
         cache: &mut Cache,
         text: &[u8],
         start: usize,
         limit: usize,
+        closes: impl Fn(usize) -> bool,
         mut found: impl FnMut(usize, usize),
     ) {
         let input = Input::new(text).span(start..limit).anchored(Anchored::Yes);
@@ -66,6 +68,9 @@ impl Automaton {
             state = next;
             if state.is_tagged() {
                 if state.is_match() {
+                    if !closes(at) {
+                        continue;
+                    }
                     for index in 0..self.dfa.match_len(cache, state) {
                         found(self.dfa.match_pattern(cache, state, index).as_usize(), at);
                     }
@@ -77,7 +82,7 @@ impl Automaton {
         let Ok(state) = self.dfa.next_eoi_state(cache, state) else {
             return;
         };
-        if state.is_match() {
+        if state.is_match() && closes(limit) {
             for index in 0..self.dfa.match_len(cache, state) {
                 found(
                     self.dfa.match_pattern(cache, state, index).as_usize(),

@@ -4,16 +4,12 @@ use super::check::{self, Check};
 use super::gate::{Border, Gate, Mark, Words};
 use super::injection::Injection;
 use super::keyed::Keyed;
-use super::{Entry, Hit, Kind, UserPatterns, mask, numbers, overlap};
+use super::{Entry, Hit, Kind, UserPatterns, mask, overlap};
 
 /// Texts are cut at multiples of this; each part is scanned with `MARGIN` bytes around it.
 pub const WINDOW: usize = 128 << 10;
 /// No match and no context reaches farther.
 pub const MARGIN: usize = 8 << 10;
-/// How near a context word must stand, before and after.
-const BEFORE: usize = 72;
-const AFTER: usize = 32;
-
 /// What to look for.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -31,20 +27,25 @@ impl Options {
     }
 }
 
-struct Form {
-    entry: usize,
-    bare: bool,
-    check: Option<Check>,
+pub(super) struct Form {
+    pub entry: usize,
+    pub bare: bool,
+    pub check: Option<Check>,
 }
 
 /// All entries, ready to run.
 pub struct Engine {
     pub entries: Vec<Entry>,
     gate: Gate,
-    forms: Vec<Form>,
-    automaton: Automaton,
+    pub(super) forms: Vec<Form>,
+    /// All forms; those that can count without a context word; those of them that any country lets count.
+    pub(super) automata: [Automaton; 3],
+    /// Number of each automaton's pattern among `forms`.
+    pub(super) members: [Vec<usize>; 3],
+    /// Whether a word is some form's context.
+    pub(super) contextual: Vec<bool>,
     /// Context words of each entry, sorted.
-    contexts: Vec<Vec<u32>>,
+    pub(super) contexts: Vec<Vec<u32>>,
     /// Keyed entries that each word wakes.
     wakes: Vec<Vec<Keyed>>,
     injection: Injection,
@@ -95,16 +96,39 @@ impl Engine {
                 }
             }
         }
-        let automaton = Automaton::new(&sources)?;
+        let all = 0..forms.len();
+        let plain = |form: &usize| !forms[*form].bare;
+        let open = |form: &usize| plain(form) && !entries[forms[*form].entry].gated;
+        let members: [Vec<usize>; 3] = [
+            all.clone().collect(),
+            all.clone().filter(plain).collect(),
+            all.filter(open).collect(),
+        ];
+        let build = |own: &Vec<usize>| {
+            Automaton::new(&own.iter().map(|form| sources[*form]).collect::<Vec<_>>())
+        };
+        let automata = [
+            build(&members[0])?,
+            build(&members[1])?,
+            build(&members[2])?,
+        ];
         let injection = Injection::new(injection, &mut words)?;
         let mut wakes: Vec<Vec<Keyed>> = (0..words.len()).map(|_| Vec::new()).collect();
         for (word, keyed) in keys {
             wakes[word as usize].push(keyed);
         }
+        let mut contextual = vec![false; words.len()];
+        for form in &forms {
+            for word in &contexts[form.entry] {
+                contextual[*word as usize] = true;
+            }
+        }
         Ok(Engine {
             gate: words.build()?,
             forms,
-            automaton,
+            automata,
+            members,
+            contextual,
             contexts,
             wakes,
             injection,
@@ -179,32 +203,6 @@ impl Engine {
         overlap::resolve(hits)
     }
 
-    /// Identifiers at token starts.
-    fn numbered(&self, text: &[u8], marks: &[Mark], options: &Options, hits: &mut Vec<Hit>) {
-        let locales = options.locales.as_deref();
-        numbers::visit(&self.automaton, text, |found| {
-            let form = &self.forms[found.pattern];
-            let entry = &self.entries[form.entry];
-            let strict = form.bare || (entry.gated && locales.is_none());
-            if strict && marks.is_empty() {
-                return;
-            }
-            let contextual = self.context(form.entry, marks, found.start, found.end);
-            let value = &text[found.start..found.end];
-            if (strict && !contextual)
-                || !entry.allowed(locales)
-                || form.check.is_some_and(|check| !check(value))
-            {
-                return;
-            }
-            let checked = if form.check.is_some() { 0.15 } else { 0.0 };
-            let near = if contextual { 0.1 } else { 0.0 };
-            let local = if entry.locale.is_empty() { 0.0 } else { 0.02 };
-            let score = if form.bare { 0.6 } else { 0.7 } + checked + near + local;
-            hits.push(hit(entry, found.start, found.end, score, contextual));
-        });
-    }
-
     /// Entries whose key stands in the text.
     fn woken(&self, text: &[u8], marks: &[Mark], options: &Options, hits: &mut Vec<Hit>) {
         for mark in marks {
@@ -224,23 +222,9 @@ impl Engine {
             }
         }
     }
-
-    /// Whether one of the entry's context words stands near.
-    fn context(&self, entry: usize, marks: &[Mark], start: usize, end: usize) -> bool {
-        let own = &self.contexts[entry];
-        if own.is_empty() {
-            return false;
-        }
-        let first = marks.partition_point(|mark| mark.end + BEFORE < start);
-        marks[first..]
-            .iter()
-            .take_while(|mark| mark.end <= end + AFTER + 24)
-            .filter(|mark| mark.end <= start || (mark.start >= end && mark.start <= end + AFTER))
-            .any(|mark| own.binary_search(&mark.word).is_ok())
-    }
 }
 
-fn hit(entry: &Entry, start: usize, end: usize, score: f64, contextual: bool) -> Hit {
+pub(super) fn hit(entry: &Entry, start: usize, end: usize, score: f64, contextual: bool) -> Hit {
     Hit {
         kind: entry.kind,
         id: entry.id.clone(),

@@ -1,8 +1,12 @@
 //! One pass over the text that finds every word some entry cares about.
+//!
+//! The first two, three and four bytes at each place, folded and hashed, say in small tables whether any word
+//! begins so; only then are the words compared. The tables stay in the first cache, which
+//! an automaton of four thousand words does not.
 use std::collections::HashMap;
 
 use super::boundary::opens;
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+use super::bucket::{Buckets, Item, folded};
 
 /// A word seen in the text.
 #[derive(Clone, Copy, Debug)]
@@ -23,11 +27,67 @@ pub enum Border {
     Opens,
 }
 
+impl Border {
+    fn flag(self) -> u8 {
+        match self {
+            Border::Free => FREE,
+            Border::Whole => WHOLE,
+            Border::Opens => OPENS,
+        }
+    }
+}
+
+const FREE: u8 = 1;
+const WHOLE: u8 = 2;
+const OPENS: u8 = 4;
+
+/// What kind of neighbour a byte is: other, letter of an escape's end, other small letter, A-F, other
+/// capital, digit.
+const CLASS: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'a'..=b'f' | b'n' | b'r' | b't' => 1,
+            b'g'..=b'z' => 2,
+            b'A'..=b'F' => 3,
+            b'G'..=b'Z' => 4,
+            b'0'..=b'9' => 5,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    table
+};
+
+/// By class before and class here (`before * 8 + here`): which borders may begin a word here.
+const STARTS: [u8; 64] = {
+    let mut table = [0; 64];
+    let mut pair = 0;
+    while pair < 64 {
+        let (before, here) = (pair / 8, pair % 8);
+        let (inside, camel) = (
+            before >= 1 && before <= 4 && here >= 1 && here <= 4,
+            (before == 1 || before == 2) && (here == 3 || here == 4),
+        );
+        let whole = if !inside || camel { WHOLE } else { 0 };
+        let opens = if before == 2 || before == 4 { 0 } else { OPENS };
+        table[pair] = FREE | whole | opens;
+        pair += 1;
+    }
+    table
+};
+
 /// The words of all entries; each is one number.
 #[derive(Debug)]
 pub struct Gate {
-    machine: AhoCorasick,
-    words: Vec<(String, Border)>,
+    words: Vec<(Box<[u8]>, Border)>,
+    /// Words of four bytes and more by their first four, of three bytes, of two.
+    long: Buckets,
+    short: Buckets,
+    pair: Buckets,
+    /// Words of one byte.
+    single: Vec<Item>,
 }
 
 /// Collects words before the gate is built.
@@ -50,7 +110,7 @@ impl Words {
         number
     }
 
-    /// The numbers of a context word: the machine folds ASCII only, so other scripts come in three cases.
+    /// The numbers of a context word: the gate folds ASCII only, so other scripts come in three cases.
     pub fn spellings(&mut self, word: &str) -> Vec<u32> {
         let lower = word.to_lowercase();
         if lower.is_ascii() {
@@ -74,40 +134,99 @@ impl Words {
     }
 
     pub fn build(self) -> Result<Gate, String> {
-        let machine = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(self.list.iter().map(|(word, _)| word))
-            .map_err(|error| error.to_string())?;
+        let (mut long, mut short, mut pair) =
+            (Buckets::new(15), Buckets::new(13), Buckets::new(12));
+        let mut single = Vec::new();
+        let mut words = Vec::new();
+        for (number, (word, border)) in self.list.into_iter().enumerate() {
+            let bytes = word.into_bytes();
+            let number = Item::new(number as u32, &bytes);
+            match bytes[..] {
+                [] => return Err("an empty word".to_string()),
+                [_] => single.push(number),
+                [a, b] => {
+                    let slot = pair.slot(folded([a, b, 0, 0]) & 0xffff);
+                    pair.put(slot, number, border.flag());
+                }
+                [a, b, c] => {
+                    let slot = short.slot(folded([a, b, c, 0]) & 0xff_ffff);
+                    short.put(slot, number, border.flag());
+                }
+                [a, b, c, d, ..] => {
+                    let slot = long.slot(folded([a, b, c, d]));
+                    long.put(slot, number, border.flag());
+                }
+            }
+            words.push((bytes.into_boxed_slice(), border));
+        }
         Ok(Gate {
-            machine,
-            words: self.list,
+            words,
+            long,
+            short,
+            pair,
+            single,
         })
     }
 }
 
 impl Gate {
-    /// Every word in `text`, in the order of their ends.
+    /// Every word in `text`, in the order of their ends; of those with one end the longest first.
     pub fn marks(&self, text: &[u8]) -> Vec<Mark> {
         let mut marks = Vec::new();
-        let Ok(found) = self.machine.try_find_overlapping_iter(Input::new(text)) else {
-            return marks;
-        };
-        for hit in found {
-            let word = hit.pattern().as_u32();
-            let (start, end) = (hit.start(), hit.end());
-            let (written, border) = &self.words[word as usize];
-            let counts = match border {
-                Border::Free => true,
-                Border::Whole => bounded(text, start, end),
-                Border::Opens => written.as_bytes() == &text[start..end] && opens(text, start),
-            };
-            if counts {
-                marks.push(Mark { start, end, word });
+        for word in &self.single {
+            let letter = self.words[word.word as usize].0[0];
+            let both = (letter.to_ascii_lowercase(), letter.to_ascii_uppercase());
+            memchr::memchr2_iter(both.0, both.1, text)
+                .for_each(|at| self.compare(text, at, &[*word], &mut marks));
+        }
+        let (mut before, mut four) = (0, 0u32);
+        for byte in text.iter().take(3) {
+            four = four >> 8 | u32::from(*byte) << 24;
+        }
+        four >>= 8 * (3 - text.len().min(3)); // a text of one or two bytes
+        for (at, byte) in text.iter().enumerate() {
+            let ahead = text.get(at + 3).copied().unwrap_or(0);
+            four = four >> 8 | u32::from(ahead) << 24;
+            let here = CLASS[usize::from(*byte)];
+            let starts = STARTS[usize::from(before << 3 | here) & 63];
+            before = here;
+            let four = four | 0x2020_2020;
+            for (table, bytes) in [
+                (&self.long, four),
+                (&self.short, four & 0xff_ffff),
+                (&self.pair, four & 0xffff),
+            ] {
+                let slot = table.slot(bytes);
+                if table.flags(slot) & starts != 0 {
+                    self.compare(text, at, table.list(slot), &mut marks);
+                }
             }
         }
+        marks.sort_by_key(|mark| (mark.end, mark.start, mark.word));
         marks
+    }
+
+    /// Adds those of `words` that stand at `start` between their borders.
+    fn compare(&self, text: &[u8], start: usize, words: &[Item], marks: &mut Vec<Mark>) {
+        for item in words {
+            let Some(end) = item.end(text, start) else {
+                continue;
+            };
+            let (written, border) = &self.words[item.word as usize];
+            let part = &text[start..end];
+            let stands = match border {
+                Border::Free => part.eq_ignore_ascii_case(written),
+                Border::Whole => bounded(text, start, end) && part.eq_ignore_ascii_case(written),
+                Border::Opens => *part == **written && opens(text, start),
+            };
+            if stands {
+                marks.push(Mark {
+                    start,
+                    end,
+                    word: item.word,
+                });
+            }
+        }
     }
 }
 
@@ -126,3 +245,6 @@ fn bounded(text: &[u8], start: usize, end: usize) -> bool {
         || text[end].is_ascii_uppercase() && text[end - 1].is_ascii_lowercase();
     left && right
 }
+
+#[cfg(test)]
+mod tests;

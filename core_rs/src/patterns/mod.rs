@@ -2,8 +2,9 @@
 //!
 //! Patterns are data (`core_rs/patterns/*.toml`); this module is what runs them in linear time:
 //!
-//! 1. `gate` finds every word that some entry cares about in one Aho-Corasick pass;
-//! 2. `numbers` visits each token that could begin an identifier with one anchored automaton;
+//! 1. `gate` finds every word that some entry cares about in one pass over hashed beginnings (`bucket`);
+//! 2. `numbers` and `identify` try each token that could begin an identifier with one anchored automaton, a
+//!    smaller one where no context word is near;
 //! 3. `keyed` runs the entries whose key word was seen;
 //! 4. `injection` judges prompt injections on normalised text;
 //! 5. `overlap` keeps the best of overlapping hits.
@@ -12,6 +13,7 @@
 //! same verdict at any chunking (`stream`).
 mod automaton;
 mod boundary;
+mod bucket;
 mod catalog;
 pub mod check;
 mod engine;
@@ -19,6 +21,7 @@ mod entropy;
 mod entry;
 mod gate;
 mod hit;
+mod identify;
 pub mod injection;
 mod keyed;
 mod mask;

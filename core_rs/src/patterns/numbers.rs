@@ -1,9 +1,9 @@
 //! Visits every token that could begin an identifier.
-use super::automaton::Automaton;
+use super::automaton::{Automaton, Cache};
 use super::boundary::{number_closes, number_opens};
 
 /// No identifier is longer, separators included.
-const REACH: usize = 96;
+pub const REACH: usize = 96;
 
 /// A match of a token-start pattern: the longest that ends at a border.
 #[derive(Clone, Copy, Debug)]
@@ -13,49 +13,70 @@ pub struct Found {
     pub end: usize,
 }
 
-/// Runs the automaton at each promising token of `text`.
-pub fn visit(automaton: &Automaton, text: &[u8], mut found: impl FnMut(Found)) {
-    let mut cache = automaton.cache();
-    let mut best: Vec<Found> = Vec::new();
+/// What a byte can be to a token: a letter, a digit, neither.
+const PART: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let b = byte as u8;
+        table[byte] = b.is_ascii_alphanumeric() as u8 | (b.is_ascii_digit() as u8) << 1;
+        byte += 1;
+    }
+    table
+};
+
+/// Calls `run` for each place of `text` where an identifier may begin, with the farthest it may reach.
+pub fn places(text: &[u8], mut run: impl FnMut(usize, usize)) {
     let mut at = 0;
     while at < text.len() {
-        if !text[at].is_ascii_alphanumeric() {
+        if PART[usize::from(text[at])] == 0 {
             at += 1;
             continue;
         }
         let start = at;
-        let mut digit = false;
-        while at < text.len() && text[at].is_ascii_alphanumeric() {
-            digit |= text[at].is_ascii_digit();
+        let mut seen = 0;
+        while let Some(part) = text.get(at).map(|byte| PART[usize::from(*byte)]) {
+            if part == 0 {
+                break;
+            }
+            seen |= part;
             at += 1;
         }
-        if !(digit || leads(text, start, at)) {
+        if seen < 2 && !leads(text, start, at) {
             continue;
         }
         for begin in [start, start.wrapping_sub(1)] {
             if begin != start && !matches!(text.get(begin), Some(b'+' | b'(')) {
                 break;
             }
-            if !number_opens(text, begin) {
-                continue;
+            if number_opens(text, begin) {
+                run(begin, (begin + REACH).min(text.len()));
             }
-            let limit = (begin + REACH).min(text.len());
-            best.clear();
-            automaton.run(&mut cache, text, begin, limit, |pattern, end| {
-                if number_closes(text, end) {
-                    match best.iter_mut().find(|known| known.pattern == pattern) {
-                        Some(known) => known.end = end,
-                        None => best.push(Found {
-                            pattern,
-                            start: begin,
-                            end,
-                        }),
-                    }
-                }
-            });
-            best.iter().for_each(|one| found(*one));
         }
     }
+}
+
+/// Every pattern of `automaton` that matches from `start` on, at its longest, into `best`.
+pub fn longest(
+    automaton: &Automaton,
+    cache: &mut Cache,
+    text: &[u8],
+    (start, limit): (usize, usize),
+    best: &mut Vec<Found>,
+) {
+    best.clear();
+    let closes = |end| number_closes(text, end);
+    automaton.run(cache, text, start, limit, closes, |pattern, end| match best
+        .iter_mut()
+        .find(|known| known.pattern == pattern)
+    {
+        Some(known) => known.end = end,
+        None => best.push(Found {
+            pattern,
+            start,
+            end,
+        }),
+    });
 }
 
 /// A short run of letters that a digit follows at once: `AB 12 34`, `March 12`, `dead:beef`.

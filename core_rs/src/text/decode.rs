@@ -16,19 +16,25 @@ const MOST: usize = 64 << 10;
 /// Every run that decodes to readable text.
 pub fn embedded(text: &[u8]) -> Vec<Decoded> {
     let mut found = Vec::new();
-    let mut at = 0;
-    while at < text.len() {
-        if !CODE[usize::from(text[at])] {
-            at += 1;
+    let code = |byte: &u8| CODE[usize::from(*byte)];
+    let mut at = LEAST - 1;
+    // a run of `LEAST` covers one of these places
+    while let Some(byte) = text.get(at) {
+        if !code(byte) {
+            at += LEAST;
             continue;
         }
-        let start = at;
-        while at < text.len() && CODE[usize::from(text[at])] {
-            at += 1;
+        let start = at
+            - text[..at]
+                .iter()
+                .rev()
+                .take_while(|byte| code(byte))
+                .count();
+        let end = at + text[at..].iter().take_while(|byte| code(byte)).count();
+        if (LEAST..MOST).contains(&(end - start)) {
+            found.extend(run(text, start, end));
         }
-        if (LEAST..MOST).contains(&(at - start)) {
-            found.extend(run(text, start, at));
-        }
+        at = end + LEAST;
     }
     found
 }

@@ -103,6 +103,16 @@ class Dialect(ABC):
     """What an SDK wants in its base URL behind the host."""
     provider: ClassVar[str]
     """Whose it is, for people."""
+    stream_type: ClassVar[str] = "text/event-stream; charset=utf-8"
+    """The content type of its streams."""
+
+    def answers(self, request: Request) -> bool:
+        """Is this request, a POST, spoken in this dialect?"""
+        return request.path.partition("?")[0].rstrip("/").endswith(self.path)
+
+    def hear(self, request: Request) -> Conversation:
+        """The conversation, from path and body. Raises Refused with the provider's own error."""
+        return self.read(request.body or b"")
 
     @abstractmethod
     def check_key(self, request: Request) -> None:

@@ -1,4 +1,5 @@
-"""From a request to an answer: routing, keys, the reply. Pure: no socket, no clock, no state."""
+"""From a request to an answer: routing, keys, the reply. Pure: no socket, no clock; the only state are
+the conversations that a provider would keep."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from faultwire.events import header
 from faultwire.mock import _shared, talk
 from faultwire.mock._api import Answer, Refused
 from faultwire.mock._registry import BUILTIN
+from faultwire.wire import _recognise
 
 if TYPE_CHECKING:
     from faultwire.events import Headers, Request, Response
@@ -22,7 +24,6 @@ MODELS = ("gpt-4o-mini", "gpt-4o", "gpt-5-mini", "claude-sonnet-4-5", "claude-ha
 """What the model list shows. Any other name is answered, too."""
 
 _JSON: Headers = (("content-type", "application/json"),)
-_STREAM: Headers = (("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,9 @@ class Answerer:
         try:
             if request.method == "GET" and path.endswith("/models"):
                 return Answer(200, _JSON, _models(request))
-            dialect = next((d for d in BUILTIN if request.method == "POST" and path.endswith(d.path)), None)
+            if request.method == "GET" and path.endswith("/api/tags"):
+                return Answer(200, _JSON, orjson.dumps({"models": [{"name": n, "model": n} for n in MODELS]}))
+            dialect = next((d for d in BUILTIN if request.method == "POST" and d.answers(request)), None)
             if dialect is None:
                 raise _shared.refuse(
                     wire.protocol(_family(request)), f"Invalid URL ({request.method} {path})", 404
@@ -50,20 +53,25 @@ class Answerer:
 
     def _answer(self, dialect: Dialect, request: Request) -> Answer:
         dialect.check_key(request)
-        conversation = dialect.read(request.body or b"")
+        conversation = dialect.hear(request)
         reply = self.script.reply(conversation) if self.script else talk.reply(conversation)
         first, between = self._delays(reply)
         if reply.failure is not None:
             failure = reply.failure
-            error = wire.protocol(dialect.protocol).error(
-                failure.status, message=failure.message, retry_after_s=failure.retry_after_s
+            protocol = wire.protocol(dialect.protocol)
+            error = protocol.error_by(
+                protocol.provider(request),
+                failure.status,
+                message=failure.message,
+                retry_after_s=failure.retry_after_s,
             )
             return _plain(error, first)
         headers = dialect.headers(conversation)
         if not conversation.view.stream:
             return Answer(200, (*_JSON, *headers), dialect.whole(conversation, reply), None, first)
         events = dialect.events(conversation, reply)
-        return Answer(200, (*_STREAM, *headers), b"", events, first, between)
+        kind = (("content-type", dialect.stream_type), ("cache-control", "no-cache"))
+        return Answer(200, (*kind, *headers), b"", events, first, between)
 
     def _delays(self, reply: Reply) -> tuple[int, int]:
         first, between = reply.first_event_delay_ms, reply.chunk_delay_ms
@@ -79,7 +87,13 @@ def _plain(response: Response, delay_ms: int = 0) -> Answer:
 
 
 def _family(request: Request) -> str:
-    return "openai_chat" if header(request.headers, "anthropic-version") is None else "anthropic"
+    if header(request.headers, "anthropic-version") is not None:
+        return "anthropic"
+    return _FAMILIES.get(_recognise.provider_of(request.host) or "", "openai_chat")
+
+
+_FAMILIES = {"google": "gemini", "cohere": "cohere", "aws": "bedrock", "ollama": "ollama"}
+"""Whose errors a host gives for a path that it does not have."""
 
 
 def _models(request: Request) -> bytes:

@@ -33,6 +33,18 @@ class AnthropicDialect(Dialect):
         if not (header(request.headers, "x-api-key") or _shared.bearer(request)):
             raise refuse(self._wire, "x-api-key header is required", 401)
 
+    def answers(self, request: Request) -> bool:
+        """Also the path on Vertex, which names the model."""
+        return super().answers(request) or _on_vertex(request)
+
+    def hear(self, request: Request) -> Conversation:
+        """With the model and the way of answering from the path, where that has them."""
+        if not _on_vertex(request):
+            return self.read(request.body or b"")
+        asked = _shared.document(self._wire, request.body or b"")
+        model, _, method = request.path.partition("?")[0].rpartition("/")[2].rpartition(":")
+        return self.read(orjson.dumps({**asked, "model": model, "stream": method == "streamRawPredict"}))
+
     def read(self, body: bytes) -> Conversation:
         """The conversation, checked as the API checks it."""
         document = _shared.document(self._wire, body)
@@ -117,6 +129,11 @@ class AnthropicDialect(Dialect):
     @property
     def _wire(self) -> Protocol:
         return wire.protocol(self.protocol)
+
+
+def _on_vertex(request: Request) -> bool:
+    path = request.path.partition("?")[0]
+    return "/publishers/anthropic/models/" in path and path.endswith((":rawPredict", ":streamRawPredict"))
 
 
 def _message(conversation: Conversation, content: list[dict[str, Any]]) -> dict[str, Any]:

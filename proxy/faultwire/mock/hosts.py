@@ -20,10 +20,30 @@ PROVIDER_HOSTS = (
     "api.cerebras.ai",
     "api.x.ai",
     "openrouter.ai",
+    "api.perplexity.ai",
+    "api.cohere.com",
+    "api.cohere.ai",
+    "generativelanguage.googleapis.com",
+    "aiplatform.googleapis.com",
+    "claude.googleapis.com",
+    "ollama.com",
 )
 """Providers whose own hosts speak a protocol of the mock."""
+
+PROVIDER_PATTERNS = (
+    "*.api.openai.com",
+    "*.openai.azure.com",
+    "*.services.ai.azure.com",
+    "*.cognitiveservices.azure.com",
+    "*-aiplatform.googleapis.com",
+    "bedrock-runtime.*.amazonaws.com",
+    "bedrock-runtime-fips.*.amazonaws.com",
+    "bedrock-mantle.*.api.aws",
+    "api.*.mistral.ai",
+)
+"""Hosts that have a region, or a customer's own name, in theirs."""
 
 
 def routes(port: int) -> Mapping[str, str]:
     """Where each provider's traffic goes instead: a plain-HTTP mock on this machine."""
-    return dict.fromkeys(PROVIDER_HOSTS, f"http://127.0.0.1:{port}")
+    return dict.fromkeys((*PROVIDER_HOSTS, *PROVIDER_PATTERNS), f"http://127.0.0.1:{port}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 
 _USAGE = "usage"
 """The option: the stream ends with a chunk of usage."""
+_WHOLE_CALLS = "whole_calls"
+"""The option: a call is streamed in one piece."""
+_LAST = "usage_last"
+"""The option: the last chunk with a choice counts, too."""
+_X_GROQ = "x_groq"
+"""The option: it does so under a name of its own."""
+_HABITS = {"mistral": frozenset((_WHOLE_CALLS, _LAST)), "groq": frozenset((_X_GROQ,))}
 
 
 class OpenAIChatDialect(Dialect):
@@ -39,6 +47,13 @@ class OpenAIChatDialect(Dialect):
                 "using Bearer auth (i.e. Authorization: Bearer YOUR_KEY)."
             )
             raise refuse(self._wire, told, 401)
+
+    def hear(self, request: Request) -> Conversation:
+        """Mistral streams each call in one piece (its SDK takes nothing else), and counts without being
+        asked, as Groq does."""
+        conversation = self.read(request.body or b"")
+        more = _HABITS.get(self._wire.provider(request), frozenset())
+        return replace(conversation, options=conversation.options | more)
 
     def read(self, body: bytes) -> Conversation:
         """The conversation, checked as the API checks it."""
@@ -107,6 +122,9 @@ class OpenAIChatDialect(Dialect):
         deltas: list[dict[str, Any]] = [first]
         deltas += [{"content": word} for word in _shared.words(text)]
         for index, call in enumerate(calls):
+            if _WHOLE_CALLS in conversation.options:
+                deltas.append({"tool_calls": [{"index": index, **call}]})
+                continue
             function = {"name": call["function"]["name"], "arguments": ""}
             deltas.append({"tool_calls": [{"index": index, **call, "function": function}]})
             for piece in _shared.pieces(call["function"]["arguments"]):
@@ -121,6 +139,11 @@ class OpenAIChatDialect(Dialect):
             ({}, _finish(calls, cut=cut))
         ]
         chunks = [{**head, "choices": [_choice(delta, end)], **tail} for delta, end in ends]
+        if _LAST in conversation.options:
+            chunks[-1]["usage"] = _usage(conversation, used, calls)
+        if _X_GROQ in conversation.options:
+            counted = _usage(conversation, used, calls)
+            chunks[-1]["x_groq"] = {"id": _shared.made_id("req_", conversation), "usage": counted}
         if tail:
             chunks.append({**head, "choices": [], "usage": _usage(conversation, used, calls)})
         return (*(sse.write(orjson.dumps(chunk)) for chunk in chunks), sse.write(b"[DONE]"))

@@ -38,8 +38,13 @@ def error(status: int, message: str | None, retry_after_s: float | None) -> Resp
     if status in _EDGE:
         return _http.with_headers(_http.edge_page(status, message), retry)
     kind, text = _TABLE.get(status) or _unlisted(status)
-    text = message or text
-    request_id = _http.made_id("req_011", "anthropic", status, text, retry_after_s, length=21)
+    limits = _limits() if status == 429 else ()
+    return _http.with_headers(told(status, kind, message or text, retry_after_s), (*limits, *retry))
+
+
+def told(status: int, kind: str, text: str, salt: object = None) -> Response:
+    """The answer that tells of an error, with its request id."""
+    request_id = _http.made_id("req_011", "anthropic", status, text, salt, length=21)
     body = {
         "type": "error",
         "error": {"type": kind, "message": _json.whole(text), "details": None},
@@ -49,8 +54,7 @@ def error(status: int, message: str | None, retry_after_s: float | None) -> Resp
         ("request-id", request_id),
         ("anthropic-organization-id", "00000000-0000-4000-8000-000000000000"),
     )
-    limits = _limits() if status == 429 else ()
-    return _http.answer(status, _json.dump(body), "application/json", *known, *limits, *retry)
+    return _http.answer(status, _json.dump(body), "application/json", *known)
 
 
 def _unlisted(status: int) -> tuple[str, str]:

@@ -76,6 +76,14 @@ class Protocol(ABC):
     def provider(self, request: Request) -> str:
         """The provider's word (`openai`, `anthropic`), by host, else the protocol's own."""
 
+    def view(self, request: Request) -> RequestView:
+        """What the request says, its path included, where that names the model. Raises WireError."""
+        return self.request_view(request.body or b"")
+
+    def keeps(self, request: Request) -> bool:
+        """Does the provider keep this conversation, so that later requests name calls by id alone?"""
+        return False
+
     @abstractmethod
     def request_view(self, body: bytes) -> RequestView:
         """What the request says. Raises WireError where the body is not of this protocol."""
@@ -113,3 +121,14 @@ class Protocol(ABC):
         self, status: int, *, message: str | None = None, retry_after_s: float | None = None
     ) -> Response:
         """The error answer that the provider sends for a status, with its headers."""
+
+    def error_by(
+        self,
+        provider: str | None,
+        status: int,
+        *,
+        message: str | None = None,
+        retry_after_s: float | None = None,
+    ) -> Response:
+        """The same as one of several providers of this protocol words it."""
+        return self.error(status, message=message, retry_after_s=retry_after_s)

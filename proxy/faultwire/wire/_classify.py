@@ -44,6 +44,10 @@ _OTHER = Classified("other")
 _NO_TOOLS: Mapping[str, Site] = MappingProxyType({})
 
 
+_BY_BODY = ("/messages", "/responses", "/api/chat", "/api/generate", "/api/embed", "/v2/chat")
+"""Paths that services of other kinds have, too: there the body decides."""
+
+
 def classify(request: Request, tools: Mapping[str, Site] = _NO_TOOLS) -> Classified:
     """The kind of a request. `tools` are the user's own words and go before recognition."""
     tool = _tool(request, tools) if tools else None
@@ -65,7 +69,7 @@ def may_be_model(head: Request) -> bool:
     if head.method != "POST" or "json" not in (header(head.headers, "content-type") or "").lower():
         return False
     path = _recognise.bare_path(head)
-    return path.endswith("/messages") or not _recognise.is_settled(path)
+    return path.endswith(_BY_BODY) or not _recognise.is_settled(path)
 
 
 def _tool(request: Request, tools: Mapping[str, Site]) -> str | None:

@@ -40,21 +40,24 @@ def _plain_document(source: Any) -> str | None:
     return _json.string(_json.member(source, "data")) if is_text else None
 
 
-def rewritten(content: bytes, rewrite: Rewrite, *, empty_block: bool) -> bytes:
+def rewritten(content: bytes, rewrite: Rewrite, *, empty_block: bool, kind: str = "text") -> bytes:
     """The text of a content value with its words replaced, its container type kept.
 
     Of several text blocks one stays (the one with `cache_control`, else the first), blocks without
-    text stay as they are. `empty_block`: may a text block be empty? Else it goes, too.
+    text stay as they are. `empty_block`: may a text block be empty? Else it goes, too. `kind` is the type
+    of a text block.
     """
     value = _json.load(content)
     if isinstance(value, list):
-        return _rewritten_blocks(content, value, rewrite, empty_block=empty_block)
+        return _rewritten_blocks(content, value, rewrite, empty_block=empty_block, kind=kind)
     return _json.dump(like(text_of(value), rewrite))
 
 
-def _rewritten_blocks(content: bytes, value: list[Any], rewrite: Rewrite, *, empty_block: bool) -> bytes:
+def _rewritten_blocks(
+    content: bytes, value: list[Any], rewrite: Rewrite, *, empty_block: bool, kind: str
+) -> bytes:
     worded = [index for index, block in _json.objects(value) if block_text(block) is not None]
-    plain = [index for index in worded if value[index].get("type") == "text"]
+    plain = [index for index in worded if value[index].get("type") == kind]
     cached = [index for index in plain if "cache_control" in value[index]]
     carrier = next(iter(cached or plain), None)
     original = text_of(value) if carrier is None else _json.string(value[carrier].get("text"))
@@ -67,7 +70,7 @@ def _rewritten_blocks(content: bytes, value: list[Any], rewrite: Rewrite, *, emp
         if index != carrier:
             content = _json.drop(content, (index,))
     if carrier is None and (text or empty_block):
-        content = _json.insert_first(content, b'{"type":"text","text":' + _json.dump(text) + b"}")
+        content = _json.insert_first(content, _json.dump({"type": kind, "text": text}))
     return content
 
 

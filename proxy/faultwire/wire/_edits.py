@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from faultwire.events import Path, Response, ToolCall
+    from faultwire.events import Headers, Path, Response, ToolCall
     from faultwire.wire._api import StreamEditor
 
 Ability = Literal["answer", "texts", "failure", "error_event"]
@@ -28,12 +28,14 @@ class Change:
 
     `text` maps all that the answer says to what it shall say instead. `calls` maps its tool calls:
     one with a known id replaces that call, one with a new id is added, one that is left out goes.
-    `finish` maps the reason why it stopped. `refuse` moves the text to where refusals are declared.
+    `finish` is why it shall say that it stopped, everywhere or only where it said `finish_was`.
+    `refuse` moves the text to where refusals are declared.
     """
 
     text: Callable[[str], str] | None = None
     calls: Callable[[tuple[ToolCall, ...]], tuple[ToolCall, ...]] | None = None
     finish: Finish | None = None
+    finish_was: Finish | None = None
     refuse: bool = False
     drop_usage: bool = False
 
@@ -51,6 +53,17 @@ class TextPlace:
     path: Path
     turn: int
     new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What a client may still use until the window ends, in `reset_s` seconds; None: not limited."""
+
+    requests: int | None
+    requests_left: int
+    tokens: int | None
+    tokens_left: int
+    reset_s: float
 
 
 class Edits:
@@ -85,3 +98,7 @@ class Edits:
     def error_event(self, what: Literal["overloaded", "server_error"], message: str | None) -> bytes | None:
         """The event by which the provider tells of an error inside a stream that has begun."""
         return None
+
+    def quota(self, quota: Quota) -> Headers:
+        """The header fields by which the provider tells a quota."""
+        return ()

@@ -12,47 +12,49 @@ from faultwire import _core
 if TYPE_CHECKING:
     from faultwire.events import Kind, Request
 
-VOLATILE = (
-    "id",
-    "tool_call_id",
-    "call_id",
-    "tool_use_id",
-    "user",
-    "metadata",
-    "created",
-    "request_id",
+_ABOUT_THE_CALL = (
+    "conversation",
     "idempotency_key",
-    "session_id",
-    "timestamp",
+    "metadata",
+    "previous_interaction_id",
+    "previous_response_id",
     "prompt_cache_key",
+    "request_id",
     "safety_identifier",
+    "session_id",
+    "thread.previous_message_id",
+    "timestamp",
+    "user",
 )
-"""Members of a body that differ between runs of the same agent; masked at any depth."""
+_IN_THE_HISTORY = (
+    "contents.*.parts.*.functionCall.id",
+    "contents.*.parts.*.functionResponse.id",
+    "input.*.call_id",
+    "input.*.id",
+    "messages.*.content.*.id",
+    "messages.*.content.*.toolResult.toolUseId",
+    "messages.*.content.*.toolUse.toolUseId",
+    "messages.*.content.*.tool_use_id",
+    "messages.*.id",
+    "messages.*.tool_call_id",
+    "messages.*.tool_calls.*.id",
+)
+VOLATILE = tuple(f"$.{path}" for path in (*_ABOUT_THE_CALL, *_IN_THE_HISTORY))
+"""Places in a model request that differ between runs of the same agent: ids that somebody minted, and
+words about the call. What a tool or another server is asked is never masked: there `id` is the question."""
 
-_VOLATILE_QUERY = frozenset(
-    {
-        *VOLATILE,
-        "_",
-        "access_token",
-        "api_key",
-        "apikey",
-        "key",
-        "nonce",
-        "sig",
-        "signature",
-        "state",
-        "token",
-        "ts",
-    }
-)
-"""Query fields that differ between runs, or are secrets. `x-amz-…` are a signature's."""
+_SIGNING = frozenset({"_", "nonce", "sig", "signature", "timestamp", "ts"})
+"""Query fields that differ with every call, anywhere. `x-amz-…` are a signature's."""
+_OF_A_MODEL = _SIGNING | {"access_token", "api_key", "apikey", "key", "token"}
+"""Those of a model's API, where the credential may stand in the query."""
 
 
 def fingerprint(request: Request, kind: Kind) -> str:
     """SHA-256 (hex) of what was asked: kind, method, host, path and canonical body, volatile parts masked."""
-    body = _core.json_fingerprint(request.body or b"", list(VOLATILE))
+    masked, fields = (VOLATILE, _OF_A_MODEL) if kind == "llm" else ((), _SIGNING)
+    body = _core.json_fingerprint(request.body or b"", masked)
     host = request.host.lower().rstrip(".")
-    return _digest("exchange", kind, request.method, host, _stable_path(request.path), body.hex())
+    return _digest("exchange", kind, request.method, host, _stable_path(request.path, fields), body.hex())
 
 
 def tool_key(name: str | None, arguments: str) -> str:
@@ -67,12 +69,12 @@ def _digest(*parts: str) -> str:
     return _core.sha256_hex(b"".join(b"%d:%b" % (len(part), part) for part in encoded))
 
 
-def _stable_path(path: str) -> str:
+def _stable_path(path: str, volatile: frozenset[str]) -> str:
     bare, _, query = path.partition("?")
-    kept = [pair for pair in query.split("&") if pair and not _is_volatile(pair)]
+    kept = [pair for pair in query.split("&") if pair and not _is_volatile(pair, volatile)]
     return f"{bare}?{'&'.join(kept)}" if kept else bare
 
 
-def _is_volatile(pair: str) -> bool:
+def _is_volatile(pair: str, volatile: frozenset[str]) -> bool:
     name = pair.partition("=")[0].lower()
-    return name in _VOLATILE_QUERY or name.startswith("x-amz-")
+    return name in volatile or name.startswith("x-amz-")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faultwire.wire import _http, _json
 
 if TYPE_CHECKING:
-    from faultwire.events import Response
+    from collections.abc import Callable
+
+    from faultwire.events import Headers, Response
+
+
+Shown = dict[str, Any]
 
 
 class Told(NamedTuple):
@@ -61,16 +66,29 @@ def error(status: int, message: str | None, retry_after_s: float | None) -> Resp
     if status in _EDGE:
         page = _http.edge_page(status, message)
         return _http.with_headers(page, _retry(retry_after_s))
-    told = _TABLE.get(status) or _unlisted(status)
-    text = message or told.message
+    known = _TABLE.get(status) or _unlisted(status)
+    text = message or known.message
     if status == 429 and message is None and retry_after_s is not None:
-        text = f"{text} Please try again in {_duration(retry_after_s)}."
-    request_id = _http.made_id("req_", "openai_chat", status, text, retry_after_s, length=32)
-    shown = {"message": _json.whole(text), "type": told.type, "param": told.param, "code": told.code}
+        text = f"{text} Please try again in {duration(retry_after_s)}."
     limits = _limits(retry_after_s) if status == 429 else ()
+    shown = known._replace(message=text)
+    return _http.with_headers(told(status, shown, retry_after_s), (*limits, *_retry(retry_after_s)))
+
+
+def told(status: int, error: Told, salt: object = None) -> Response:
+    """The answer that tells of an error, with its request id."""
+    request_id = _http.made_id("req_", "openai_chat", status, error.message, salt, length=32)
+    shown = {
+        "message": _json.whole(error.message),
+        "type": error.type,
+        "param": error.param,
+        "code": error.code,
+    }
     known = (("openai-version", "2020-10-01"), ("openai-processing-ms", "12"), ("x-request-id", request_id))
-    body = _json.dump({"error": shown})
-    return _http.answer(status, body, "application/json", *known, *limits, *_retry(retry_after_s))
+    return _http.answer(status, _json.dump({"error": shown}), "application/json", *known)
+
+
+SERVER_ERROR = _TABLE[500].message
 
 
 def _unlisted(status: int) -> Told:
@@ -80,7 +98,7 @@ def _unlisted(status: int) -> Told:
 
 
 def _limits(retry_after_s: float | None) -> tuple[tuple[str, str], ...]:
-    reset = _duration(1.0 if retry_after_s is None else retry_after_s)
+    reset = duration(1.0 if retry_after_s is None else retry_after_s)
     return (
         ("x-ratelimit-limit-requests", "500"),
         ("x-ratelimit-limit-tokens", "30000"),
@@ -101,10 +119,74 @@ def _retry(seconds: float | None) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """As Go prints it, which is what the API sends: `340ms`, `1.2s`, `6m0s`."""
     if seconds < 1:
         return f"{round(seconds * 1000)}ms"
     minutes, rest = divmod(seconds, 60)
     tail = f"{rest:.3f}".rstrip("0").rstrip(".") + "s"
     return f"{int(minutes)}m{tail}" if minutes else tail
+
+
+# ---------------------------------------------------------------- other providers of the same protocol
+
+
+def error_by(provider: str | None, status: int, message: str | None, retry_after_s: float | None) -> Response:
+    """The answer for a status as a provider that imitates the protocol words it."""
+    if status in _EDGE or provider not in _ELSEWHERE:
+        return error(status, message, retry_after_s)
+    known = _TABLE.get(status) or _unlisted(status)
+    body, headers = _ELSEWHERE[provider](
+        status, known._replace(message=message or known.message), retry_after_s
+    )
+    return _http.answer(status, _json.dump(body), "application/json", *headers)
+
+
+def _azure(status: int, known: Told, retry_after_s: float | None) -> tuple[Shown, Headers]:
+    """The status as `code`; whole seconds in `retry-after`."""
+    text, code = known.message, str(status)
+    if status == 429 and text == _TABLE[429].message:
+        text = "Requests to the ChatCompletions_Create Operation have exceeded the token rate limit."
+        if retry_after_s is not None:
+            text += f" Please retry after {_http.whole_seconds(retry_after_s)} seconds."
+    elif status == 404 and text == _TABLE[404].message:
+        code, text = "DeploymentNotFound", "The API deployment for this resource does not exist."
+    elif status == 401 and text == _TABLE[401].message:
+        text = "Access denied due to invalid subscription key or wrong API endpoint."
+    request_id = _http.made_id("", "azure", status, text, length=32)
+    return {"error": {"code": code, "message": _json.whole(text)}}, (
+        ("apim-request-id", request_id),
+        ("x-ms-region", "East US"),
+        ("x-request-id", request_id),
+        *_seconds(retry_after_s),
+    )
+
+
+def _mistral(status: int, known: Told, retry_after_s: float | None) -> tuple[Shown, Headers]:
+    kind = "rate_limited" if status == 429 else known.type
+    shown = {
+        "object": "error",
+        "message": _json.whole(known.message),
+        "type": kind,
+        "param": None,
+        "code": "1300" if status == 429 else str(status),
+        "raw_status_code": status,
+    }
+    correlation = _http.made_id("", "mistral", status, known.message, length=32)
+    return shown, (("mistral-correlation-id", correlation), *_seconds(retry_after_s))
+
+
+def _openrouter(status: int, known: Told, retry_after_s: float | None) -> tuple[Shown, Headers]:
+    return {"error": {"message": _json.whole(known.message), "code": status}}, _seconds(retry_after_s)
+
+
+def _seconds(seconds: float | None) -> Headers:
+    return () if seconds is None else (("retry-after", _http.whole_seconds(seconds)),)
+
+
+_ELSEWHERE: dict[str | None, Callable[[int, Told, float | None], tuple[Shown, Headers]]] = {
+    "azure": _azure,
+    "mistral": _mistral,
+    "openrouter": _openrouter,
+}
+"""Providers whose errors have a shape of their own; all others give OpenAI's."""

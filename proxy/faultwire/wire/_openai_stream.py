@@ -84,7 +84,7 @@ class Reader(StreamReader):
     def _take(self, document: _json.Object) -> None:
         self._model = self._model or _json.string(document.get("model"))
         self._error = self._error or error_text(document)
-        usage = document.get("usage")
+        usage = document.get("usage") or _json.member(document, "x_groq", "usage")
         if isinstance(usage, dict):
             counts = (_json.count(usage.get(key)) for key in ("prompt_tokens", "completion_tokens"))
             self._usage = Usage(*counts)

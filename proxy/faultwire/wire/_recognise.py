@@ -23,11 +23,14 @@ HOSTS: tuple[tuple[str, str], ...] = (
     ("claude.googleapis.com", "anthropic"),
     ("generativelanguage.googleapis.com", "google"),
     ("aiplatform.googleapis.com", "google"),
+    ("-aiplatform.googleapis.com", "google"),
     ("amazonaws.com", "aws"),
     ("api.aws", "aws"),
     ("api.groq.com", "groq"),
     ("mistral.ai", "mistral"),
     ("api.cohere.com", "cohere"),
+    ("api.cohere.ai", "cohere"),
+    ("ollama.com", "ollama"),
     ("openrouter.ai", "openrouter"),
     ("api.together.xyz", "together"),
     ("api.fireworks.ai", "fireworks"),
@@ -36,7 +39,8 @@ HOSTS: tuple[tuple[str, str], ...] = (
     ("api.cerebras.ai", "cerebras"),
     ("api.perplexity.ai", "perplexity"),
 )
-"""Domains (the name or any subdomain of it) and the provider that runs them."""
+"""Domains (the name or any subdomain of it) and the provider that runs them. One that begins with `-` is
+the end of a name: regions stand before it."""
 
 _SETTLED = (
     "/chat/completions",
@@ -88,7 +92,7 @@ def provider_of(host: str) -> str | None:
     """The provider that runs a host, None where it is nobody's that we know."""
     name = host.lower().rstrip(".")
     for domain, provider in HOSTS:
-        if name == domain or (name.endswith(domain) and name[-len(domain) - 1] == "."):
+        if name.endswith(domain) and (domain[0] == "-" or name[: -len(domain)][-1:] in ("", ".")):
             return provider
     return None
 
@@ -98,28 +102,35 @@ def is_settled(path: str) -> bool:
     return path.endswith(_SETTLED) or ":" in path.rpartition("/")[2]
 
 
+def document(body: bytes | None) -> _json.Object | None:
+    """The body, parsed, where it is a JSON object; else None."""
+    if body is None:
+        return None
+    try:
+        return _json.load_object(body)
+    except WireError:
+        return None
+
+
 def conversation(body: bytes | None) -> _json.Object | None:
     """The body, parsed, where it holds `messages` with roles; else None."""
     if body is None or b'"messages"' not in body:
         return None
-    try:
-        document = _json.load_object(body)
-    except WireError:
-        return None
-    messages = document.get("messages")
+    found = document(body)
+    messages = _json.member(found, "messages")
     if not isinstance(messages, list) or not messages:
         return None
     with_roles = all(isinstance(m, dict) and isinstance(m.get("role"), str) for m in messages)
-    return document if with_roles else None
+    return found if with_roles else None
 
 
-def speaks_anthropic(document: _json.Object) -> bool:
+def speaks_anthropic(asked: _json.Object) -> bool:
     """Does a conversation hold what only Anthropic's protocol has?"""
-    if "max_tokens" not in document:
+    if "max_tokens" not in asked:
         return False
-    return "system" in document or any(
+    return "system" in asked or any(
         block.get("type") in ("tool_use", "tool_result")
-        for _, message in _json.objects(document.get("messages"))
+        for _, message in _json.objects(asked.get("messages"))
         for _, block in _json.objects(_content(message))
     )
 

@@ -9,13 +9,30 @@ from typing import TYPE_CHECKING
 from faultwire.errors import FaultError, UsageError, did_you_mean
 from faultwire.wire._api import Protocol
 from faultwire.wire.anthropic import Anthropic
+from faultwire.wire.bedrock import Bedrock
+from faultwire.wire.bedrock_invoke import BedrockInvoke
+from faultwire.wire.cohere import Cohere
+from faultwire.wire.embeddings import Embeddings
+from faultwire.wire.gemini import Gemini
+from faultwire.wire.ollama import Ollama
 from faultwire.wire.openai_chat import OpenAIChat
+from faultwire.wire.openai_responses import OpenAIResponses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from importlib.metadata import EntryPoint
 
-BUILTIN: tuple[type[Protocol], ...] = (OpenAIChat, Anthropic)
+BUILTIN: tuple[type[Protocol], ...] = (
+    OpenAIChat,
+    Anthropic,
+    OpenAIResponses,
+    Embeddings,
+    Gemini,
+    Ollama,
+    Cohere,
+    Bedrock,
+    BedrockInvoke,
+)
 GROUP = "faultwire.protocols"
 """Entry points of this group name a class; it is asked after the built-in ones."""
 
@@ -51,9 +68,7 @@ def collect(builtin: Iterable[type[Protocol]], plugins: Iterable[EntryPoint]) ->
     return MappingProxyType(found)
 
 
-def _add(
-    found: dict[str, Protocol], source: type[Protocol], origin: str, *, plugged: bool = False
-) -> None:
+def _add(found: dict[str, Protocol], source: type[Protocol], origin: str, *, plugged: bool = False) -> None:
     if getattr(source, "name", None) is None:
         raise FaultError(f"protocol plug-in `{origin}` has no `name`", code="wire.plugin_failed")
     if source.name in found:
@@ -62,7 +77,7 @@ def _add(
         )
     try:
         found[source.name] = source()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if not plugged:
             raise
         raise FaultError(
@@ -76,9 +91,10 @@ def _load(point: EntryPoint) -> type[Protocol]:
     hint = f"mend or remove the package that provides the entry point group `{GROUP}`"
     try:
         loaded = point.load()
-    except Exception as error:  # whatever a foreign module raises is told as its failure
+    except (Exception, SystemExit) as error:  # whatever a foreign module raises is told as its failure
         raise FaultError(
-            f"protocol plug-in `{point.name} = {point.value}` failed to load: {type(error).__name__}: {error}",
+            f"protocol plug-in `{point.name} = {point.value}` failed to load: "
+            f"{type(error).__name__}: {error}",
             code="wire.plugin_failed",
             hint=hint,
         ) from error

@@ -5,11 +5,21 @@ Shapes: Anthropic's API reference, as the official SDKs send and parse it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn, header
-from faultwire.wire import _anthropic_errors, _anthropic_stream, _content, _json, _recognise, sse
+from faultwire.wire import (
+    _anthropic_errors,
+    _anthropic_stream,
+    _content,
+    _gemini_errors,
+    _json,
+    _recognise,
+    sse,
+)
+from faultwire.wire._anthropic_edits import AnthropicEdits
 from faultwire.wire._api import Protocol
 
 if TYPE_CHECKING:
@@ -21,6 +31,7 @@ class Anthropic(Protocol):
     """`POST …/messages`."""
 
     name = "anthropic"
+    edits = AnthropicEdits()
 
     def recognise(self, request: Request) -> bool:
         """By path and (header or host); else by a body that only this protocol has.
@@ -30,6 +41,8 @@ class Anthropic(Protocol):
         if request.method != "POST":
             return False
         path = _recognise.bare_path(request)
+        if _on_vertex(path):
+            return True
         if path.endswith("/messages"):
             known = _recognise.provider_of(request.host) == "anthropic"
             if known or header(request.headers, "anthropic-version") is not None:
@@ -46,6 +59,18 @@ class Anthropic(Protocol):
     def provider(self, request: Request) -> str:
         """By host; `anthropic` for hosts that nobody is known to run."""
         return _recognise.provider_of(request.host) or "anthropic"
+
+    def view(self, request: Request) -> RequestView:
+        """On Vertex the path names the model and says whether the answer streams."""
+        told, path = self.request_view(request.body or b""), _recognise.bare_path(request)
+        if not _on_vertex(path):
+            return told
+        model, _, method = path.rpartition("/")[2].rpartition(":")
+        return replace(told, model=model, stream=method == "streamRawPredict" or told.stream)
+
+    def keeps(self, request: Request) -> bool:
+        """Message threads are kept by the provider."""
+        return b'"thread"' in (request.body or b"") and "thread" in (_recognise.document(request.body) or {})
 
     def request_view(self, body: bytes) -> RequestView:
         """The conversation. Raises WireError without an array of `messages`."""
@@ -122,6 +147,22 @@ class Anthropic(Protocol):
     ) -> Response:
         """`{"type": "error", …}` with its headers; an HTML page for what only the edge answers."""
         return _anthropic_errors.error(status, message, retry_after_s)
+
+    def error_by(
+        self,
+        provider: str | None,
+        status: int,
+        *,
+        message: str | None = None,
+        retry_after_s: float | None = None,
+    ) -> Response:
+        """Vertex answers with Google's own errors."""
+        error = _gemini_errors.error if provider == "google" else _anthropic_errors.error
+        return error(status, message, retry_after_s)
+
+
+def _on_vertex(path: str) -> bool:
+    return "/publishers/anthropic/models/" in path and path.endswith((":rawPredict", ":streamRawPredict"))
 
 
 def _turn(place: Path, message: _json.Object, calls: dict[str, ToolCall], *, new: bool) -> Turn:

@@ -11,6 +11,7 @@ from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn, Usage
 from faultwire.wire import _content, _json, _openai_errors, _openai_stream, _recognise, sse
 from faultwire.wire._api import Protocol
+from faultwire.wire._openai_edits import OpenAIEdits
 
 if TYPE_CHECKING:
     from faultwire.events import Request, Response
@@ -23,6 +24,7 @@ class OpenAIChat(Protocol):
     """`POST …/chat/completions`."""
 
     name = "openai_chat"
+    edits = OpenAIEdits()
 
     def recognise(self, request: Request) -> bool:
         """By path; elsewhere by a body with a model and a conversation that is not Anthropic's."""
@@ -119,6 +121,17 @@ class OpenAIChat(Protocol):
     ) -> Response:
         """`{"error": {…}}` with its headers; an HTML page for what only the edge answers."""
         return _openai_errors.error(status, message, retry_after_s)
+
+    def error_by(
+        self,
+        provider: str | None,
+        status: int,
+        *,
+        message: str | None = None,
+        retry_after_s: float | None = None,
+    ) -> Response:
+        """Azure, Mistral and OpenRouter have shapes of their own."""
+        return _openai_errors.error_by(provider, status, message, retry_after_s)
 
 
 def usage_of(document: _json.Object) -> Usage | None:

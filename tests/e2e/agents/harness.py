@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from faultwire.tape.read import TapeReader
-
 from faultwire.events import FaultFired, Recorded
+from faultwire.tape.read import TapeReader
 
 PYTHON_AGENTS = ("openai-3", "openai-2", "anthropic-2", "anthropic-0")
 KEYS = {"OPENAI_API_KEY": "sk-test-key-of-nobody", "ANTHROPIC_API_KEY": "sk-ant-test-key-of-nobody"}

@@ -10,7 +10,7 @@ from faultwire.mock._api import Answer, Conversation
 from faultwire.mock._registry import BUILTIN
 from faultwire.mock.answering import Answerer
 
-OPENAI, ANTHROPIC = BUILTIN
+OPENAI, ANTHROPIC, *_ = BUILTIN
 
 CALCULATOR = {
     "type": "object",

@@ -9,6 +9,7 @@ from faultwire import wire
 from faultwire.events import Request
 from faultwire.profile.model import ToolSite
 
+ASKED = {"model": "m", "input": "hi"}
 ASK = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 V = "2023-06-01"
 
@@ -79,6 +80,99 @@ MODEL = {
     "ollama speaks it": (post("http://localhost:11434/v1/messages", MESSAGES), "anthropic", "anthropic"),
     "gateway, by body": (post("http://gw.corp/claude/v1/messages", MESSAGES), "anthropic", "anthropic"),
     "its body elsewhere": (post("https://corp.example/llm/ask", MESSAGES), "anthropic", "anthropic"),
+    "vertex claude": (
+        post(
+            "https://us-aiplatform.googleapis.com/v1/projects/p/publishers/anthropic/models/c:streamRawPredict",
+            MESSAGES,
+        ),
+        "anthropic",
+        "google",
+    ),
+    # OpenAI Responses
+    "responses": (post("https://api.openai.com/v1/responses", ASKED), "openai_responses", "openai"),
+    "responses in azure": (
+        post("https://me.openai.azure.com/openai/responses?api-version=1"),
+        "openai_responses",
+        "azure",
+    ),
+    "responses in aws": (
+        post("https://bedrock-mantle.us-east-1.api.aws/openai/v1/responses"),
+        "openai_responses",
+        "aws",
+    ),
+    "responses, by body": (post("http://localhost:8000/v1/responses", ASKED), "openai_responses", "openai"),
+    "only a delta": (
+        post("http://gw/v1/responses", {"model": "m", "previous_response_id": "r"}),
+        "openai_responses",
+        "openai",
+    ),
+    # Embeddings
+    "embeddings": (post("https://api.openai.com/v1/embeddings", ASKED), "embeddings", "openai"),
+    "azure embeddings": (
+        post("https://me.openai.azure.com/openai/deployments/e/embeddings?api-version=1"),
+        "embeddings",
+        "azure",
+    ),
+    "vllm embeddings": (post("http://10.0.0.7:8000/v1/embeddings", ASKED), "embeddings", "openai"),
+    # Gemini
+    "gemini": (
+        post("https://generativelanguage.googleapis.com/v1/models/g:generateContent", {"contents": []}),
+        "gemini",
+        "google",
+    ),
+    "gemini stream": (
+        post("https://generativelanguage.googleapis.com/v1beta/models/g:streamGenerateContent?alt=sse"),
+        "gemini",
+        "google",
+    ),
+    "gemini, escaped colon": (post("http://gw/v1beta/models/g%3AgenerateContent"), "gemini", "google"),
+    "vertex gemini": (
+        post("https://us-aiplatform.googleapis.com/v1/p/publishers/google/models/g:generateContent"),
+        "gemini",
+        "google",
+    ),
+    "gemini embeddings": (
+        post("https://generativelanguage.googleapis.com/v1beta/models/e:batchEmbedContents"),
+        "gemini",
+        "google",
+    ),
+    "gemini's body elsewhere": (
+        post("https://corp.example/llm", {"contents": [{"parts": [{"text": "hi"}]}]}),
+        "gemini",
+        "google",
+    ),
+    # Ollama
+    "ollama chat": (post("http://localhost:11434/api/chat", ASK), "ollama", "ollama"),
+    "ollama elsewhere": (
+        post("http://gpu.corp/api/generate", {"model": "m", "prompt": "hi"}),
+        "ollama",
+        "ollama",
+    ),
+    "ollama embed": (post("http://gpu.corp/api/embed", ASKED), "ollama", "ollama"),
+    # Cohere
+    "cohere": (post("https://api.cohere.com/v2/chat", ASK), "cohere", "cohere"),
+    "cohere behind a gateway": (post("http://gw/cohere/v2/chat", ASK), "cohere", "cohere"),
+    # Bedrock
+    "bedrock converse": (
+        post("https://bedrock-runtime.us-east-1.amazonaws.com/model/c/converse", ASK),
+        "bedrock",
+        "aws",
+    ),
+    "bedrock converse by arn": (
+        post("https://bedrock-runtime.us-east-1.amazonaws.com/model/arn%3Aaws%3Ax%2Fy/converse-stream"),
+        "bedrock",
+        "aws",
+    ),
+    "bedrock invoke": (
+        post("https://bedrock-runtime.us-east-1.amazonaws.com/model/c/invoke", MESSAGES),
+        "bedrock_invoke",
+        "aws",
+    ),
+    "bedrock invoke stream": (
+        post("https://bedrock-runtime.eu-west-1.amazonaws.com/model/c/invoke-with-response-stream"),
+        "bedrock_invoke",
+        "aws",
+    ),
 }
 
 OTHER = {
@@ -94,24 +188,14 @@ OTHER = {
     ),
     "assistants run": post("https://api.openai.com/v1/threads/t/runs", {"assistant_id": "a", **ASK}),
     "agents tracing": post("https://api.openai.com/v1/traces/ingest", {"data": [{"messages": []}]}),
-    "responses": post("https://api.openai.com/v1/responses", {"input": "x", "model": "m"}),
     "responses, input tokens": post("https://api.openai.com/v1/responses/input_tokens", ASK),
-    "embeddings": post("https://api.openai.com/v1/embeddings", {"input": "x", "model": "m"}),
     "legacy completions": post("https://api.openai.com/v1/completions", {"prompt": "x", "model": "m"}),
     "realtime": post("https://api.openai.com/v1/realtime?model=m", method="GET", upgrade="websocket"),
     "anthropic count": post("https://api.anthropic.com/v1/messages/count_tokens?beta=true", MESSAGES),
     "anthropic batches": post("https://api.anthropic.com/v1/messages/batches", {"requests": [ASK]}),
     "anthropic models": post("https://api.anthropic.com/v1/models", method="GET"),
     "preflight": post("https://api.openai.com/v1/chat/completions", method="OPTIONS"),
-    "gemini": post("https://generativelanguage.googleapis.com/v1/models/g:generateContent", {"contents": []}),
     "gemini count": post("https://generativelanguage.googleapis.com/v1/models/g:countTokens", ASK),
-    "vertex claude": post(
-        "https://us-aiplatform.googleapis.com/v1/p/publishers/anthropic/models/c:rawPredict", MESSAGES
-    ),
-    "bedrock invoke": post("https://bedrock-runtime.us-east-1.amazonaws.com/model/c/invoke", MESSAGES),
-    "bedrock converse": post("https://bedrock-runtime.us-east-1.amazonaws.com/model/c/converse", ASK),
-    "ollama chat": post("http://localhost:11434/api/chat", ASK),
-    "cohere chat": post("https://api.cohere.com/v2/chat", ASK),
     "vllm tokenize": post("http://10.0.0.7:8000/tokenize", ASK),
     "llama.cpp template": post("http://127.0.0.1:8080/apply-template", ASK),
     "langsmith multipart": post("https://api.smith.langchain.com/runs/multipart", json_type=False),
@@ -142,6 +226,23 @@ OTHER = {
     ),
     "a search tool": post("https://api.search.example/v1/search", {"q": "x"}),
     "graphql": post("https://shop.example/graphql", {"query": "{messages{role}}"}),
+    "a survey's responses": post("https://survey.example/v1/responses", {"answers": [1]}),
+    "a responses app": post("https://survey.example/responses", {"input": "x"}),
+    "a web page's chat": post("https://shop.example/api/chat", {"messages": [{"role": "user"}]}),
+    "a lambda": post("https://lambda.us-east-1.amazonaws.com/2015-03-31/functions/f/invocations", {}),
+    "an agent's invoke": post("https://agents.example/threads/1/invoke", ASK),
+    "gemini models": post("https://generativelanguage.googleapis.com/v1/models", method="GET"),
+    "gemini cache": post("https://generativelanguage.googleapis.com/v1/cachedContents", {"x": 1}),
+    "vertex predict": post("https://us-aiplatform.googleapis.com/v1/endpoints/1:predict", {"instances": []}),
+    "ollama pull": post("http://localhost:11434/api/pull", {"model": "m"}),
+    "ollama tags": post("http://localhost:11434/api/tags", method="GET"),
+    "cohere rerank": post("https://api.cohere.com/v2/rerank", {"query": "x"}),
+    "cohere tokenize": post("https://api.cohere.com/v1/tokenize", {"text": "x"}),
+    "bedrock guardrail": post(
+        "https://bedrock-runtime.us-east-1.amazonaws.com/guardrail/g/version/1/apply", {}
+    ),
+    "bedrock models": post("https://bedrock.us-east-1.amazonaws.com/foundation-models", method="GET"),
+    "bedrock tokens": post("https://bedrock-runtime.us-east-1.amazonaws.com/model/c/count-tokens", {}),
     "no roles": post("https://corp.example/ask", {"model": "m", "messages": ["hi"]}),
     "no model": post("https://corp.example/ask", {"messages": [{"role": "user"}]}),
     "a form": post("https://corp.example/ask", b"model=m&messages=x", json_type=False),

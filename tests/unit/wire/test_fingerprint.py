@@ -57,7 +57,23 @@ def test_volatile_query_fields_are_left_out() -> None:
     plain = key("https://a.example/s?q=1")
     assert key("https://a.example/s?q=1&timestamp=5&key=secret&X-Amz-Signature=1") == plain
     assert key("https://a.example/s?q=2") != plain
-    assert "timestamp" in VOLATILE
+    assert "$.timestamp" in VOLATILE
+
+
+def test_what_a_tool_or_another_server_is_asked_is_never_masked() -> None:
+    for kind in ("tool", "other", "agent"):
+        asked = [key("https://a.example/t", {"id": n, "user": f"u{n}"}, kind) for n in (1, 2)]
+        assert asked[0] != asked[1]
+        found = [key(f"https://a.example/t?id={n}&key=k{n}", {}, kind) for n in (1, 2)]
+        assert found[0] != found[1]
+
+
+def test_an_argument_called_id_is_no_id_of_a_call() -> None:
+    def history(number: int) -> str:
+        used = {"type": "tool_use", "id": f"toolu_{number}", "name": "get", "input": {"id": number}}
+        return key(body={**CHAT, "messages": [{"role": "assistant", "content": [used]}]})
+
+    assert history(1) != history(2)
 
 
 def test_parts_do_not_run_into_each_other() -> None:

@@ -25,7 +25,8 @@ class Entry:
 
 
 def test_built_in_protocols_by_name() -> None:
-    assert [protocol.name for protocol in BUILTIN] == list(wire.protocols()) == ["openai_chat", "anthropic"]
+    assert [protocol.name for protocol in BUILTIN] == list(wire.protocols())
+    assert {"openai_chat", "anthropic", "gemini", "ollama", "bedrock"} <= set(wire.protocols())
     assert isinstance(wire.protocol("openai_chat"), OpenAIChat)
 
 
@@ -38,7 +39,7 @@ def test_unknown_name_suggests_the_nearest() -> None:
 
 def test_a_plug_in_is_asked_after_the_built_in_ones() -> None:
     found = collect(BUILTIN, [Entry(Mine)])  # type: ignore[list-item]
-    assert list(found) == ["openai_chat", "anthropic", "mine"]
+    assert list(found) == [*(source.name for source in BUILTIN), "mine"]
 
 
 def test_a_name_that_is_taken_is_an_error() -> None:
@@ -52,6 +53,24 @@ def test_a_plug_in_that_fails_to_load_is_an_error(value: str) -> None:
         collect((), [EntryPoint("mine", value, GROUP)])
     assert caught.value.code == "wire.plugin_failed"
     assert f"`mine = {value}` failed to load" in caught.value.message
+
+
+@pytest.mark.parametrize("failure", [ZeroDivisionError("x"), SystemExit(1), ImportError("x"), KeyError(3)])
+def test_a_plug_in_that_ends_the_program_or_fails_to_start_is_an_error(failure: BaseException) -> None:
+    class Loading(Entry):
+        def load(self) -> object:
+            raise failure
+
+    class Starting(OpenAIChat):
+        name = "mine"
+
+        def __init__(self) -> None:
+            raise failure
+
+    for point in (Loading(None), Entry(Starting)):
+        with pytest.raises(FaultError) as caught:
+            collect((), [point])  # type: ignore[list-item]
+        assert caught.value.code == "wire.plugin_failed"
 
 
 def test_a_plug_in_that_is_no_protocol_is_an_error() -> None:

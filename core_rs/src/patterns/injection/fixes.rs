@@ -10,18 +10,18 @@ impl Injection {
         let mut at = 0;
         let mut next = 0;
         while at < text.len() {
-            if !part_of_word(text[at]) {
+            if PART[usize::from(text[at])] == 0 {
                 at += 1;
                 continue;
             }
             let start = at;
             let (mut letters, mut others) = (0, 0);
-            while at < text.len() && part_of_word(text[at]) {
-                if text[at].is_ascii_alphabetic() {
-                    letters += 1
-                } else {
-                    others += 1
+            while let Some(part) = text.get(at).map(|byte| PART[usize::from(*byte)]) {
+                if part == 0 {
+                    break;
                 }
+                letters += usize::from(part == 1);
+                others += usize::from(part == 2);
                 at += 1;
             }
             if !(3..=16).contains(&(at - start)) || letters < 2 {
@@ -58,9 +58,20 @@ impl Injection {
     }
 }
 
-fn part_of_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'@' | b'$' | b'|')
-}
+/// What a byte is to a word: 1 a letter, 2 what may stand for a letter, 0 neither.
+const PART: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' => 1,
+            b'0'..=b'9' | b'@' | b'$' | b'|' => 2,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    table
+};
 
 /// `from..to` of the text with the fixes put in.
 pub(super) fn replaced(

@@ -1,13 +1,9 @@
 //! Running the patterns over every reading of a text.
-use std::collections::HashSet;
-
-use super::ENOUGH;
 use super::fixes::replaced;
 use super::lexicon::{Lexicon, Pattern, compile};
 use super::regions::foldable;
 use super::typo::Speller;
 use crate::patterns::gate::{Border, Gate, Mark, Words};
-use crate::patterns::{Hit, Kind};
 use crate::text::decode::{embedded, rot13};
 use crate::text::{View, fold};
 
@@ -18,12 +14,12 @@ pub(super) const AFTER: usize = 240;
 const BLOCK: usize = 2 << 10;
 /// How much is read again around a corrected word.
 const AROUND: usize = 200;
-/// Findings so near each other add up.
-const TOGETHER: usize = 600;
 /// Layers of encoding that are taken off.
-const LAYERS: usize = 2;
+pub(super) const LAYERS: usize = 2;
 /// Shortest word whose ROT13 or reversal gives an encoded text away.
 const TELLING: usize = 5;
+const TURNED: u8 = 1;
+const MIRRORED: u8 = 2;
 
 /// The injection detector.
 #[derive(Debug)]
@@ -31,9 +27,8 @@ pub struct Injection {
     pub(super) lexicon: Lexicon,
     pub(super) patterns: Vec<Pattern>,
     pub(super) speller: Speller,
-    /// Gate words that are core words in ROT13, and reversed.
-    turned: HashSet<u32>,
-    mirrored: HashSet<u32>,
+    /// By gate word: whether it is a core word in ROT13 (`TURNED`), reversed (`MIRRORED`).
+    telling: Vec<u8>,
 }
 
 /// One pattern found at a span of the original.
@@ -47,83 +42,31 @@ impl Injection {
     pub fn new(text: &str, words: &mut Words) -> Result<Self, String> {
         let (lexicon, patterns) = compile(text, words)?;
         let speller = Speller::new(&lexicon.vocabulary, &lexicon.real);
-        let telling = || {
-            lexicon
-                .vocabulary
-                .iter()
-                .filter(|word| word.len() >= TELLING)
-        };
-        let turned = telling()
-            .map(|word| {
-                words.number(
-                    &String::from_utf8_lossy(&rot13(word.as_bytes())),
-                    Border::Whole,
-                )
-            })
-            .collect();
-        let mirrored = telling()
-            .map(|word| words.number(&word.chars().rev().collect::<String>(), Border::Whole))
-            .collect();
+        let mut telling: Vec<u8> = Vec::new();
+        for word in lexicon
+            .vocabulary
+            .iter()
+            .filter(|word| word.len() >= TELLING)
+        {
+            let turned = String::from_utf8_lossy(&rot13(word.as_bytes())).into_owned();
+            let mirrored: String = word.chars().rev().collect();
+            for (form, flag) in [(turned, TURNED), (mirrored, MIRRORED)] {
+                let number = words.number(&form, Border::Whole) as usize;
+                telling.resize(telling.len().max(number + 1), 0);
+                telling[number] |= flag;
+            }
+        }
         Ok(Injection {
             lexicon,
             patterns,
             speller,
-            turned,
-            mirrored,
+            telling,
         })
     }
 
     /// The patterns and their examples.
     pub fn patterns(&self) -> &[Pattern] {
         &self.patterns
-    }
-
-    /// Adds the hits of `text`; `marks` are its gate words.
-    pub fn scan(&self, gate: &Gate, text: &[u8], marks: &[Mark], hits: &mut Vec<Hit>) {
-        let mut found = Vec::new();
-        self.read(gate, text, marks, LAYERS, &mut found);
-        found.sort_by_key(|one| (one.pattern, one.start, one.end));
-        found.dedup_by_key(|one| (one.pattern, one.start));
-        found.sort_by_key(|one| (one.start, one.end, one.pattern));
-        let mut from = 0;
-        while from < found.len() {
-            let mut end = found[from].end;
-            let mut to = from;
-            while to < found.len() && found[to].start <= end + TOGETHER {
-                end = end.max(found[to].end);
-                to += 1;
-            }
-            self.weigh(&found[from..to], hits);
-            from = to;
-        }
-    }
-
-    /// Adds the hits of one place if their evidence suffices.
-    fn weigh(&self, found: &[Found], hits: &mut Vec<Hit>) {
-        let mut kinds: Vec<usize> = found.iter().map(|one| one.pattern).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        let doubt: f64 = kinds
-            .iter()
-            .map(|pattern| 1.0 - self.patterns[*pattern].raw.weight)
-            .product();
-        if 1.0 - doubt < ENOUGH {
-            return;
-        }
-        hits.extend(found.iter().map(|one| {
-            let raw = &self.patterns[one.pattern].raw;
-            Hit {
-                kind: Kind::Injection,
-                id: raw.id.clone(),
-                category: raw.category.clone(),
-                severity: raw.severity,
-                start: one.start,
-                end: one.end,
-                score: raw.weight.max(1.0 - doubt),
-                contextual: false,
-                masked: String::new(),
-            }
-        }));
     }
 
     /// Ids of all patterns found, whatever they add up to.
@@ -137,7 +80,7 @@ impl Injection {
     }
 
     /// Every reading of `text`: as it stands, folded, corrected, decoded.
-    fn read(
+    pub(super) fn read(
         &self,
         gate: &Gate,
         text: &[u8],
@@ -208,15 +151,15 @@ impl Injection {
                 one.end += from;
             }
         }
-        let seen = |list: &HashSet<u32>| {
-            marks
-                .iter()
-                .filter(|mark| list.contains(&mark.word))
-                .take(2)
-                .count()
-                == 2
+        let seen = |flag: u8| {
+            let tells = |mark: &&Mark| {
+                self.telling
+                    .get(mark.word as usize)
+                    .is_some_and(|flags| flags & flag != 0)
+            };
+            marks.iter().filter(tells).take(2).count() == 2
         };
-        if layers > 0 && seen(&self.turned) {
+        if layers > 0 && seen(TURNED) {
             let plain = rot13(text);
             self.inside(
                 gate,
@@ -227,7 +170,7 @@ impl Injection {
                 found,
             );
         }
-        if layers > 0 && seen(&self.mirrored) {
+        if layers > 0 && seen(MIRRORED) {
             let plain: Vec<u8> = text.iter().rev().copied().collect();
             self.inside(
                 gate,

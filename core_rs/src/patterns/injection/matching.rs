@@ -1,4 +1,5 @@
 //! The patterns on one reading of a text.
+use std::cell::RefCell;
 use std::cmp::Ordering;
 
 use super::judge::{AFTER, BEFORE, Found, Injection};
@@ -7,19 +8,31 @@ use crate::patterns::gate::Mark;
 /// How near the needed words must stand to each other.
 const NEAR: usize = 140;
 
+thread_local! {
+    /// By class, where its words stand; kept so that no reading allocates it anew.
+    static SEEN: RefCell<Vec<Vec<u32>>> = const { RefCell::new(Vec::new()) };
+}
+
 impl Injection {
     /// Every pattern whose needed words stand near each other, where its expression matches.
     pub(super) fn match_all(&self, text: &[u8], marks: &[Mark], found: &mut Vec<Found>) {
         if marks.is_empty() {
             return;
         }
-        let lower = text.to_ascii_lowercase();
-        let mut seen: Vec<Vec<u32>> = vec![Vec::new(); self.lexicon.count];
-        for mark in marks {
-            for class in &self.lexicon.classes[mark.word as usize] {
-                seen[usize::from(*class)].push(mark.start as u32);
+        SEEN.with_borrow_mut(|seen| {
+            seen.resize(seen.len().max(self.lexicon.count), Vec::new());
+            seen.iter_mut().for_each(Vec::clear);
+            for mark in marks {
+                for class in &self.lexicon.classes[mark.word as usize] {
+                    seen[usize::from(*class)].push(mark.start as u32);
+                }
             }
-        }
+            self.match_seen(text, seen, found);
+        });
+    }
+
+    /// The same with the places of each class' words.
+    fn match_seen(&self, text: &[u8], seen: &[Vec<u32>], found: &mut Vec<Found>) {
         let within = |from: usize, to: usize, set: &[usize]| {
             set.iter().any(|class| {
                 let list = &seen[*class];
@@ -67,7 +80,11 @@ impl Injection {
                     at.saturating_sub(BEFORE).max(done)
                 };
                 let to = (at + AFTER).min(text.len());
-                if let Some(hit) = pattern.regex.find(&lower[from..to]) {
+                let mut lower = [0; BEFORE + AFTER];
+                let lower = &mut lower[..to - from];
+                lower.copy_from_slice(&text[from..to]);
+                lower.make_ascii_lowercase();
+                if let Some(hit) = pattern.regex.find(lower) {
                     found.push(Found {
                         pattern: index,
                         start: from + hit.start(),

@@ -10,6 +10,7 @@ mod lexicon;
 mod matching;
 mod regions;
 mod typo;
+mod weigh;
 
 pub use judge::Injection;
 

@@ -5,6 +5,9 @@ use super::judge::AFTER;
 ///
 /// One or two `%` before hexadecimal digits are a format string or a URL, not a hidden text.
 pub(super) fn foldable(text: &[u8]) -> Vec<(usize, usize)> {
+    if text.is_ascii() && memchr::memchr3(b'%', b'&', b'\\', text).is_none() {
+        return Vec::new(); // what most texts are
+    }
     let mut regions: Vec<(usize, usize)> = Vec::new();
     let mut percents = 0;
     for (at, byte) in text.iter().enumerate() {

@@ -3,12 +3,15 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 
 /// Slots of the memory for words that need no correction.
-const SLOTS: usize = 1 << 13;
+const SLOTS: usize = 1 << 12;
 
 thread_local! {
-    /// Hashes of words seen before that are nothing of ours: natural text repeats itself.
-    static DULL: RefCell<Vec<u64>> = RefCell::new(vec![0; SLOTS]);
+    /// Words seen before that are nothing of ours, as numbers: natural text repeats itself.
+    static DULL: RefCell<Vec<u128>> = RefCell::new(vec![0; SLOTS]);
 }
+
+/// The letters that a word holds, and the word.
+type Known = (u32, Vec<u8>);
 
 /// The vocabulary, indexed for near look-ups.
 #[derive(Debug, Default)]
@@ -17,8 +20,9 @@ pub struct Speller {
     real: HashSet<Vec<u8>>,
     /// Hashes of every word of ours and of each with one letter left out, folded into a bit field.
     bloom: Vec<u64>,
-    /// By length: (letters present, word).
-    lengths: Vec<Vec<(u32, Vec<u8>)>>,
+    /// Words by length, and by length and first letter.
+    lengths: Vec<Vec<Known>>,
+    firsts: Vec<Vec<Vec<Known>>>,
 }
 
 /// Words of three and four letters that typos are put right to; longer ones all are.
@@ -40,7 +44,12 @@ impl Speller {
                 .lengths
                 .resize(speller.lengths.len().max(bytes.len() + 3), Vec::new());
             if bytes.len() > 4 || SHORT.contains(&word.as_str()) {
-                speller.lengths[bytes.len()].push((letters(&bytes), bytes.clone()));
+                let known = (letters(&bytes), bytes.clone());
+                speller
+                    .firsts
+                    .resize(speller.lengths.len(), vec![Vec::new(); 26]);
+                speller.firsts[bytes.len()][usize::from(bytes[0] - b'a')].push(known.clone());
+                speller.lengths[bytes.len()].push(known);
             }
             for hash in variants(&bytes) {
                 let bit = (hash >> 44) as usize;
@@ -60,16 +69,7 @@ impl Speller {
         if !(3..=16).contains(&word.len()) {
             return None;
         }
-        let hash = hash(word);
-        let slot = (hash >> 40) as usize % SLOTS;
-        if DULL.with_borrow(|dull| dull[slot] == hash) {
-            return None;
-        }
-        let found = self.search(word);
-        if found.is_none() {
-            DULL.with_borrow_mut(|dull| dull[slot] = hash);
-        }
-        found
+        remembered(word, |word| self.search(word))
     }
 
     fn search(&self, word: &[u8]) -> Option<&[u8]> {
@@ -85,12 +85,15 @@ impl Speller {
         let reach = if word.len() >= 7 { 2 } else { 1 };
         for length in word.len() - reach..=word.len() + reach {
             let two = length >= 8;
-            for (own, known) in self
-                .lengths
-                .get(length)
-                .map(Vec::as_slice)
-                .unwrap_or_default()
-            {
+            let likely = match one {
+                true => self.lengths.get(length),
+                // two slips: only words with the same first letter come into question
+                false => self
+                    .firsts
+                    .get(length)
+                    .and_then(|list| list.get(usize::from(word[0].wrapping_sub(b'a')))),
+            };
+            for (own, known) in likely.map(Vec::as_slice).unwrap_or_default() {
                 let most = if two && known[0] == word[0] { 2 } else { 1 };
                 let away = (own ^ mask).count_ones() as usize;
                 if away > 2 * most || (most == 1 && (!one || length.abs_diff(word.len()) > 1)) {
@@ -120,46 +123,71 @@ impl Speller {
         if word.len() < 3 || word.len() > 16 || !word.iter().any(u8::is_ascii_alphabetic) {
             return None;
         }
-        let spelt = |one: u8| -> Vec<u8> {
-            word.iter()
-                .map(|byte| match byte {
-                    b'0' => b'o',
-                    b'1' | b'!' | b'|' => one,
-                    b'3' => b'e',
-                    b'4' | b'@' => b'a',
-                    b'5' | b'$' => b's',
-                    b'7' => b't',
-                    b'8' => b'b',
-                    b'9' => b'g',
-                    other => *other,
-                })
-                .collect()
-        };
-        let (i, l) = (spelt(b'i'), spelt(b'l'));
-        if i.as_slice() == word {
+        let mut both = [[0; 16]; 2];
+        for (spelt, one) in both.iter_mut().zip([b'i', b'l']) {
+            for (to, byte) in spelt.iter_mut().zip(word) {
+                *to = plain(*byte, one);
+            }
+        }
+        let [i, l] = both.each_ref().map(|spelt| &spelt[..word.len()]);
+        if i == word {
             return None;
         }
-        if self.exact.contains(&i) {
-            return Some(i);
+        let known = |word: &[u8]| self.holds(whole(word)) && self.exact.contains(word);
+        match (known(i), known(l)) {
+            (true, _) => Some(i.to_vec()),
+            (_, true) => Some(l.to_vec()),
+            _ => self.correct(i).map(<[u8]>::to_vec),
         }
-        if self.exact.contains(&l) {
-            return Some(l);
-        }
-        self.correct(&i).map(<[u8]>::to_vec)
     }
 }
 
-/// One number for a word, its length included.
-fn hash(word: &[u8]) -> u64 {
-    let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    word.iter()
-        .fold(0xcbf2_9ce4_8422_2325 ^ word.len() as u64, step)
+/// The letter that a digit or sign stands for; `one` for those that look like a stroke.
+fn plain(byte: u8, one: u8) -> u8 {
+    match byte {
+        b'0' => b'o',
+        b'1' | b'!' | b'|' => one,
+        b'3' => b'e',
+        b'4' | b'@' => b'a',
+        b'5' | b'$' => b's',
+        b'7' => b't',
+        b'8' => b'b',
+        b'9' => b'g',
+        other => other,
+    }
+}
+
+/// `search(word)`, but a word that it found nothing for is not searched for again.
+fn remembered<T>(word: &[u8], search: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
+    let mut padded = [0; 16];
+    padded[..word.len()].copy_from_slice(word);
+    let key = u128::from_le_bytes(padded);
+    let (low, high) = (key as u64, (key >> 64) as u64);
+    let mixed = (low ^ high.rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let slot = (mixed >> 40) as usize % SLOTS;
+    if DULL.with_borrow(|dull| dull[slot] == key) {
+        return None;
+    }
+    let found = search(word);
+    if found.is_none() {
+        DULL.with_borrow_mut(|dull| dull[slot] = key);
+    }
+    found
+}
+
+const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
+
+fn step(sum: u64, byte: &u8) -> u64 {
+    sum.wrapping_add(u64::from(*byte)).wrapping_mul(BASE)
+}
+
+/// The hash of a word.
+fn whole(word: &[u8]) -> u64 {
+    word[..word.len().min(18)].iter().fold(0, step)
 }
 
 /// Hashes of the word and of the word without each of its letters.
 fn variants(word: &[u8]) -> impl Iterator<Item = u64> + '_ {
-    const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
-    let step = |sum: u64, byte: &u8| (sum.wrapping_add(u64::from(*byte))).wrapping_mul(BASE);
     let mut tail = [0u64; 20];
     let mut power = [1u64; 20];
     let length = word.len().min(18);
@@ -170,9 +198,8 @@ fn variants(word: &[u8]) -> impl Iterator<Item = u64> + '_ {
             .wrapping_mul(power[behind])
             .wrapping_add(tail[at + 1]);
     }
-    let whole = word[..length].iter().fold(0, step);
     let mut head = 0u64;
-    std::iter::once(whole).chain((0..length).map(move |at| {
+    std::iter::once(whole(word)).chain((0..length).map(move |at| {
         let hash = head
             .wrapping_mul(power[length - at - 1])
             .wrapping_add(tail[at + 1]);

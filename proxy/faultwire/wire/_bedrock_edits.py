@@ -1,0 +1,94 @@
+"""Changes of Bedrock's requests, and its named failures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from faultwire import _core
+from faultwire.wire import _bedrock_errors, _json
+from faultwire.wire._anthropic_edits import AnthropicEdits
+from faultwire.wire._provider_edits import RequestEdits, Texts, last_said, role_of
+
+if TYPE_CHECKING:
+    from faultwire.events import Path, Response
+    from faultwire.wire._edits import Failure, TextPlace
+    from faultwire.wire._provider_edits import Broken
+
+
+class BedrockEdits(RequestEdits):
+    """Bedrock's Converse. What a guardrail stops is no error there."""
+
+    def gathered(self, document: _json.Object) -> Texts:
+        """System prompt, messages, and what tools returned."""
+        messages = _json.objects(document.get("messages"))
+        texts = Texts(last_said(messages))
+        texts.blocks("system", document.get("system"), ("system",), -1)
+        for at, message in messages:
+            place: Path = ("messages", at, "content")
+            texts.blocks(role_of(message.get("role")), message.get("content"), place, at)
+            for part, block in _json.objects(message.get("content")):
+                inside = _json.member(block, "toolResult", "content")
+                texts.blocks("tool", inside, (*place, part, "toolResult", "content"), at)
+        return texts
+
+    def failure(self, what: Failure, *, message: str | None = None) -> Response | None:
+        """Told apart by the kind of exception."""
+        return _bedrock_failure(what, message)
+
+    def error_event(self, what: Broken, message: str | None) -> bytes:
+        """A frame that is an exception."""
+        return _exception(what, message)
+
+
+_BEDROCK: dict[Failure, tuple[int, str, str]] = {
+    "overloaded": (503, "ServiceUnavailableException", "Bedrock is unable to process your request."),
+    "quota_exceeded": (
+        429,
+        "ThrottlingException",
+        "Too many tokens per day, please wait before trying again.",
+    ),
+    "context_length": (400, "ValidationException", "Input is too long for requested model."),
+}
+
+
+def _bedrock_failure(what: Failure, message: str | None) -> Response | None:
+    told = _BEDROCK.get(what)
+    return _bedrock_errors.told(told[0], told[1], message or told[2]) if told else None
+
+
+def _exception(what: Broken, message: str | None) -> bytes:
+    kind, usual = {
+        "overloaded": ("serviceUnavailableException", "Bedrock is unable to process your request."),
+        "server_error": ("internalServerException", "The system encountered an unexpected error."),
+    }[what]
+    headers = [
+        (":exception-type", kind),
+        (":content-type", "application/json"),
+        (":message-type", "exception"),
+    ]
+    return _core.eventstream_write(headers, _json.dump({"message": message or usual}))
+
+
+class BedrockInvokeEdits(RequestEdits):
+    """Anthropic's messages, AWS's failures."""
+
+    def __init__(self) -> None:
+        self._inner = AnthropicEdits()
+
+    def texts(self, body: bytes) -> tuple[TextPlace, ...]:
+        """As Anthropic's."""
+        return self._inner.texts(body)
+
+    def gathered(self, document: _json.Object) -> Texts:
+        """As Anthropic's."""
+        texts = Texts(-1)
+        texts.found = list(self._inner.texts(_json.dump(document)))
+        return texts
+
+    def failure(self, what: Failure, *, message: str | None = None) -> Response | None:
+        """Bedrock's own."""
+        return _bedrock_failure(what, message)
+
+    def error_event(self, what: Broken, message: str | None) -> bytes:
+        """A frame that is an exception."""
+        return _exception(what, message)

@@ -1,0 +1,125 @@
+"""Streams whose events are JSON objects, whatever their framing: a reader and an editor to build on."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, NamedTuple
+
+from faultwire import _core
+from faultwire.errors import WireError
+from faultwire.events import ResponseView, ToolCall
+from faultwire.wire import _json, sse
+from faultwire.wire._api import StreamEditor, StreamReader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from faultwire.events import Usage
+
+
+class Framed(NamedTuple):
+    """What a framing does with one event: `read` gives its name and data (None: nothing to read, or
+    WireError), `swap` puts other data into it."""
+
+    read: Callable[[bytes], tuple[str, bytes] | None]
+    swap: Callable[[bytes, bytes], bytes]
+
+
+def _read_sse(event: bytes) -> tuple[str, bytes] | None:
+    fields = sse.fields(event)
+    return None if fields is None or not fields.data else (fields.name, fields.data)
+
+
+def _read_line(event: bytes) -> tuple[str, bytes] | None:
+    line = event.strip()
+    return ("", line) if line else None
+
+
+def _swap_line(event: bytes, data: bytes) -> bytes:
+    return data + event[len(event.rstrip(b"\r\n")) :]
+
+
+def _read_frame(event: bytes) -> tuple[str, bytes] | None:
+    try:
+        headers, payload = _core.eventstream_parse(event)
+    except ValueError as error:
+        raise WireError(str(error)) from None
+    told = dict(headers)
+    if told.get(":message-type") == "error":
+        text = told.get(":error-message") or told.get(":error-code") or "error"
+        return "error", _json.dump({"message": text})
+    return told.get(":exception-type") or told.get(":event-type") or "", payload
+
+
+SSE = Framed(_read_sse, sse.with_data)
+LINES = Framed(_read_line, _swap_line)
+FRAMES = Framed(_read_frame, _core.eventstream_with_payload)
+
+
+class Gatherer(StreamReader):
+    """Gathers text, calls and the rest; what is no JSON is told in `error` and passed over."""
+
+    framed: Framed = SSE
+
+    def __init__(self) -> None:
+        self.model = ""
+        self.text: list[str] = []
+        self.calls: dict[object, tuple[str, str, list[str]]] = {}
+        """By the key that later pieces name them with: id, name, pieces of the arguments."""
+        self.finish: str | None = None
+        self.usage: Usage | None = None
+        self.error: str | None = None
+        self.complete = False
+
+    def feed(self, event: bytes) -> None:
+        """Take one event with its framing bytes."""
+        try:
+            found = self.framed.read(event)
+            if found is not None:
+                self.take(found[0], _json.load_object(found[1]))
+        except WireError as error:
+            self.error = self.error or error.message
+
+    def view(self) -> ResponseView:
+        """What was said so far."""
+        return ResponseView(
+            model=self.model,
+            text="".join(self.text),
+            finish_reason=self.finish,
+            tool_calls=tuple(ToolCall(i, name, "".join(parts)) for i, name, parts in self.calls.values()),
+            usage=self.usage,
+            error=self.error,
+            complete=self.complete,
+        )
+
+    @abstractmethod
+    def take(self, name: str, document: _json.Object) -> None:
+        """Take what one event says; `name` is its type where the framing gives one."""
+
+
+class JsonEditor(StreamEditor):
+    """Edits the data of each event; what the client cannot read either is not ours to mend."""
+
+    framed: Framed = SSE
+
+    def feed(self, event: bytes) -> Iterable[bytes]:
+        """The event, edited, or nothing where the edit left nothing of it."""
+        try:
+            found = self.framed.read(event)
+            if found is None:
+                return (event,)
+            data = self.edit(found[0], found[1], _json.load_object(found[1]))
+        except WireError:
+            return (event,)
+        if data == found[1]:
+            return (event,)
+        self.changed = True
+        return (self.renamed(self.framed.swap(event, data)),) if data else ()
+
+    @abstractmethod
+    def edit(self, name: str, data: bytes, document: _json.Object) -> bytes:
+        """The data to deliver instead, empty to drop the event. WireError passes the event on."""
+
+    def renamed(self, event: bytes) -> bytes:
+        """A changed event under the name that it now deserves."""
+        return event

@@ -1,0 +1,128 @@
+"""Gemini's answers: each event of a stream is one; how they are read and cut short."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from faultwire.errors import WireError
+from faultwire.events import Usage
+from faultwire.wire import _json
+from faultwire.wire._cut import Part, cut_parts, put_count
+from faultwire.wire._gather import Gatherer, JsonEditor
+from faultwire.wire.tokens import Budget
+
+if TYPE_CHECKING:
+    from faultwire.events import Path
+
+_CUT = "MAX_TOKENS"
+
+
+def text_of(content: Any) -> str:
+    """The text of a content's parts, without thoughts."""
+    if isinstance(content, str):
+        return content
+    parts = _json.objects(_json.member(content, "parts"))
+    return "".join(_json.string(part.get("text")) for _, part in parts if part.get("thought") is not True)
+
+
+def first_candidate(document: _json.Object) -> _json.Object:
+    """The candidate that is read."""
+    return next((candidate for _, candidate in _json.objects(document.get("candidates"))), {})
+
+
+def finish_of(document: _json.Object) -> str | None:
+    """Why the first candidate stopped, or why the prompt was blocked."""
+    told = first_candidate(document).get("finishReason")
+    blocked = _json.member(document, "promptFeedback", "blockReason")
+    return _json.string(told) or _json.string(blocked) or None
+
+
+class Reader(Gatherer):
+    """Gathers the first candidate."""
+
+    def take(self, name: str, document: _json.Object) -> None:
+        """Take one answer, or a piece of one."""
+        error = document.get("error")
+        if isinstance(error, dict):
+            self.error = self.error or _json.string(error.get("message")) or "error"
+        self.model = _json.string(document.get("modelVersion")) or self.model
+        candidate = first_candidate(document)
+        self.text.append(text_of(candidate.get("content")))
+        for _, part in _json.objects(_json.member(candidate, "content", "parts")):
+            call = part.get("functionCall")
+            if isinstance(call, dict):
+                arguments = _json.dump(call.get("args") or {}).decode()
+                told = _json.string(call.get("id")), _json.string(call.get("name")), [arguments]
+                self.calls[len(self.calls)] = told
+        finish = finish_of(document)
+        if finish is not None:
+            self.finish, self.complete = finish, True
+        usage = document.get("usageMetadata")
+        if isinstance(usage, dict):
+            written = (_json.count(usage.get(key)) for key in ("candidatesTokenCount", "thoughtsTokenCount"))
+            self.usage = Usage(_json.count(usage.get("promptTokenCount")), sum(written))
+
+
+def cut_body(body: bytes, max_tokens: int) -> bytes:
+    """A whole answer, or an array of them, cut."""
+    document = _json.load(body)
+    budget = Budget(max_tokens)
+    if isinstance(document, dict):
+        return _cut(body, document, budget)
+    if not isinstance(document, list):
+        raise WireError("found neither a JSON object nor an array, expected an answer")
+    for at, part in reversed(_cut_all(document, budget)):
+        body = _json.put(body, (at,), part) if part else _json.drop(body, (at,))
+    return body
+
+
+def _cut_all(document: list[Any], budget: Budget) -> list[tuple[int, bytes]]:
+    out = []
+    for at, part in _json.objects(document):
+        packed = _json.dump(part)
+        new = _cut(packed, part, budget)
+        if new != packed:
+            out.append((at, new if _says_anything(new) else b""))
+    return out
+
+
+def _cut(body: bytes, document: _json.Object, budget: Budget) -> bytes:
+    """Each text part of a stream continues the one before: all text is one part of the budget."""
+    parts = []
+    place: Path = ("candidates", 0, "content", "parts")
+    for at, part in _json.objects(_json.member(first_candidate(document), "content", "parts")):
+        call = part.get("functionCall")
+        if isinstance(call, dict):
+            words = _json.string(call.get("name")) + _json.dump(call.get("args") or {}).decode()
+            parts.append(Part((*place, at), words))
+        elif isinstance(part.get("text"), str):
+            parts.append(Part((*place, at), part["text"], (*place, at, "text")))
+    body = cut_parts(body, parts, budget)
+    if not budget.spent:
+        return body
+    if finish_of(document) is not None and "finishReason" in first_candidate(document):
+        body = _json.put(body, ("candidates", 0, "finishReason"), _json.dump(_CUT))
+    usage = document.get("usageMetadata")
+    told, total = _json.member(usage, "candidatesTokenCount"), _json.member(usage, "totalTokenCount")
+    path: Path = ("usageMetadata", "candidatesTokenCount")
+    return put_count(body, path, told, budget.max_tokens, (("usageMetadata", "totalTokenCount"), total))
+
+
+def _says_anything(body: bytes) -> bool:
+    document = _json.load_object(body)
+    if "candidates" not in document:
+        return True
+    candidate = first_candidate(document)
+    return bool(candidate.get("finishReason") or _json.member(candidate, "content", "parts"))
+
+
+class Truncator(JsonEditor):
+    """Cuts the parts; events that are left empty go."""
+
+    def __init__(self, max_tokens: int) -> None:
+        self._budget = Budget(max_tokens)
+
+    def edit(self, name: str, data: bytes, document: _json.Object) -> bytes:
+        """One event."""
+        cut = _cut(data, document, self._budget)
+        return cut if cut == data or _says_anything(cut) else b""

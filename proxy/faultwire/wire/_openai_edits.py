@@ -1,0 +1,312 @@
+"""Changes of OpenAI Chat's answers and requests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from faultwire.errors import WireError
+from faultwire.events import ToolCall
+from faultwire.wire import _content, _edited, _json, _openai_errors, _openai_stream, sse
+from faultwire.wire._api import StreamEditor
+from faultwire.wire._edits import Change, Edits, Failure, Finish, Quota, TextPlace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from faultwire.events import Headers, Path, Response
+
+_FINISH: dict[Finish, str] = {"refusal": "stop"}
+"""Words that differ; refusals have none of their own here."""
+_FAILURES: dict[Failure, tuple[int, _openai_errors.Told]] = {
+    "overloaded": (
+        503,
+        _openai_errors.Told(
+            "server_error", None, "The engine is currently overloaded, please try again later."
+        ),
+    ),
+    "quota_exceeded": (
+        429,
+        _openai_errors.Told(
+            "insufficient_quota",
+            "insufficient_quota",
+            "You exceeded your current quota, please check your plan and billing details.",
+        ),
+    ),
+    "context_length": (
+        400,
+        _openai_errors.Told(
+            "invalid_request_error",
+            "context_length_exceeded",
+            "This model's maximum context length is 128000 tokens. However, your messages resulted in 131412 "
+            "tokens. Please reduce the length of the messages.",
+            "messages",
+        ),
+    ),
+    "content_filter": (
+        400,
+        _openai_errors.Told(
+            "invalid_request_error",
+            "content_policy_violation",
+            "Your request was rejected as a result of our safety system.",
+        ),
+    ),
+}
+
+
+class OpenAIEdits(Edits):
+    """All that `Edits` names."""
+
+    abilities = frozenset(("answer", "texts", "failure", "error_event"))
+
+    def change(self, body: bytes, change: Change) -> bytes:
+        """Every choice, changed."""
+        document = _json.load_object(body)
+        for at, choice in _json.objects(document.get("choices")):
+            place: Path = ("choices", at)
+            message = choice.get("message")
+            if isinstance(message, dict):
+                body = _message(body, (*place, "message"), message, change)
+            if change.finish is not None and choice.get("finish_reason"):
+                body = _finish(body, place, choice, change)
+        return _json.drop(body, ("usage",)) if change.drop_usage else body
+
+    def changer(self, change: Change) -> StreamEditor:
+        """The first choice of a stream; what is to change is held until it stops."""
+        return _Changer(change)
+
+    def texts(self, body: bytes) -> tuple[TextPlace, ...]:
+        """Every string that a message holds, and every part of type `text`."""
+        document = _json.load_object(body)
+        messages = _json.objects(document.get("messages"))
+        last = max((at for at, m in messages if m.get("role") == "assistant"), default=-1)
+        found: list[TextPlace] = []
+        for at, message in messages:
+            role = _role(_json.string(message.get("role")))
+            content, place = message.get("content"), ("messages", at, "content")
+            if isinstance(content, str):
+                found.append(TextPlace(role, content, place, at, at > last))
+            for part, block in _json.objects(content):
+                if block.get("type") == "text" and isinstance(block.get("text"), str):
+                    path = (*place, part, "text")
+                    found.append(TextPlace(role, block["text"], path, at, at > last))
+        return tuple(found)
+
+    def retell(self, body: bytes, changed: dict[Path, str]) -> bytes:
+        """The strings at these paths replaced."""
+        return _edited.retell(body, changed)
+
+    def failure(self, what: Failure, *, message: str | None = None) -> Response:
+        """With the code by which OpenAI's documentation tells it."""
+        status, told = _FAILURES[what]
+        return _openai_errors.told(status, told._replace(message=message or told.message))
+
+    def error_event(self, what: Literal["overloaded", "server_error"], message: str | None) -> bytes:
+        """`data: {"error": …}`, after which nothing follows."""
+        usual = _FAILURES["overloaded"][1].message if what == "overloaded" else _openai_errors.SERVER_ERROR
+        shown = {"message": message or usual, "type": "server_error", "param": None, "code": None}
+        return sse.write(_json.dump({"error": shown}))
+
+    def quota(self, quota: Quota) -> Headers:
+        """`x-ratelimit-…`, resets as durations."""
+        return tuple(_fields(quota))
+
+
+def _fields(quota: Quota) -> Iterator[tuple[str, str]]:
+    reset = _openai_errors.duration(quota.reset_s)
+    told = (("requests", quota.requests, quota.requests_left), ("tokens", quota.tokens, quota.tokens_left))
+    for name, limit, left in told:
+        if limit is not None:
+            yield f"x-ratelimit-limit-{name}", str(limit)
+            yield f"x-ratelimit-remaining-{name}", str(left)
+            yield f"x-ratelimit-reset-{name}", reset
+
+
+def _role(role: str) -> Literal["system", "user", "assistant", "tool"]:
+    known: dict[str, Literal["system", "assistant", "tool"]] = {
+        "system": "system",
+        "developer": "system",
+        "assistant": "assistant",
+        "tool": "tool",
+    }
+    return known.get(role, "user")
+
+
+def _finish(text: bytes, place: Path, choice: _json.Object, change: Change) -> bytes:
+    said, was = choice.get("finish_reason"), change.finish_was
+    if change.finish is None or (was is not None and said != _FINISH.get(was, was)):
+        return text
+    word = _FINISH.get(change.finish, change.finish)
+    return text if said == word else _json.put(text, (*place, "finish_reason"), _json.dump(word))
+
+
+def _message(body: bytes, place: Path, message: _json.Object, change: Change) -> bytes:
+    if change.text is not None:
+        old = _content.text_of(message.get("content"), glue="")
+        new = change.text(old)
+        if change.refuse:
+            body = _json.put(body, (*place, "refusal"), _json.dump(new))
+            body = _json.put(body, (*place, "content"), b"null")
+        elif new != old:
+            body = _json.put(body, (*place, "content"), _json.dump(new))
+    if change.calls is not None:
+        body = _calls(body, (*place, "tool_calls"), message, change)
+    return body
+
+
+def _calls(body: bytes, place: Path, message: _json.Object, change: Change) -> bytes:
+    calls = {at: _call(call) for at, call in _json.objects(message.get("tool_calls"))}
+    old = tuple(calls.values())
+    new = change.calls(old) if change.calls else old
+    if not calls or new == old:
+        return body
+    if not new:
+        return _json.drop(body, place)
+    return _json.put(body, place, _edited.rebuilt(_edited.elements(body, place), calls, new, _with_call))
+
+
+def _call(call: _json.Object) -> ToolCall:
+    name, arguments = _openai_stream.said(call)
+    return ToolCall(_json.string(call.get("id")), name, arguments)
+
+
+def _with_call(element: bytes, call: ToolCall) -> bytes:
+    kind, key = ("function", "arguments") if b'"function"' in element else ("custom", "input")
+    element = _json.put(element, ("id",), _json.dump(call.id))
+    element = _json.put(element, (kind, "name"), _json.dump(call.name))
+    return _json.put(element, (kind, key), _json.dump(call.arguments))
+
+
+class _Changer(StreamEditor):
+    """Holds the events that carry what is to change until the choice stops, then tells them anew."""
+
+    def __init__(self, change: Change) -> None:
+        self._change = change
+        self._texts: list[bytes] = []
+        self._calls: list[bytes] = []
+        self._done = False
+
+    def feed(self, event: bytes) -> Iterable[bytes]:
+        """The events to deliver now."""
+        fields = sse.fields(event)
+        if fields is None or not fields.data:
+            return (event,)
+        if _openai_stream.is_done(fields.data):
+            return (*self._released(None), event)
+        try:
+            document = _json.load_object(fields.data)
+        except WireError:
+            return (event,)  # what the client cannot read either is not ours to mend
+        choice = next((c for _, c in _json.objects(document.get("choices")) if c.get("index", 0) == 0), None)
+        if choice is None:
+            return self._usage(event, fields.data, document)
+        return self._choice(event, fields.data, choice)
+
+    def finish(self) -> Iterable[bytes]:
+        """A stream that broke off is left as it came."""
+        held, self._texts, self._calls = [*self._texts, *self._calls], [], []
+        return held
+
+    def _usage(self, event: bytes, data: bytes, document: _json.Object) -> Iterable[bytes]:
+        if not (self._change.drop_usage and document.get("usage")):
+            return (event,)
+        self.changed = True
+        return () if not document.get("choices") else (sse.with_data(event, _json.drop(data, ("usage",))),)
+
+    def _choice(self, event: bytes, data: bytes, choice: _json.Object) -> Iterable[bytes]:
+        delta = choice.get("delta")
+        if choice.get("finish_reason"):  # a last piece may come with it: that is told before it
+            self._hold(_delta(event, delta if isinstance(delta, dict) else {}), delta)
+            return (*self._released(event), *self._stop(event, data, choice))
+        return () if self._hold(event, delta) else (event,)
+
+    def _hold(self, event: bytes, delta: object) -> bool:
+        change = self._change
+        if change.calls is not None and _json.member(delta, "tool_calls"):
+            self._calls.append(event)
+            return True
+        if change.text is not None and _json.string(_json.member(delta, "content")):
+            self._texts.append(event)
+            return True
+        return False
+
+    def _stop(self, event: bytes, data: bytes, choice: _json.Object) -> Iterable[bytes]:
+        """The event that stops the choice, without what was told before it."""
+        edited = data
+        for key in ("content", "tool_calls"):
+            held = self._change.text if key == "content" else self._change.calls
+            if held is not None and _json.member(choice.get("delta"), key):
+                edited = _json.drop(edited, ("choices", 0, "delta", key))
+        if self._change.finish is not None:
+            edited = _finish(edited, ("choices", 0), choice, self._change)
+        if self._change.drop_usage:
+            edited = _json.drop(edited, ("usage",))
+        self.changed = self.changed or edited != data
+        yield event if edited == data else sse.with_data(event, edited)
+
+    def _released(self, last: bytes | None) -> Iterable[bytes]:
+        if not self._done:
+            self._done = True
+            yield from self._told_text(last)
+            yield from self._told_calls()
+
+    def _told_text(self, last: bytes | None) -> Iterable[bytes]:
+        change, held = self._change, self._texts
+        self._texts = []
+        if change.text is None:
+            return
+        old = _read(held)[0]
+        new = change.text(old)
+        if new == old and not change.refuse:
+            yield from held
+            return
+        self.changed = True
+        model = held[0] if held else last
+        if model is None or not new:
+            yield from (_delta(event, {**_role_of(event), "content": ""}) for event in held[:1])
+            return
+        key = "refusal" if change.refuse else "content"
+        for at, piece in enumerate(_edited.pieces(new, len(held))):
+            yield _delta(model, {**(_role_of(model) if not at else {}), key: piece})
+
+    def _told_calls(self) -> Iterable[bytes]:
+        held, self._calls = self._calls, []
+        if self._change.calls is None or not held:
+            return
+        old = _read(held)[1]
+        new = self._change.calls(old)
+        if new == old:
+            yield from held
+            return
+        self.changed = True
+        for index, call in enumerate(new):
+            function = {"name": call.name, "arguments": ""}
+            begun = {"index": index, "id": call.id, "type": "function", "function": function}
+            yield _delta(held[0], {**(_role_of(held[0]) if not index else {}), "tool_calls": [begun]})
+            told = {"index": index, "function": {"arguments": call.arguments}}
+            yield _delta(held[0], {"tool_calls": [told]})
+
+
+def _read(events: Iterable[bytes]) -> tuple[str, tuple[ToolCall, ...]]:
+    reader = _openai_stream.Reader()
+    for event in events:
+        reader.feed(event)
+    view = reader.view()
+    numbered = (replace(call, id=call.id or f"call_{at}") for at, call in enumerate(view.tool_calls))
+    return view.text, tuple(numbered)
+
+
+def _role_of(event: bytes) -> _json.Object:
+    fields = sse.fields(event)
+    choices = _json.load_object(fields.data if fields else b"{}").get("choices")
+    role = next((_json.member(choice, "delta", "role") for _, choice in _json.objects(choices)), None)
+    return {"role": role} if role else {}
+
+
+def _delta(event: bytes, delta: _json.Object) -> bytes:
+    """The event with another delta, and not yet at its stop."""
+    fields = sse.fields(event)
+    data = fields.data if fields else b""
+    data = _json.put(data, ("choices", 0, "delta"), _json.dump(delta))
+    data = _json.put(data, ("choices", 0, "finish_reason"), b"null")
+    return sse.with_data(event, _json.drop(data, ("usage",)))

@@ -1,0 +1,245 @@
+"""Changes of requests, and named failures, of the providers besides OpenAI Chat and Anthropic."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Literal
+
+from faultwire.wire import _edited, _gemini_errors, _http, _json, sse
+from faultwire.wire._edits import Edits, Failure, TextPlace
+from faultwire.wire._openai_edits import OpenAIEdits
+
+if TYPE_CHECKING:
+    from faultwire.events import Headers, Path, Response
+    from faultwire.wire._edits import Ability, Quota
+
+Role = Literal["system", "user", "assistant", "tool"]
+Broken = Literal["overloaded", "server_error"]
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "assistant": "assistant",
+    "model": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+
+
+def role_of(told: object) -> Role:
+    """The word for a role, whatever the provider calls it."""
+    return _ROLES.get(_json.string(told), "user")
+
+
+class Texts:
+    """Gathers the texts of a request."""
+
+    def __init__(self, last: int) -> None:
+        self.found: list[TextPlace] = []
+        self._last = last
+
+    def add(self, role: Role, text: object, path: Path, turn: int) -> None:
+        """One text, where it is one."""
+        if isinstance(text, str):
+            self.found.append(TextPlace(role, text, path, turn, turn > self._last))
+
+    def blocks(self, role: Role, content: object, path: Path, turn: int, key: str = "text") -> None:
+        """A content: a string, or the blocks of it that hold text."""
+        self.add(role, content, path, turn)
+        for at, block in _json.objects(content):
+            self.add(role, block.get(key), (*path, at, key), turn)
+
+
+class RequestEdits(Edits):
+    """Texts can be changed, and failures named; to build on."""
+
+    abilities: frozenset[Ability] = frozenset(("texts", "failure", "error_event"))
+
+    def texts(self, body: bytes) -> tuple[TextPlace, ...]:
+        """Every text of the conversation."""
+        return tuple(self.gathered(_json.load_object(body)).found)
+
+    def retell(self, body: bytes, changed: dict[Path, str]) -> bytes:
+        """The strings at these paths replaced."""
+        return _edited.retell(body, changed)
+
+    @abstractmethod
+    def gathered(self, document: _json.Object) -> Texts:
+        """The texts of a request."""
+
+
+def last_said(items: list[tuple[int, _json.Object]]) -> int:
+    """Where the model spoke last, -1 where it has not."""
+    return max((at for at, item in items if role_of(item.get("role")) == "assistant"), default=-1)
+
+
+class ResponsesEdits(RequestEdits):
+    """OpenAI Responses."""
+
+    def __init__(self) -> None:
+        self._chat = OpenAIEdits()
+
+    def gathered(self, document: _json.Object) -> Texts:
+        """Instructions, messages, and what tools returned."""
+        items = _json.objects(document.get("input"))
+        calls = [at for at, item in items if _json.string(item.get("type")).endswith("_call")]
+        texts = Texts(max([last_said(items), *calls]))
+        texts.add("system", document.get("instructions"), ("instructions",), -1)
+        texts.add("user", document.get("input"), ("input",), 0)
+        for at, item in items:
+            if _json.string(item.get("type")).endswith("_output"):
+                texts.blocks("tool", item.get("output"), ("input", at, "output"), at)
+            else:
+                texts.blocks(role_of(item.get("role")), item.get("content"), ("input", at, "content"), at)
+        return texts
+
+    def failure(self, what: Failure, *, message: str | None = None) -> Response:
+        """OpenAI's errors are the same for all its endpoints."""
+        return self._chat.failure(what, message=message)
+
+    def error_event(self, what: Broken, message: str | None) -> bytes:
+        """Nested, as the live API sends it, not flat as its schema says."""
+        usual = "The server had an error while processing your request. Sorry about that!"
+        error = {"type": "server_error", "code": "server_error", "message": message or usual, "param": None}
+        return sse.write(_json.dump({"type": "error", "error": error}), "error")
+
+    def quota(self, quota: Quota) -> Headers:
+        """As for chat completions."""
+        return self._chat.quota(quota)
+
+
+class GeminiEdits(RequestEdits):
+    """Gemini. A blocked prompt is no error there, so there is no failure of that name."""
+
+    def gathered(self, document: _json.Object) -> Texts:
+        """System instruction, parts, and what functions returned."""
+        contents = _json.objects(document.get("contents"))
+        texts = Texts(last_said(contents))
+        for key in ("systemInstruction", "system_instruction"):
+            parts = _json.member(document, key, "parts")
+            texts.blocks("system", parts, (key, "parts"), -1)
+        for at, content in contents:
+            place: Path = ("contents", at, "parts")
+            texts.blocks(role_of(content.get("role")), content.get("parts"), place, at)
+            for part, block in _json.objects(content.get("parts")):
+                for key in ("functionResponse", "function_response"):
+                    for name in ("result", "output", "error"):
+                        text = _json.member(block, key, "response", name)
+                        texts.add("tool", text, (*place, part, key, "response", name), at)
+        return texts
+
+    def failure(self, what: Failure, *, message: str | None = None) -> Response | None:
+        """Told apart by `status` and text."""
+        told = _GEMINI.get(what)
+        return _gemini_errors.told(told[0], told[1], message or told[2]) if told else None
+
+    def error_event(self, what: Broken, message: str | None) -> bytes:
+        """A chunk that is an error."""
+        status, word, usual = _GEMINI["overloaded"]
+        if what == "server_error":
+            status, word, usual = 500, "INTERNAL", "An internal error has occurred."
+        error = {"code": status, "message": message or usual, "status": word}
+        return b"data: " + _json.dump({"error": error}) + b"\r\n\r\n"
+
+
+_GEMINI: dict[Failure, tuple[int, str, str]] = {
+    "overloaded": (503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
+    "quota_exceeded": (
+        429,
+        "RESOURCE_EXHAUSTED",
+        "You exceeded your current quota, please check your plan and billing details.",
+    ),
+    "context_length": (
+        400,
+        "INVALID_ARGUMENT",
+        "The input token count (1148576) exceeds the maximum number of tokens allowed (1048576).",
+    ),
+}
+
+
+class OllamaEdits(RequestEdits):
+    """Ollama: runs on one's own machine, so it knows no quota and no filter."""
+
+    def gathered(self, document: _json.Object) -> Texts:
+        """System prompt, prompt, messages."""
+        messages = _json.objects(document.get("messages"))
+        texts = Texts(last_said(messages))
+        texts.add("system", document.get("system"), ("system",), -1)
+        texts.add("user", document.get("prompt"), ("prompt",), 0)
+        for at, message in messages:
+            texts.blocks(
+                role_of(message.get("role")), message.get("content"), ("messages", at, "content"), at
+            )
+        return texts
+
+    def failure(self, what: Failure, *, message: str | None = None) -> Response | None:
+        """`{"error": …}`."""
+        usual = {
+            "overloaded": (503, "server busy, please try again.  maximum pending requests exceeded"),
+            "context_length": (400, "input length exceeds maximum context length"),
+        }.get(what)
+        if usual is None:
+            return None
+        body = _json.dump({"error": message or usual[1]})
+        return _http.answer(usual[0], body, "application/json; charset=utf-8")
+
+    def error_event(self, what: Broken, message: str | None) -> bytes:
+        """A line that is an error."""
+        return _json.dump({"error": message or "llama runner process has terminated"}) + b"\n"
+
+
+class CohereEdits(RequestEdits):
+    """Cohere."""
+
+    def gathered(self, document: _json.Object) -> Texts:
+        """Messages and documents."""
+        messages = _json.objects(document.get("messages"))
+        texts = Texts(last_said(messages))
+        for at, message in messages:
+            role, place = role_of(message.get("role")), ("messages", at, "content")
+            texts.blocks(role, message.get("content"), place, at)
+            for part, block in _json.objects(message.get("content")):
+                data = _json.member(block, "document", "data")
+                texts.add(role, data, (*place, part, "document", "data"), at)
+        return texts
+
+    def failure(self, what: Failure, *, message: str | None = None) -> Response:
+        """`{"id", "message"}`."""
+        status, usual = _COHERE[what]
+        made = _http.made_id("", "cohere", status, message or usual, length=32)
+        body = _json.dump({"id": made, "message": message or usual})
+        return _http.answer(status, body, "application/json", ("x-debug-trace-id", made))
+
+    def error_event(self, what: Broken, message: str | None) -> bytes:
+        """A last event that says why."""
+        usual = "service unavailable" if what == "overloaded" else "internal server error"
+        closing = {"finish_reason": "ERROR", "error": message or usual}
+        return sse.write(_json.dump({"type": "message-end", "delta": closing}), "message-end")
+
+
+_COHERE: dict[Failure, tuple[int, str]] = {
+    "overloaded": (503, "service unavailable"),
+    "quota_exceeded": (429, "You are using a Trial key, which is limited to 1000 API calls / month."),
+    "context_length": (
+        400,
+        "too many tokens: total number of tokens in the prompt exceeds the limit of 256000. Try using a "
+        "shorter prompt.",
+    ),
+    "content_filter": (400, "invalid request: the content was rejected by the safety filter"),
+}
+
+
+class EmbeddingsEdits(Edits):
+    """OpenAI's failures; the texts are no conversation."""
+
+    abilities: frozenset[Ability] = frozenset(("failure",))
+
+    def __init__(self) -> None:
+        self._chat = OpenAIEdits()
+
+    def failure(self, what: Failure, *, message: str | None = None) -> Response:
+        """OpenAI's errors are the same for all its endpoints."""
+        return self._chat.failure(what, message=message)
+
+    def quota(self, quota: Quota) -> Headers:
+        """As for chat completions."""
+        return self._chat.quota(quota)

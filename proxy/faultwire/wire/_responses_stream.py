@@ -1,0 +1,255 @@
+"""OpenAI Responses' output: items, streams, and how both are cut short."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from faultwire.events import ResponseView, ToolCall, Usage
+from faultwire.wire import _content, _json, _openai_stream
+from faultwire.wire._cut import Part, cut_parts, put_count
+from faultwire.wire._gather import Gatherer, JsonEditor
+from faultwire.wire.tokens import Budget
+
+if TYPE_CHECKING:
+    from faultwire.events import Path
+    from faultwire.wire.sse import Fields
+
+CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
+"""Items that are calls of the client's tools, and where their arguments are."""
+_CLOSING = ("response.completed", "response.incomplete", "response.failed")
+_ARGUMENTS = {
+    "response.function_call_arguments.delta": "delta",
+    "response.function_call_arguments.done": "arguments",
+    "response.custom_tool_call_input.delta": "delta",
+    "response.custom_tool_call_input.done": "input",
+}
+_TEXTS = {
+    "response.output_text.delta": "delta",
+    "response.output_text.done": "text",
+    "response.refusal.delta": "delta",
+    "response.refusal.done": "refusal",
+}
+
+
+def closes(fields: Fields) -> bool:
+    """Does this event close a stream?"""
+    return fields.name in _CLOSING or (
+        not fields.name and any(b'"' + word.encode() + b'"' in fields.data for word in _CLOSING)
+    )
+
+
+def call_of(item: _json.Object) -> ToolCall:
+    """The call that an item is."""
+    key = CALLS.get(_json.string(item.get("type")), "arguments")
+    told = (_json.string(item.get(name)) for name in ("call_id", "name", key))
+    return ToolCall(*told)
+
+
+def said(document: _json.Object) -> ResponseView:
+    """What a response object says."""
+    texts: list[str] = []
+    calls: list[ToolCall] = []
+    for _, item in _json.objects(document.get("output")):
+        if item.get("type") in CALLS:
+            calls.append(call_of(item))
+        elif item.get("type") == "message":
+            texts.append(_content.text_of(item.get("content"), glue=""))
+    status = _json.string(document.get("status"))
+    return ResponseView(
+        model=_json.string(document.get("model")),
+        text="".join(texts),
+        finish_reason=_finish(document),
+        tool_calls=tuple(calls),
+        usage=_usage(document.get("usage")),
+        error=_openai_stream.error_text(document),
+        complete=status not in ("in_progress", "queued"),
+    )
+
+
+def _finish(document: _json.Object) -> str | None:
+    """Why it is incomplete, else the status."""
+    why = _json.string(_json.member(document, "incomplete_details", "reason"))
+    return why or _json.string(document.get("status")) or None
+
+
+def _usage(usage: Any) -> Usage | None:
+    if not isinstance(usage, dict):
+        return None
+    return Usage(_json.count(usage.get("input_tokens")), _json.count(usage.get("output_tokens")))
+
+
+class Reader(Gatherer):
+    """Gathers deltas; the closing event's own word on model, usage and status stands."""
+
+    def take(self, name: str, document: _json.Object) -> None:
+        """Take one event."""
+        kind = _json.string(document.get("type")) or name
+        index = _json.count(document.get("output_index"))
+        response = document.get("response")
+        if isinstance(response, dict):
+            self._whole(response, closing=kind in _CLOSING)
+        elif kind == "error":
+            self.error = self.error or _error_text(document)
+        elif _TEXTS.get(kind) == "delta":
+            self.text.append(_json.string(document.get("delta")))
+        elif _ARGUMENTS.get(kind) == "delta" and index in self.calls:
+            self.calls[index][2].append(_json.string(document.get("delta")))
+        elif kind in ("response.output_item.added", "response.output_item.done"):
+            self._item(index, document.get("item"))
+
+    def _item(self, index: int, item: Any) -> None:
+        if _json.member(item, "type") in CALLS:
+            call = call_of(item)
+            self.calls[index] = (call.id, call.name, [call.arguments])
+
+    def _whole(self, response: _json.Object, *, closing: bool) -> None:
+        self.model = _json.string(response.get("model")) or self.model
+        if closing:
+            found = said(response)
+            self.finish, self.usage, self.complete = found.finish_reason, found.usage, True
+            self.error = self.error or found.error
+
+
+def _error_text(document: _json.Object) -> str:
+    """Flat as the schema has it, or nested as the live API sends it."""
+    return _openai_stream.error_text(document) or _json.string(document.get("message")) or "error"
+
+
+# ---------------------------------------------------------------- cutting short
+
+
+def cut_body(body: bytes, max_tokens: int) -> bytes:
+    """A whole answer, cut."""
+    document = _json.load_object(body)
+    budget = Budget(max_tokens)
+    edited = cut_parts(body, _parts(document.get("output")), budget)
+    if not budget.spent:
+        return body
+    return _incomplete(_empty_messages_dropped(edited), document, max_tokens)
+
+
+def _parts(output: Any) -> list[Part]:
+    found = []
+    for at, item in _json.objects(output):
+        place: Path = ("output", at)
+        if item.get("type") in CALLS:
+            call = call_of(item)
+            words = (*place, CALLS[_json.string(item.get("type"))])
+            found.append(Part(place, call.name + call.arguments, words, len(call.name)))
+            continue
+        for part, block in _json.objects(item.get("content")):
+            key = _word_key(block)
+            if key:
+                inside = (*place, "content", part)
+                found.append(Part(inside, _json.string(block.get(key)), (*inside, key), 0))
+    return found
+
+
+def _word_key(block: Any) -> str | None:
+    return {"output_text": "text", "refusal": "refusal"}.get(_json.string(_json.member(block, "type")))
+
+
+def _empty_messages_dropped(body: bytes) -> bytes:
+    output = _json.objects(_json.load_object(body).get("output"))
+    for at, item in reversed(output):
+        if item.get("type") == "message" and item.get("content") == []:
+            body = _json.drop(body, ("output", at))
+    return body
+
+
+def _incomplete(body: bytes, document: _json.Object, max_tokens: int) -> bytes:
+    body = _json.put(body, ("status",), b'"incomplete"')
+    body = _json.put(body, ("incomplete_details",), b'{"reason":"max_output_tokens"}')
+    usage = document.get("usage")
+    told, total = _json.member(usage, "output_tokens"), _json.member(usage, "total_tokens")
+    return put_count(body, ("usage", "output_tokens"), told, max_tokens, (("usage", "total_tokens"), total))
+
+
+class Truncator(JsonEditor):
+    """Cuts each text where it first comes, and the same in the events that repeat it.
+
+    Where a text ends does not depend on its pieces, so the closing object is cut by itself.
+    """
+
+    def __init__(self, max_tokens: int) -> None:
+        self._budget = Budget(max_tokens)
+        self._kept: dict[tuple[int, int], str] = {}
+        """What stays of a text, by output index and content index (-1: a call's arguments)."""
+        self._gone: set[int] = set()
+        self._closed = False
+
+    def edit(self, name: str, data: bytes, document: _json.Object) -> bytes:
+        """One event."""
+        kind = _json.string(document.get("type")) or name
+        index = _json.count(document.get("output_index"))
+        if isinstance(document.get("response"), dict):
+            return self._close(data, kind)
+        if kind == "response.output_item.added" and not self._enter(index, document.get("item")):
+            self._gone.add(index)
+        if index in self._gone and "output_index" in document:
+            return b""
+        if kind in _TEXTS:
+            return self._words(
+                data, (index, _json.count(document.get("content_index"))), _TEXTS[kind], document
+            )
+        if kind in _ARGUMENTS:
+            return self._words(data, (index, -1), _ARGUMENTS[kind], document)
+        if kind == "response.content_part.done":
+            return self._part(
+                data, ("part",), (index, _json.count(document.get("content_index"))), document.get("part")
+            )
+        if kind == "response.output_item.done":
+            return self._item(data, index, document.get("item"))
+        return data
+
+    def renamed(self, event: bytes) -> bytes:
+        """The closing event has another name once something was cut."""
+        if self._closed:
+            return event.replace(b"event: response.completed", b"event: response.incomplete", 1)
+        return event
+
+    def _enter(self, index: int, item: Any) -> bool:
+        """May the item be there at all? A call's name counts, as it does in whole answers."""
+        if _json.member(item, "type") not in CALLS:
+            return not self._budget.spent and self._budget.used < self._budget.max_tokens
+        name = call_of(item).name
+        return self._budget.enter((index, -1)) and self._budget.take(name) == name
+
+    def _words(self, data: bytes, part: tuple[int, int], key: str, document: _json.Object) -> bytes:
+        words = _json.string(document.get(key))
+        if key != "delta":
+            return self._put(data, (key,), words, self._kept.get(part, words if part[1] < 0 else ""))
+        kept = self._budget.take(words) if self._budget.enter(part) else ""
+        self._kept[part] = self._kept.get(part, "") + kept
+        return data if kept == words else _json.put(data, ("delta",), _json.dump(kept)) if kept else b""
+
+    def _part(self, data: bytes, place: Path, part: tuple[int, int], block: Any) -> bytes:
+        key = _word_key(block)
+        if key is None:
+            return data
+        return self._put(data, (*place, key), _json.string(block.get(key)), self._kept.get(part, ""))
+
+    def _item(self, data: bytes, index: int, item: Any) -> bytes:
+        kind = _json.string(_json.member(item, "type"))
+        before = data
+        if kind in CALLS:
+            words = _json.string(item.get(CALLS[kind]))
+            kept = self._kept.get((index, -1), words)
+            data = self._put(data, ("item", CALLS[kind]), words, kept)
+        for at, block in _json.objects(_json.member(item, "content")):
+            data = self._part(data, ("item", "content", at), (index, at), block)
+        if data != before:
+            data = _json.put(data, ("item", "status"), b'"incomplete"')
+        return data
+
+    @staticmethod
+    def _put(data: bytes, path: Path, words: str, kept: str) -> bytes:
+        return data if kept == words else _json.put(data, path, _json.dump(kept))
+
+    def _close(self, data: bytes, kind: str) -> bytes:
+        found = _json.span(data, ("response",))
+        if kind != "response.completed" or not self._budget.spent or found is None:
+            return data
+        self._closed = True
+        data = _json.put(data, ("response",), cut_body(data[slice(*found)], self._budget.max_tokens))
+        return _json.put(data, ("type",), b'"response.incomplete"')

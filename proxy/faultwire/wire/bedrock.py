@@ -1,0 +1,195 @@
+"""Amazon Bedrock's Converse.
+
+Shapes: AWS's API reference, as boto3 sends and parses it. Streams are event-stream frames. Requests are
+usually signed (Signature Version 4, over the body), and a signed one is never rewritten.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from faultwire.errors import WireError
+from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn
+from faultwire.wire import _bedrock_errors, _bedrock_stream, _content, _json, _recognise
+from faultwire.wire._api import Protocol
+from faultwire.wire._bedrock_edits import BedrockEdits
+from faultwire.wire._gather import FRAMES
+
+if TYPE_CHECKING:
+    from faultwire.events import Path, Request, Response
+    from faultwire.wire._api import Rewrite, StreamEditor, StreamReader
+
+
+class Bedrock(Protocol):
+    """`POST …/model/{id}/converse` and `…/converse-stream`."""
+
+    name = "bedrock"
+    edits = BedrockEdits()
+
+    def recognise(self, request: Request) -> bool:
+        """By path, which names the model: an id, or an ARN whose slashes are escaped."""
+        return request.method == "POST" and model_in(request, "converse", "converse-stream") is not None
+
+    def provider(self, request: Request) -> str:
+        """By host; `aws` for hosts that nobody is known to run."""
+        return _recognise.provider_of(request.host) or "aws"
+
+    def view(self, request: Request) -> RequestView:
+        """With the model and the way of answering, which only the path tells."""
+        told = self.request_view(request.body or b"")
+        streams = _recognise.bare_path(request).endswith("-stream")
+        return replace(told, model=model_in(request, "converse", "converse-stream") or "", stream=streams)
+
+    def request_view(self, body: bytes) -> RequestView:
+        """The conversation. Raises WireError without an array of `messages`."""
+        document = _json.load_object(body)
+        messages = document.get("messages")
+        if not isinstance(messages, list):
+            raise WireError("found no array `messages`, expected the conversation")
+        last = max((at for at, m in _json.objects(messages) if m.get("role") == "assistant"), default=-1)
+        calls: dict[str, ToolCall] = {}
+        turns: list[Turn] = []
+        for at, message in _json.objects(messages):
+            turns.append(_turn(("messages", at, "content"), message, calls, new=at > last))
+            calls.update((call.id, call) for call in turns[-1].tool_calls)
+        tools = _json.objects(_json.member(document, "toolConfig", "tools"))
+        names = (_json.member(tool, "toolSpec", "name") for _, tool in tools)
+        return RequestView(
+            model="",
+            stream=False,
+            system=_bedrock_stream.text_of(document.get("system"), "\n"),
+            turns=tuple(turns),
+            tools=tuple(name for name in names if isinstance(name, str)),
+        )
+
+    def response_view(self, status: int, body: bytes) -> ResponseView:
+        """The message; an error has a `message` that is text."""
+        document = _json.load_object(body)
+        told = document.get("message", document.get("Message"))
+        if status >= 400 or isinstance(told, str):
+            return ResponseView(error=_json.string(told) or f"status {status}")
+        content = _json.member(document, "output", "message", "content")
+        return ResponseView(
+            text=_bedrock_stream.text_of(content),
+            finish_reason=_json.string(document.get("stopReason")) or None,
+            tool_calls=_calls(content),
+            usage=_bedrock_stream.usage_of(document.get("usage")),
+        )
+
+    def reader(self) -> StreamReader:
+        """Complete with `metadata`, which follows `messageStop`."""
+        return _bedrock_stream.Reader()
+
+    def is_terminal(self, event: bytes) -> bool:
+        """`metadata`."""
+        try:
+            found = FRAMES.read(event)
+        except WireError:
+            return False
+        return found is not None and found[0] == "metadata"
+
+    def replace_result(self, body: bytes, result: ToolResult, rewrite: Rewrite) -> bytes:
+        """The `content` of one `toolResult`, and its `status` where that differs."""
+        place = result.path[:-1]
+        found = _json.span(body, place)
+        block = _json.load(body[slice(*found)]) if found else None
+        if not isinstance(block, dict) or block.get("toolUseId") != result.call_id:
+            raise WireError(f"found no result of call `{result.call_id}` at {list(place)}")
+        body = _rewritten(body, result.path, block.get("content"), rewrite)
+        status = "error" if rewrite.is_error else "success"
+        if (block.get("status") or "success") != status:
+            body = _json.put(body, (*place, "status"), _json.dump(status))
+        return body
+
+    def truncate(self, body: bytes, max_tokens: int) -> bytes:
+        """`stopReason` `max_tokens`; a call that does not fit goes whole: its input is no text."""
+        return _bedrock_stream.cut_body(body, max_tokens)
+
+    def truncator(self, max_tokens: int) -> StreamEditor:
+        """Cuts a call's partial JSON where the budget ends, as the provider does."""
+        return _bedrock_stream.Truncator(max_tokens)
+
+    def error(
+        self, status: int, *, message: str | None = None, retry_after_s: float | None = None
+    ) -> Response:
+        """`{"message"}`; the kind of error is in a header."""
+        return _bedrock_errors.error(status, message, retry_after_s)
+
+
+def model_in(request: Request, *methods: str) -> str | None:
+    """The model that the path names, None where it ends in none of these methods."""
+    rest, _, method = _recognise.bare_path(request).rpartition("/")
+    if method not in methods:
+        return None
+    _, found, model = rest.rpartition("/model/")
+    return unquote(model) if found and model and "/" not in model else None
+
+
+def _turn(place: Path, message: _json.Object, calls: dict[str, ToolCall], *, new: bool) -> Turn:
+    content = message.get("content")
+    results = []
+    for at, block in _json.objects(content):
+        told = block.get("toolResult")
+        if not isinstance(told, dict):
+            continue
+        call_id = _json.string(told.get("toolUseId"))
+        call = calls.get(call_id)
+        results.append(
+            ToolResult(
+                call_id=call_id,
+                name=(call.name or None) if call else None,
+                arguments=call.arguments if call else "",
+                text="\n".join(_told(told.get("content"))),
+                is_error=told.get("status") == "error",
+                path=(*place, at, "toolResult", "content"),
+                new=new,
+            )
+        )
+    role = _json.string(message.get("role"))
+    return Turn(role, _bedrock_stream.text_of(content), _calls(content), tuple(results))
+
+
+def _calls(content: Any) -> tuple[ToolCall, ...]:
+    uses = [block["toolUse"] for _, block in _json.objects(content) if isinstance(block.get("toolUse"), dict)]
+    return tuple(
+        ToolCall(
+            _json.string(use.get("toolUseId")),
+            _json.string(use.get("name")),
+            _json.dump(use.get("input", {})).decode(),
+        )
+        for use in uses
+    )
+
+
+def _told(content: Any) -> list[str]:
+    found = []
+    for _, block in _json.objects(content):
+        if isinstance(block.get("text"), str):
+            found.append(block["text"])
+        elif "json" in block:
+            found.append(_json.dump(block["json"]).decode())
+    return found
+
+
+def _rewritten(body: bytes, path: Path, content: Any, rewrite: Rewrite) -> bytes:
+    """The first block with words carries the new ones; other words go, images and the like stay."""
+    worded = [at for at, block in _json.objects(content) if "text" in block or "json" in block]
+    if not worded:
+        whole = _json.span(body, path)
+        block = _json.dump({"text": _json.whole(rewrite.text)})
+        array = body[slice(*whole)] if whole and isinstance(content, list) else b"[]"
+        return _json.put(body, path, _json.insert_first(array, block))
+    first = worded[0]
+    if "json" in content[first]:
+        told = _content.like(_json.dump(content[first]["json"]).decode(), rewrite)
+        parsed = _json.load(told) if _json.is_json(told) else None
+        value = parsed if isinstance(parsed, dict) else {"result": _json.whole(rewrite.text)}
+        body = _json.put(body, (*path, first, "json"), _json.dump(value))
+    else:
+        told = _content.like(_json.string(content[first]["text"]), rewrite)
+        body = _json.put(body, (*path, first, "text"), _json.dump(told))
+    for at in reversed(worded[1:]):
+        body = _json.drop(body, (*path, at))
+    return body

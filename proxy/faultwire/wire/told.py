@@ -1,0 +1,91 @@
+"""A recorded exchange as people want to read it: who said what, at what price, how fast."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from faultwire.errors import WireError
+from faultwire.events import Response
+from faultwire.wire import prices as _prices
+from faultwire.wire._registry import protocols
+from faultwire.wire.hearing import response_view
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from faultwire.events import Delivery, Recorded, RequestView, ResponseView, Turn
+    from faultwire.wire._api import Protocol
+    from faultwire.wire.prices import Prices
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a model was asked and what it answered.
+
+    `request` is None where the agent's request could not be read, `answer` where nothing readable
+    came back; `problem` then says why. `first_event_ms` is from the start of the exchange to the first
+    bytes of the answer that the agent got; `cost` is in dollars, None where the price is not known.
+    """
+
+    provider: str | None
+    request: RequestView | None
+    answer: ResponseView | None
+    problem: str | None = None
+    first_event_ms: float | None = None
+    cost: Decimal | None = None
+
+    @property
+    def model(self) -> str:
+        """The model that answered, else the one that was asked for."""
+        return (self.answer.model if self.answer else "") or (self.request.model if self.request else "")
+
+    @property
+    def new_turns(self) -> tuple[Turn, ...]:
+        """The turns after the model's last word: what this request adds to the conversation."""
+        turns = self.request.turns if self.request else ()
+        last = max((at for at, turn in enumerate(turns) if turn.role == "assistant"), default=-1)
+        return turns[last + 1 :]
+
+
+def conversation(recorded: Recorded, prices: Prices | None = None) -> Told | None:
+    """What a recorded exchange with a model says; None for exchanges that are none."""
+    protocol = protocols().get(recorded.protocol or "")
+    if protocol is None:
+        return None
+    problems: list[str] = []
+    request = None
+    try:
+        request = protocol.view(recorded.request)
+    except WireError as error:
+        problems.append(f"request: {error.message}")
+    answer = _answer(protocol, recorded.delivered, problems)
+    model = (answer.model if answer else "") or (request.model if request else "")
+    table = prices if prices is not None else _prices.builtin()
+    # What the provider counted, not what a fault left of it: that is what is charged for.
+    charged = answer if recorded.upstream is recorded.delivered else _answer(protocol, recorded.upstream, [])
+    return Told(
+        provider=recorded.provider,
+        request=request,
+        answer=answer,
+        problem="; ".join(problems) or None,
+        first_event_ms=_first_event_ms(recorded.delivered),
+        cost=table.cost(recorded.provider, model, charged.usage if charged else None),
+    )
+
+
+def _answer(protocol: Protocol, delivery: Delivery | None, problems: list[str]) -> ResponseView | None:
+    if delivery is None:
+        return None
+    try:
+        return response_view(
+            protocol, Response(delivery.status, delivery.reason, delivery.headers, delivery.body)
+        )
+    except WireError as error:
+        problems.append(f"answer with status {delivery.status}: {error.message}")
+        return None
+
+
+def _first_event_ms(delivery: Delivery | None) -> float | None:
+    chunks = delivery.chunks if delivery else ()
+    return chunks[0][1] / 1e6 if chunks else None
