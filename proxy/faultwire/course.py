@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from faultwire._core import SseSplitter
-from faultwire.events import Chunk, Cut, Reset, Send, header
+from faultwire.events import Chunk, Cut, Reset, Send, header, with_header
 from faultwire.faults._api import Mutator, Need
-from faultwire.wire import sse
+from faultwire.wire import framing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from faultwire.decide import Decision
     from faultwire.events import Action, Exchange, Outcome, Response
@@ -31,6 +30,11 @@ class Running:
         return self.mutator is not None and self.dropped is None
 
     @property
+    def ident(self) -> str:
+        """The entry's id."""
+        return self.decision.entry.id
+
+    @property
     def needs(self) -> Need:
         """What it must be shown."""
         return self.decision.entry.fault.needs
@@ -38,17 +42,27 @@ class Running:
 
 class Course:
     """The chain. `ended` turns True once a fault ended the exchange; the faults after it are
-    pre-empted, and nothing that upstream still says is delivered."""
+    pre-empted, and nothing that upstream still says is delivered. `answer` is set once a fault gave an
+    answer of its own before the call.
+
+    Whatever gives actions gives them one by one: a fault is asked for the next only when the last one
+    was performed, so that none claims what the agent, who may have left, never met.
+
+    Before the call faults act in the order of composition. The response passes them from the inside
+    out: what the model and the server said first, then how it is divided, then the connection.
+    """
 
     def __init__(self) -> None:
         self.all: list[Running] = []
         self.ended = False
+        self.answer: Response | None = None
         self.touches = False
         self.holds = False
-        self._late: list[tuple[Action, int]] = []
+        self._chain: list[Running] = []
+        self._late: list[Running] = []
         self._index = 0
         self._unit: Literal["event", "body", "bytes"] = "bytes"
-        self._splitter: SseSplitter | None = None
+        self._splitter: framing.Splitter | None = None
         self._packed: str | None = None
 
     def add(self, running: Running) -> None:
@@ -64,29 +78,53 @@ class Course:
                 needs |= running.needs
         return needs
 
-    def depart(self) -> tuple[list[Action], Response | None]:
-        """The actions before upstream is called, and an answer given in its place."""
-        actions: list[Action] = []
+    def depart(self) -> Iterator[Action]:
+        """The actions before upstream is called; `answer` is valid after the last."""
         for at, running in enumerate(self.all):
-            if running.mutator is None:
+            if running.mutator is None or not running.acts:
                 continue
             for action in running.mutator.before():
-                actions.append(action)
                 if isinstance(action, Cut | Reset):
-                    self._end(at)
-                    return actions, None
+                    self._end(running, self.all[at + 1 :])
+                    self._unsent(running)
+                    yield action
+                    return
+                yield action
             answer = running.mutator.answer()
             if answer is not None:
-                self._end(at)
-                return actions, answer
-        return actions, None
+                self._preempt(running, self.all[at + 1 :])
+                self._unsent(running)
+                self.answer = self._surrounded(running, self.all[:at], _final(running, answer))
+                return
 
-    def _end(self, at: int) -> None:
+    def _surrounded(self, ender: Running, earlier: list[Running], answer: Response) -> Response:
+        """An answer of ours reaches the agent through the faults on the connection before it; what
+        others before it would have done to upstream's answer is not done to this one."""
+        for running in earlier:
+            if not running.acts or running.mutator is None:
+                continue
+            if running.decision.entry.fault.site == "connection":
+                self._chain.append(running)
+                answer = running.mutator.head(answer)
+                self.touches = self.touches or _shapes(running.mutator)
+            elif running.mutator.effect is None:
+                running.dropped = ("preempted", f"`{ender.ident}` replaced the answer")
+        return answer
+
+    def _unsent(self, ender: Running) -> None:
+        """Nothing goes upstream, so a fault on the request has nothing to change."""
+        for running in self.all:
+            if running.acts and running.decision.entry.fault.site == "request":
+                running.dropped = ("preempted", f"`{ender.ident}` ended the exchange first")
+
+    def _end(self, ender: Running, later: list[Running]) -> None:
         self.ended = True
-        ender = self.all[at].decision.entry.id
-        for later in self.all[at + 1 :]:
-            if later.acts and later.mutator is not None and later.mutator.effect is None:
-                later.dropped = ("preempted", f"`{ender}` ended the exchange first")
+        self._preempt(ender, later)
+
+    def _preempt(self, ender: Running, later: list[Running]) -> None:
+        for running in later:
+            if running.acts and running.mutator is not None and running.mutator.effect is None:
+                running.dropped = ("preempted", f"`{ender.ident}` ended the exchange first")
 
     # ------------------------------------------------------------ response
 
@@ -95,41 +133,52 @@ class Course:
         response = exchange.response
         if response is None:
             raise ValueError("a response head is needed")
-        streams = sse.is_sse(response.headers)
+        splitter = framing.splitter(response.headers)
+        streams = splitter is not None
         self._packed = header(response.headers, "content-encoding")
-        for running in self.all:  # each sees the head as those before it leave it
+        self._chain = sorted(self.all, key=_depth)
+        met = [running for running in self._chain if running.mutator and running.mutator.effect]
+        for at, running in enumerate(self._chain):  # each sees the head as those before it leave it
             self._drop_unfit(running, replace(exchange, response=response), streams)
             if running.acts and running.mutator is not None:
-                response = running.mutator.head(response)
-                self.touches = True
+                delivered = running.mutator.head(response)
+                response = delivered if delivered is response else _final(running, delivered)
+                self.touches = self.touches or _shapes(running.mutator)
+                if running.mutator.replaces:
+                    self._outdo(running, self._chain[:at], met)
         needs = self.needs
-        if streams and needs & Need.EVENTS:
-            self._splitter, self._unit = SseSplitter(), "event"
+        if splitter is not None and needs & Need.EVENTS:
+            self._splitter, self._unit = splitter, "event"
         elif needs & Need.BODY and not streams:
             self.holds, self._unit = True, "body"
         return response
 
-    def join(self, running: Running) -> None:
-        """Add a fault that was decided on the response head: what it would have done before the call
-        is done before the first byte, and its answer takes the place of the one that came."""
-        mutator = running.mutator
-        if mutator is not None:
-            self._late.extend((action, len(self.all)) for action in mutator.before())
-            answer = mutator.answer()
-            if answer is not None:
-                running.mutator = _Instead(mutator, answer)
-        self.all.append(running)
+    def _outdo(self, replacer: Running, earlier: list[Running], met: list[Running]) -> None:
+        """Nothing of what these deliver reaches the agent, except for what it met before the call."""
+        for running in earlier:
+            if running.acts and not any(running is one for one in met):
+                running.dropped = ("preempted", f"`{replacer.ident}` replaced the answer")
 
-    def _overdue(self) -> list[Action]:
-        out: list[Action] = []
-        late, self._late = self._late, []
-        for action, at in late:
-            if self.ended:
-                break
-            out.append(action)
-            if isinstance(action, Cut | Reset):
-                self._end(at)
-        return out
+    def join(self, running: Running) -> None:
+        """Add a fault that was decided on the response head; `pending` and `arrive` follow."""
+        self.all.append(running)
+        self._late.append(running)
+
+    def pending(self) -> Iterator[Action]:
+        """What the faults that joined would have done before the call is done before the first byte of
+        the response, and their answer takes the place of the one that came."""
+        for running in self._late:
+            if running.mutator is None or not running.acts:
+                continue
+            for action in running.mutator.before():
+                if isinstance(action, Cut | Reset):
+                    self._end(running, [one for one in self.all if one is not running])
+                    yield action
+                    return
+                yield action
+            answer = running.mutator.answer()
+            if answer is not None:
+                running.mutator = _Instead(running.mutator, answer)
 
     def _drop_unfit(self, running: Running, exchange: Exchange, streams: bool) -> None:
         mutator = running.mutator
@@ -142,55 +191,69 @@ class Course:
         if why is not None:
             running.dropped = ("inapplicable", why)
 
-    def feed(self, data: bytes) -> list[Action]:
+    def feed(self, data: bytes) -> Iterator[Action]:
         """Pass bytes through the chain: by event where the stream is framed, whole where held."""
-        if self._splitter is not None:
-            pieces: Iterable[bytes] = self._splitter.feed(data)
-        else:
-            pieces = (data,)
-        out = self._overdue()
+        pieces: Iterable[bytes] = (data,) if self._splitter is None else self._splitter.feed(data)
         for piece in pieces:
             if self.ended:
-                break
-            self._push(0, Chunk(piece, self._index, self._unit), out)
+                return
+            yield from self._push(0, Chunk(piece, self._index, self._unit))
             self._index += 1
-        return out
 
-    def finish(self) -> list[Action]:
+    def finish(self) -> Iterator[Action]:
         """What is left of an unfinished event, then each fault's last word."""
-        out = self._overdue()
         rest = self._splitter.finish() if self._splitter is not None else b""
         if rest and not self.ended:
-            self._push(0, Chunk(rest, self._index, "bytes"), out)
-        for at, running in enumerate(self.all):
+            yield from self._push(0, Chunk(rest, self._index, "bytes"))
+        for at, running in enumerate(self._chain):
             if self.ended:
-                break
-            if running.acts and running.mutator is not None:
-                self._deliver(at, running.mutator.finish(), Chunk(b"", self._index, self._unit), out)
-        return out
-
-    def _push(self, start: int, chunk: Chunk, out: list[Action]) -> None:
-        for at in range(start, len(self.all)):
-            running = self.all[at]
-            if running.acts and running.mutator is not None:
-                self._deliver(at, running.mutator.feed(chunk), chunk, out)
                 return
-        out.append(Send(chunk.data))
+            if running.acts and running.mutator is not None:
+                yield from self._deliver(at, running.mutator.finish(), Chunk(b"", self._index, self._unit))
 
-    def _deliver(self, at: int, actions: Iterable[Action], chunk: Chunk, out: list[Action]) -> None:
+    def _push(self, start: int, chunk: Chunk) -> Iterator[Action]:
+        for at in range(start, len(self._chain)):
+            running = self._chain[at]
+            if running.acts and running.mutator is not None:
+                yield from self._deliver(at, running.mutator.feed(chunk), chunk)
+                return
+        yield Send(chunk.data)
+
+    def _deliver(self, at: int, actions: Iterable[Action], chunk: Chunk) -> Iterator[Action]:
         for action in actions:
             if isinstance(action, Send):
-                self._push(at + 1, Chunk(action.data, chunk.index, chunk.unit), out)
+                yield from self._push(at + 1, Chunk(action.data, chunk.index, chunk.unit))
             else:
-                out.append(action)
                 if isinstance(action, Cut | Reset):
-                    self._end(at)
+                    self._end(self._chain[at], self._chain[at + 1 :])
+                yield action
             if self.ended:
                 return
+
+
+def _shapes(mutator: Mutator) -> bool:
+    """Can it change what upstream's answer looks like? One that only waits before the call cannot."""
+    kind = type(mutator)
+    return kind.head is not Mutator.head or kind.feed is not Mutator.feed or kind.finish is not Mutator.finish
+
+
+def _depth(running: Running) -> int:
+    """How far outside a fault acts on a response; equal ones keep their order."""
+    fault = running.decision.entry.fault
+    return 2 if fault.site == "connection" else int(fault.outermost)
+
+
+def _final(running: Running, response: Response) -> Response:
+    """An answer of ours, which says so to SDKs where the profile wants no repetition."""
+    if not running.decision.entry.trigger.no_sdk_retry:
+        return response
+    return replace(response, headers=with_header(response.headers, "x-should-retry", "false"))
 
 
 class _Instead(Mutator):
     """Gives an answer in place of one that upstream has already begun."""
+
+    replaces = True
 
     def __init__(self, fault: Mutator, answer: Response) -> None:
         self._answer = answer

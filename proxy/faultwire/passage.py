@@ -3,52 +3,38 @@
 The shell (the proxy today; a tape or a test as well) hands in what it received and performs what
 comes back. Whole bodies, live streams and recorded ones all take this one path:
 
-    head → request(body) → Departure → head(response) → feed(bytes)… → finish() → ledger()
+    head → request(body) → Departure → pending(response) → head(response) → feed(bytes)… → finish()
+    → ledger()
+
+Actions come one by one: whoever performs them takes the next only once the last is done, because a
+fault counts as met from the moment in which its action was taken.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from faultwire import wire
+from faultwire import retelling, wire
 from faultwire.course import Course, Running
-from faultwire.decide import decide, decide_head, decide_result
+from faultwire.decide import decide, decide_head
+from faultwire.departure import Departure, SessionContext, unpacked, with_body
 from faultwire.errors import WireError
-from faultwire.events import Cut, Exchange, FaultFired, Reset, Send, header, with_header
-from faultwire.faults._api import Need, ResultFault
+from faultwire.events import Cut, Exchange, FaultFired, Reset, Send, Wait
+from faultwire.faults._api import Mutator, Need, ResultFault
 from faultwire.profile.match import may_match
-from faultwire.session import Subject
+from faultwire.wire import framing
+from faultwire.wire.hearing import Ear
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from faultwire.decide import Decision, Plan
-    from faultwire.dice import Dice
-    from faultwire.events import Action, Request, Response, ToolResult
-    from faultwire.profile.model import Profile
-    from faultwire.session import SessionState
+    from faultwire.dice import FaultDice
+    from faultwire.events import Action, Kind, Request, Response
 
 
-@dataclass(frozen=True, slots=True)
-class SessionContext:
-    """What all exchanges of a session share. `name` is stable between runs: the dice depend on it."""
-
-    name: str
-    profile: Profile
-    dice: Dice
-    state: SessionState
-
-
-@dataclass(frozen=True, slots=True)
-class Departure:
-    """What the shell does once it has the request.
-
-    It performs `actions` in order (a `Cut` or `Reset` ends the exchange), then delivers `answer`
-    without calling upstream, or else forwards `request`.
-    """
-
-    actions: tuple[Action, ...]
-    request: Request
-    answer: Response | None = None
+__all__ = ["Departure", "Passage", "SessionContext"]
 
 
 class Passage:
@@ -67,15 +53,20 @@ class Passage:
             protocol=found.protocol.name if found.protocol else None,
             provider=found.provider,
             tool=found.tool,
+            at_s=max(0.0, context.now() - context.began),
         )
         self.holds_request = bool(self._profile.entries) and (
             any(may_match(entry.on, self.exchange) for entry in self._profile.entries)
             or (found.protocol is None and wire.may_be_model(head))
+            or bool(context.state.canaries)
         )
         self.holds_response = False
         self.touches = False
         self._lines: list[FaultFired] = []
+        self._waits: list[Wait] = []
+        self._story: dict[str, FaultFired] = {}
         self._plan: Plan | None = None
+        self._ear: Ear | None = None
         self._course = Course()
 
     @property
@@ -83,26 +74,70 @@ class Passage:
         """The exchange's ordinal in its session, from 1."""
         return self.exchange.number
 
+    @property
+    def may_fault(self) -> bool:
+        """Could an entry match, whatever this exchange turns out to be?"""
+        kinds: tuple[Kind, ...] = ("other", "llm") if self.exchange.kind == "other" else (self.exchange.kind,)
+        return any(
+            may_match(entry.on, replace(self.exchange, kind=kind))
+            for entry in self._profile.entries
+            for kind in kinds
+        )
+
     # ------------------------------------------------------------ request
 
     def request(self, body: bytes | None) -> Departure:
         """Decide, now that the request is known; `body` is None where it was not held."""
         self.exchange = replace(self.exchange, request=replace(self.exchange.request, body=body))
         if not self.holds_request or body is None:
-            return Departure((), self.exchange.request)
+            return Departure(self.exchange.request)
         self._understand(body)
+        self._lines.extend(retelling.returned(self.exchange, self._context.state))
         request = self._rewritten(self.exchange.request)
         self._plan = decide(self._profile, self._context.dice, self.exchange, self._context.state)
         self._note(self._plan)
         for decision in self._plan.decisions:
             self._course.add(self._running(decision))
-        actions, answer = self._course.depart()
-        if self._course.ended:
+        departure = Departure(request)
+        departure.actions = self._depart(departure, request)
+        return departure
+
+    def _depart(self, departure: Departure, request: Request) -> Iterator[Action]:
+        course = self._course
+        yield from self._waits
+        yield from self._after(course.depart())
+        if course.answer is not None:
             self._context.state.broke(self.exchange.key, self.exchange.n)
-        elif self._course.needs & (Need.BODY | Need.EVENTS):
-            # A body that a fault must read has to come unpacked.
-            request = replace(request, headers=with_header(request.headers, "accept-encoding", "identity"))
-        return Departure(tuple(actions), request, answer)
+            self.touches = course.touches
+        elif not course.ended:
+            request = self._retold(request)
+            needs = course.needs
+            for entry in self._plan.deferred if self._plan else ():
+                needs |= entry.fault.needs
+            if needs & (Need.BODY | Need.EVENTS):
+                # A body that a fault must read, or may have to, has to come unpacked.
+                request = unpacked(request)
+        departure.settle(request, course.answer)
+
+    def left_waiting(self) -> None:
+        """The client left while a fault let time pass: the same request again is its retry."""
+        self._context.state.broke(self.exchange.key, self.exchange.n)
+
+    def _retold(self, request: Request) -> Request:
+        """The request with every text that a fault changed, now or in an earlier request."""
+        if self._protocol is None or self.exchange.view is None or request.body is None:
+            return request
+        for running in self._course.all:
+            if running.mutator is not None and running.decision.verb == "fire":
+                running.mutator.effect = running.mutator.effect or retelling.attack(
+                    self._protocol,
+                    request.body,
+                    running.decision,
+                    self._context.dice,
+                    self.exchange,
+                    self._context.state,
+                )
+        return with_body(request, retelling.again(self._protocol, request.body, self._context.state))
 
     def _understand(self, body: bytes) -> None:
         """Classify with the body, view it, and number the logical call."""
@@ -112,7 +147,7 @@ class Passage:
         view = None
         if found.protocol is not None:
             try:
-                view = found.protocol.request_view(body)
+                view = self._context.state.named(found.protocol.view(request))
             except WireError:
                 # The agent's own malformed request is its business and the provider's; it goes on
                 # unchanged, faultable by everything that needs no view.
@@ -138,129 +173,136 @@ class Passage:
         if view is None or protocol is None or body is None:
             return request
         state = self._context.state
-        for result in view.results:
-            if result.new and result.call_id not in state.rewrites:
-                self._judge_result(result)
-            rewrite = state.rewrites.get(result.call_id)
+        signed = wire.is_signed(request)
+        for key, result in retelling.known(view.results):
+            if result.new and key not in state.rewrites:
+                judged = retelling.judge(
+                    self._profile, self._context.dice, self.exchange, (key, result), state
+                )
+                self._lines.extend(judged.lines)
+                self._waits.extend(judged.waits)
+            rewrite = state.rewrites.get(key)
             if rewrite is not None:
                 try:
+                    if signed:
+                        raise WireError(wire.SIGNED)
                     body = protocol.replace_result(body, result, rewrite)
-                except WireError as error:
-                    self._unwritten(result, error)
-        if body is request.body:
-            return request
-        headers = request.headers
-        if header(headers, "content-length") is not None:
-            headers = with_header(headers, "content-length", str(len(body)))
-        return replace(request, body=body, headers=headers)
+                except WireError as error:  # it can be read but not edited: it goes on as it is
+                    line = state.untold.pop(key, None)
+                    if line is not None:
+                        unmet = replace(line, outcome="inapplicable", reason=error.message, effect=None)
+                        self._lines.append(unmet)
+            if key in state.untold:
+                self._story[key] = state.untold[key]
+        return with_body(request, body)
 
-    def _unwritten(self, result: ToolResult, error: WireError) -> None:
-        """A body that can be read but not edited goes on as it is, and the ledger takes back its word."""
-        self._lines = [
-            replace(line, outcome="inapplicable", reason=error.message, effect=None)
-            if line.outcome == "fired" and line.subject == result.name
-            else line
-            for line in self._lines
-        ]
-
-    def _judge_result(self, result: ToolResult) -> None:
-        """Decide on one new tool result, and remember the decision for its call id."""
-        state = self._context.state
-        key = wire.tool_key(result.name or "", result.arguments)
-        subject = Subject(key, state.occurrence(key), 0, result.name)
-        plan = decide_result(self._profile, self._context.dice, self.exchange, result, subject, state)
-        self._note(plan)
-        rewrite = None
-        for decision in plan.decisions:
-            fault = decision.entry.fault
-            if decision.verb == "fire" and isinstance(fault, ResultFault):
-                dice = self._context.dice.held(decision.entry.id, key, subject.n)
-                rewrite = fault.rewrite(result, dice)
-                effect = f"result of `{result.name}` replaced"
-                self._lines.append(_line(decision, "fired", decision.reason, effect))
-            else:
-                self._lines.append(_line(decision, _quiet(decision), decision.reason))
-        state.remember(result.call_id, rewrite)
+    def _told(self) -> tuple[FaultFired, ...]:
+        """The lines on results that this request carried: met once the model has answered it."""
+        if self.exchange.response is not None:
+            return tuple(self._story.values())
+        never = "the request that carries it was not answered; the next one will"
+        return tuple(
+            replace(line, outcome="preempted", reason=never, effect=None) for line in self._story.values()
+        )
 
     # ------------------------------------------------------------ response
 
-    def head(self, response: Response) -> Response:
-        """The head to deliver; `touches` and `holds_response` are valid from here on."""
+    def pending(self, response: Response) -> Iterator[Action]:
+        """Upstream's head is there; what to do before anything of it is delivered."""
         self.exchange = replace(self.exchange, response=response)
+        for key in self._story:
+            self._context.state.untold.pop(key, None)
         if self._plan is None:
-            return response
+            return
         plan = decide_head(self._plan, self._context.dice, self.exchange, self._context.state)
         self._note(plan)
         for decision in plan.decisions:
             self._course.join(self._running(decision))
+        yield from self._after(self._course.pending())
+
+    def head(self, response: Response) -> Response:
+        """The head to deliver; `touches` and `holds_response` are valid from here on."""
+        if self.exchange.response is None:
+            for _ in self.pending(response):  # whoever did not ask for them passes over them
+                pass
+        if self._plan is None:
+            return response
         delivered = self._course.arrive(self.exchange)
         if delivered.status != response.status:
             self._context.state.broke(self.exchange.key, self.exchange.n)
         self.touches = self._course.touches
         self.holds_response = self._course.holds
+        self._listen(delivered)
         return delivered
 
-    def feed(self, data: bytes) -> list[Action]:
+    def feed(self, data: bytes) -> Iterator[Action]:
         """What to do in place of sending these upstream bytes."""
-        return self._after(self._course.feed(data)) if self.touches else [Send(data)]
+        return self._after(self._course.feed(data) if self.touches else (Send(data),))
 
-    def finish(self) -> list[Action]:
+    def finish(self) -> Iterator[Action]:
         """What to do before the regular end of the response."""
-        return self._after(self._course.finish()) if self.touches else []
+        yield from self._after(self._course.finish() if self.touches else ())
+        if self._ear is not None:
+            self._context.state.learn(self._ear.end())
 
-    def _after(self, actions: list[Action]) -> list[Action]:
-        if any(isinstance(action, Cut | Reset) for action in actions):
-            self._context.state.broke(self.exchange.key, self.exchange.n)
-        return actions
+    def _after(self, actions: Iterable[Action]) -> Iterator[Action]:
+        """The actions, with a note of what each means to later exchanges."""
+        for action in actions:
+            if isinstance(action, Cut | Reset):
+                self._context.state.broke(self.exchange.key, self.exchange.n)
+            elif self._ear is not None and isinstance(action, Send):
+                self._context.state.learn(self._ear.hear(action.data))
+            yield action
+
+    def _listen(self, delivered: Response) -> None:
+        """Note the calls of a conversation that the provider keeps: its next request names none."""
+        replaces_results = any(isinstance(entry.fault, ResultFault) for entry in self._profile.entries)
+        if self._protocol and replaces_results and self._protocol.keeps(self.exchange.request):
+            self._ear = Ear(self._protocol, delivered)
+            self.touches = True
+            self.holds_response = self.holds_response or not framing.is_stream(delivered.headers)
+
+    def closes(self, delivered: bytes) -> bool:
+        """Do these last bytes hold the event that closes the stream? Some clients hang up right after
+        it, before the message ends; for them the answer was whole."""
+        response, protocol = self.exchange.response, self._protocol
+        if response is None or protocol is None or not framing.is_stream(response.headers):
+            return False
+        return any(protocol.is_terminal(event) for event in framing.events(delivered, response.headers))
 
     # ------------------------------------------------------------ ledger
 
     def ledger(self) -> tuple[FaultFired, ...]:
         """Every decision on this exchange and what came of it."""
-        return (*self._lines, *(_ran(running) for running in self._course.all))
+        return (*self._lines, *self._told(), *(_ran(running) for running in self._course.all))
 
     def _running(self, decision: Decision) -> Running:
-        mutator = None
+        fault = decision.entry.fault
+        mutator: Mutator | None = None
         if decision.verb == "fire":
-            subject = decision.subject
-            dice = self._context.dice.held(decision.entry.id, subject.key, subject.n)
-            mutator = decision.entry.fault.start(self.exchange, dice)
+            mutator = fault.start(self.exchange, self._held(decision))
+        elif decision.verb == "skip":
+            mutator = fault.watch(self.exchange)
+        if mutator is not None:
+            mutator.arrived(self._context.state.memory(decision.entry.id), self.exchange.at_s)
         return Running(decision, mutator)
+
+    def _held(self, decision: Decision) -> FaultDice:
+        subject = decision.subject
+        return self._context.dice.held(decision.entry.id, subject.key, subject.n)
 
     def _note(self, plan: Plan) -> None:
         for decision in plan.decisions:
             if decision.counted:
-                self._context.state.note(decision.entry.id, decision.subject, decision.call)
-
-
-def _quiet(decision: Decision) -> str:
-    return "inapplicable" if decision.verb == "inapplicable" else "skipped"
+                state, at_s = self._context.state, decision.at_s
+                state.note(decision.entry.id, decision.subject, decision.call, at_s)
 
 
 def _ran(running: Running) -> FaultFired:
     decision = running.decision
-    if running.mutator is None:
-        return _line(decision, _quiet(decision), decision.reason)
+    if running.mutator is None or decision.verb != "fire":
+        return decision.line()
     if running.dropped is not None:
-        outcome, reason = running.dropped
-        return _line(decision, outcome, reason)
+        return decision.line(*running.dropped)
     effect = running.mutator.effect
-    return _line(decision, "fired" if effect else "no_effect", decision.reason, effect)
-
-
-def _line(decision: Decision, outcome: str, reason: str, effect: str | None = None) -> FaultFired:
-    entry, subject = decision.entry, decision.subject
-    return FaultFired(
-        fault=entry.fault.name,
-        id=entry.id,
-        site=entry.fault.site,
-        outcome=outcome,  # type: ignore[arg-type]
-        reason=reason,
-        key=subject.key,
-        n=subject.n,
-        attempt=subject.attempt,
-        unit=decision.unit,
-        subject=subject.name,
-        effect=effect,
-        settings=entry.fault.model_dump(mode="json", exclude_defaults=True),
-    )
+    return decision.line("fired" if effect else "no_effect", effect=effect)

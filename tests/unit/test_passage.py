@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from faultwire.departure import Departure, unpacked, with_body
 from faultwire.dice import Dice
-from faultwire.events import Action, Cut, Request, Response, Send, Wait, header
+from faultwire.events import Action, Cut, Request, Reset, Response, Send, Wait, header
 from faultwire.passage import Passage, SessionContext
 from faultwire.profile.load import inline, merge, parse
 from faultwire.session import SessionState
@@ -47,7 +49,7 @@ def through(passage: Passage, body: bytes, response: Response, chunks: list[byte
     assert departure.answer is None
     passage.head(response)
     actions = [action for chunk in chunks for action in passage.feed(chunk)]
-    return actions + passage.finish()
+    return actions + list(passage.finish())
 
 
 def test_an_empty_profile_holds_and_touches_nothing() -> None:
@@ -56,7 +58,7 @@ def test_an_empty_profile_holds_and_touches_nothing() -> None:
     assert passage.request(None).request is passage.exchange.request
     assert passage.head(SSE) is SSE
     assert not passage.touches
-    assert passage.feed(b"abc") == [Send(b"abc")]
+    assert list(passage.feed(b"abc")) == [Send(b"abc")]
     assert passage.ledger() == ()
 
 
@@ -135,17 +137,30 @@ def test_a_replaced_result_is_replaced_again_in_every_later_request() -> None:
     assert body is not None
     assert b"on fire" in body
     assert b'"42"' not in body
+    first.head(SSE)
     assert [(f.outcome, f.subject) for f in first.ledger()] == [("fired", "calc")]
 
     later = Passage(session, HEAD)
-    history = (QUESTION, CALL, RESULT, {"role": "assistant", "content": "hm"}, {"role": "user", "content": "?"})
+    history = (
+        QUESTION,
+        CALL,
+        RESULT,
+        {"role": "assistant", "content": "hm"},
+        {"role": "user", "content": "?"},
+    )
     assert b"on fire" in (later.request(chat(*history)).request.body or b"")
     assert later.ledger() == (), "the same result is not decided twice"
 
 
 def test_an_old_result_is_left_alone() -> None:
     passage = Passage(context("tool_error: {message: on fire}"), HEAD)
-    history = (QUESTION, CALL, RESULT, {"role": "assistant", "content": "42"}, {"role": "user", "content": "?"})
+    history = (
+        QUESTION,
+        CALL,
+        RESULT,
+        {"role": "assistant", "content": "42"},
+        {"role": "user", "content": "?"},
+    )
     body = chat(*history)
     assert passage.request(body).request.body == body
 
@@ -158,10 +173,7 @@ def test_the_length_follows_a_rewritten_request() -> None:
 
 
 def test_a_retry_shares_the_decision_of_its_call() -> None:
-    profile = (
-        "name: once\ndescription: d\nfaults:\n"
-        "  - status: {code: 500}\n    trigger: {max_times: 1}\n"
-    )
+    profile = "name: once\ndescription: d\nfaults:\n  - status: {code: 500}\n    trigger: {max_times: 1}\n"
     session = context(profile=profile)
 
     def attempt(count: int, text: str) -> int | None:
@@ -181,10 +193,142 @@ def test_a_malformed_request_goes_on_unchanged() -> None:
 @pytest.mark.parametrize("status", [200, 503])
 def test_an_entry_on_the_status_is_decided_when_the_status_is_there(status: int) -> None:
     profile = (
-        "name: late\ndescription: d\nfaults:\n"
-        "  - cut_stream: {after_events: 1}\n    on: {status: 200}\n"
+        "name: late\ndescription: d\nfaults:\n  - cut_stream: {after_events: 1}\n    on: {status: 200}\n"
     )
     passage = Passage(context(profile=profile), HEAD)
     actions = through(passage, chat(stream=True), replace(SSE, status=status), STREAM)
     assert (actions[-1] == Cut()) == (status == 200)
     assert [f.outcome for f in passage.ledger()] == (["fired"] if status == 200 else [])
+
+
+def test_a_fault_that_waits_for_the_status_can_read_the_body() -> None:
+    profile = (
+        "name: late\ndescription: d\nfaults:\n  - truncate_response: {max_tokens: 1}\n    on: {status: 200}\n"
+    )
+    request = Passage(context(profile=profile), HEAD).request(chat()).request
+    assert header(request.headers, "accept-encoding") == "identity"
+
+
+def test_the_same_call_id_of_another_tool_is_another_result() -> None:
+    profile = "name: p\ndescription: d\nfaults:\n  - tool_error: {message: down}\n    on: {tool: search}\n"
+    session = context(profile=profile)
+
+    def result_of(tool: str) -> bytes:
+        call = {**CALL["tool_calls"][0], "function": {"name": tool, "arguments": "{}"}}
+        passage = Passage(session, HEAD)
+        body = passage.request(chat(QUESTION, {**CALL, "tool_calls": [call]}, RESULT)).request.body
+        passage.head(SSE)
+        return body or b""
+
+    assert b"down" in result_of("search")
+    assert b"down" not in result_of("calc")
+
+
+def test_a_replaced_result_counts_once_the_model_has_read_it() -> None:
+    session = context("tool_error: {message: on fire}", "status: {code: 503}")
+    refused = Passage(session, HEAD)
+    assert refused.request(chat(QUESTION, CALL, RESULT)).answer is not None
+    assert [(f.fault, f.outcome) for f in refused.ledger()] == [
+        ("tool_error", "preempted"),
+        ("status", "fired"),
+    ]
+    calm = SessionContext("s", context("tool_error: {message: on fire}").profile, Dice(1, "s"), session.state)
+    again = Passage(calm, HEAD)
+    again.request(chat(QUESTION, CALL, RESULT))
+    again.head(SSE)
+    assert [(f.fault, f.outcome) for f in again.ledger()] == [("tool_error", "fired")]
+
+
+def test_parallel_results_of_one_tool_are_told_apart() -> None:
+    calls = [{**CALL["tool_calls"][0], "id": ""} for _ in range(2)]
+    results = [{**RESULT, "tool_call_id": ""}, {**RESULT, "tool_call_id": ""}]
+    session = context("tool_error: {message: on fire}")
+    passage = Passage(session, HEAD)
+    passage.request(chat(QUESTION, {**CALL, "tool_calls": calls}, *results))
+    passage.head(SSE)
+    assert [f.outcome for f in passage.ledger()] == ["fired", "fired"]
+
+
+def test_a_departure_is_settled_by_its_last_action() -> None:
+    departure = Departure(HEAD)
+    assert (departure.request, departure.answer) == (HEAD, None)
+    answer = Response(503)
+
+    def actions() -> Iterator[Action]:
+        yield Wait(1.0)
+        departure.settle(HEAD, answer)
+
+    departure.actions = actions()
+    assert departure.answer is answer, "asking passes over what is left of the actions"
+
+
+def test_a_request_with_another_body_has_its_length() -> None:
+    head = replace(HEAD, body=b"12", headers=(("content-length", "2"),))
+    assert with_body(head, b"12345").headers == (("content-length", "5"),)
+    assert with_body(head, head.body or b"") is head
+    assert header(unpacked(HEAD).headers, "accept-encoding") == "identity"
+
+
+# ---------------------------------------------------------------- a client that leaves
+
+
+def outcomes(passage: Passage) -> dict[str, str]:
+    return {line.fault: line.outcome for line in passage.ledger()}
+
+
+def test_what_a_client_did_not_wait_for_it_did_not_meet() -> None:
+    session = context("latency: {ms: 5000}", "status: {code: 503}")
+    passage = Passage(session, HEAD)
+    departure = passage.request(chat())
+    assert next(departure.actions) == Wait(5.0)
+    passage.left_waiting()
+    assert outcomes(passage) == {"latency": "fired", "status": "no_effect"}
+
+    again = Passage(session, HEAD)
+    assert again.request(chat()).answer is not None
+    assert again.exchange.attempt == 1, "the same request right after it is its retry"
+    assert outcomes(again) == {"latency": "fired", "status": "fired"}
+
+
+def test_a_cut_behind_a_wait_is_not_met_before_its_turn() -> None:
+    passage = Passage(context("cut_stream: {after_events: 2}", "slow_tokens: {ms: 1000}"), HEAD)
+    passage.request(chat(stream=True))
+    passage.head(SSE)
+    actions = passage.feed(b"".join(STREAM))
+    while not isinstance(next(actions), Wait):
+        pass
+    assert outcomes(passage)["cut_stream"] == "no_effect"
+    assert list(actions)[-1] == Cut()
+    assert outcomes(passage)["cut_stream"] == "fired"
+
+
+def test_a_deferred_wait_comes_before_the_head() -> None:
+    profile = "name: late\ndescription: d\nfaults:\n  - latency: {ms: 250}\n    on: {status: 200}\n"
+    passage = Passage(context(profile=profile), HEAD)
+    assert list(passage.request(chat()).actions) == []
+    assert list(passage.pending(SSE)) == [Wait(0.25)]
+    assert passage.head(SSE) is SSE
+    assert not passage.touches
+    assert outcomes(passage) == {"latency": "fired"}
+
+
+def test_a_reset_after_the_headers_acts_on_an_answer_of_ours() -> None:
+    passage = Passage(context("reset: {at: after_headers}", "status: {code: 503}"), HEAD)
+    answer = passage.request(chat()).answer
+    assert answer is not None
+    assert passage.touches
+    assert list(passage.feed(answer.body or b"")) == [Reset()]
+    assert outcomes(passage) == {"reset": "fired", "status": "fired"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "path", "may"),
+    [
+        ("latency: {ms: 1}", "/v1/realtime", True),
+        ("latency: {ms: 1, on: {path: /v2/*}}", "/v1/realtime", False),
+        ("latency: {ms: 1, on: {kind: llm, host: other.test}}", "/v1/realtime", False),
+    ],
+)
+def test_what_may_meet_a_fault_whatever_it_turns_out_to_be(fault: str, path: str, may: bool) -> None:
+    head = Request("GET", "https", "socket.test", 443, path, (("upgrade", "websocket"),))
+    assert Passage(context(fault), head).may_fault is may

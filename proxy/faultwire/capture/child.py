@@ -31,6 +31,9 @@ _PASSED_ON = (
 _WATCHED = frozenset({*_PASSED_ON, signal.SIGCHLD})
 _FROM_TERMINAL = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGHUP})
 _STOPPED_BY_TERMINAL = frozenset({signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU})
+LOOK_S = 0.5
+"""Seconds after which we look for ourselves: a thread that does not block it may swallow the signal
+that tells of the command's end."""
 _SI_KERNEL = 0x80
 """`si_code` of a signal that no process sent (Linux `siginfo.h`)."""
 
@@ -115,8 +118,10 @@ def _wait(pid: int) -> int:
 
 def _next_signal() -> tuple[int, bool]:
     """The next signal, and whether it was sent to us alone."""
-    if hasattr(signal, "sigwaitinfo"):  # Linux; macOS has none
-        info = signal.sigwaitinfo(_WATCHED)
+    if hasattr(signal, "sigtimedwait"):  # Linux; macOS has none
+        info = signal.sigtimedwait(_WATCHED, LOOK_S)
+        if info is None:
+            return signal.SIGCHLD, False
         return info.si_signo, info.si_code != _SI_KERNEL
     signo = signal.sigwait(_WATCHED)
     return signo, signo not in _FROM_TERMINAL or not _in_foreground()

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -42,12 +45,16 @@ def test_our_own_mask_is_as_before() -> None:
     assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == before
 
 
+ALONE = "import sys; from faultwire.capture import child; sys.exit(child.run(sys.argv[1:], {}))"
+"""A process with one thread, as the command is: threads of the test runner would take its signals."""
+
+
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
 def test_a_signal_sent_to_us_alone_reaches_it(sent: signal.Signals) -> None:
     name = sent.name.removeprefix("SIG")
-    name = sent.name.removeprefix("SIG")
-    script = f"trap 'exit 40' {name}; kill -{name} $PPID; while :; do sleep 0.01; done"
-    assert child.run(["sh", "-c", script], ENVIRONMENT) == 40
+    script = f"trap 'exit 40' {name}; kill -{name} $PPID; while :; do /bin/sleep 0.01; done"
+    command = [sys.executable, "-c", ALONE, "/bin/sh", "-c", script]
+    assert subprocess.run(command, check=False).returncode == 40
 
 
 def test_what_is_not_there_or_not_a_program_is_told(tmp_path: Path) -> None:
@@ -68,3 +75,15 @@ def test_a_script_without_an_interpreter_is_told(tmp_path: Path) -> None:
         child.run([str(script)], ENVIRONMENT)
     assert caught.value.code == "agent.not_started"
     assert "#!" in (caught.value.hint or "")
+
+
+def test_the_end_is_seen_even_if_another_thread_swallows_the_signal() -> None:
+    """A thread without our mask takes the process's SIGCHLD away; only looking helps."""
+    stop = threading.Event()
+    thief = threading.Thread(target=stop.wait)
+    thief.start()
+    try:
+        assert all(child.run(["sh", "-c", "exit 7"], os.environ) == 7 for _ in range(5))
+    finally:
+        stop.set()
+        thief.join()
