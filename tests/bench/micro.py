@@ -68,8 +68,8 @@ def _crossed(context: SessionContext) -> Passage:
     passage.request(BODY if passage.holds_request else None)
     passage.head(ANSWER)
     if passage.touches or passage.holds_response:
-        passage.feed(bodies.json_body(2048))
-        passage.finish()
+        list(passage.feed(bodies.json_body(2048)))
+        list(passage.finish())
     passage.ledger()
     return passage
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,13 +17,21 @@ from faultwire.events import Delivery, Exchange, FaultFired, Headers, Request, R
 from faultwire.tape.chain import record_bytes
 from faultwire.tape.ledger import ledger_hash
 from faultwire.tape.read import TapeReader
+from faultwire.tape.redact import Redactor
 from faultwire.tape.store import TapeWriter
 from faultwire.tape.verify import verify
+
+KEY = b"k" * 32
 
 latin = st.text(st.characters(max_codepoint=255), max_size=20)
 names = st.sampled_from(("x-a", "X-B", "content-type", "accept", "date", "x-a"))
 headers = st.lists(st.tuples(names, latin), max_size=5).map(tuple)
-kinds = st.sampled_from(("application/json", "text/event-stream", "application/x-ndjson", "text/plain", ""))
+kinds = st.sampled_from(
+    (
+        *("application/json", "text/event-stream", "application/x-ndjson", "text/plain", ""),
+        "application/vnd.amazon.eventstream",
+    )
+)
 whole_text = st.text(st.characters(exclude_categories=("Cs",)))
 scalars = st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | whole_text
 json_values = st.recursive(
@@ -125,7 +134,7 @@ def record(writer: TapeWriter, number: int, what: dict[str, Any]) -> None:
 def test_what_was_recorded_is_read_back(sent: list[dict[str, Any]]) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "t.tape"
-        writer = TapeWriter.create(path, origin="p/t", settings={"a": 1.5})
+        writer = TapeWriter.create(path, origin="p/t", settings={"a": 1.5}, key=KEY)
         writer.open_session("s", profile="calm", profile_digest="ab", seed=2**60)
         for number, what in enumerate(sent, 1):
             record(writer, number, what)
@@ -143,7 +152,8 @@ def test_what_was_recorded_is_read_back(sent: list[dict[str, Any]]) -> None:
     assert [r.number for r in read] == list(range(1, len(sent) + 1))
     for got, what in zip(read, sent, strict=True):
         assert got.request == what["request"]
-        assert (got.ending, got.error, got.faults) == (what["ending"], what["error"], what["faults"])
+        kept = tuple(replace(fault, key=Redactor(KEY).keyed(fault.key)) for fault in what["faults"])
+        assert (got.ending, got.error, got.faults) == (what["ending"], what["error"], kept)
         assert (got.kind, got.protocol, got.provider, got.attempt) == ("llm", "openai_chat", "openai", 2)
         upstream = delivery(what["said"], what["up"]) if what["said"] else None
         assert timeless(got.upstream) == upstream

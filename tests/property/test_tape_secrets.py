@@ -15,6 +15,7 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from faultwire import _core
 from faultwire.events import Exchange, FaultFired, Request, Response
 from faultwire.tape.read import TapeReader
 from faultwire.tape.store import TapeWriter
@@ -81,12 +82,19 @@ def sse(texts: list[str], field: str) -> bytes:
     return "".join([*(f"data: {json.dumps(one)}\n\n" for one in said), "data: [DONE]\n\n"]).encode()
 
 
+def frames(texts: list[str], wrapped: bool) -> bytes:
+    """An AWS event stream: each text in a frame of its own, `wrapped` in Base64 as InvokeModel does."""
+    said = [json.dumps({"delta": {"text": text}}).encode() for text in texts]
+    payloads = [json.dumps({"bytes": b64encode(one).decode()}).encode() if wrapped else one for one in said]
+    return b"".join(_core.eventstream_write((), payload) for payload in payloads)
+
+
 HEAD = (("content-type", "application/json"), ("x-request-id", "req_1"))
-STREAMS = ("sse event", "sse split", "ndjson split", "arguments split", "plain text")
+STREAMS = ("sse event", "sse split", "ndjson split", "arguments split", "plain text", "frames split")
 PLACES = (
     *("authorization", "x-api-key", "cookie", "other header", "response header", "query", "path value"),
     *("userinfo", "json value", "json key", "nested json", "python repr", "form", "error", "effect"),
-    *("gzip", "zstd", "deflate", "delivered"),
+    *("gzip", "zstd", "deflate", "delivered", "url in a header", "url in a body"),
     *STREAMS,
 )
 PACK = {"gzip": gzip.compress, "zstd": zstandard.ZstdCompressor().compress, "deflate": zlib.compress}
@@ -133,13 +141,18 @@ def plants(draw: st.DrawFn, place: str) -> Plant:  # noqa: C901 - one case a pla
             body = f"user=me&password={plain}&x={encoded(one_line, 'percent')}".encode()
         case "sse event":
             kind, answer = "text/event-stream", sse(["hello", f"{filler} {secret} bye", "x"], "content")
-        case "sse split" | "ndjson split" | "arguments split":
+        case "url in a body":
+            body = json.dumps({"next": f"https://h/cb?a=1&code={plain}xxxxxxxx#f"}).encode()
+        case "sse split" | "ndjson split" | "arguments split" | "frames split":
             text = f"{filler} {secret} and more words"
             if place == "arguments split":
                 text = json.dumps({"user": "me", "password": plain, "pin": 7})
             splits = draw(st.lists(st.integers(0, 200), max_size=60))
             parts = [part.decode() for part in chopped(text.encode(), splits)]
-            if place == "ndjson split":
+            if place == "frames split":
+                kind, answer = "application/vnd.amazon.eventstream", frames(parts, draw(st.booleans()))
+                traces += [b64encode(p.encode()).decode()[:-4] for p in parts if len(p) > 8 and p in plain]
+            elif place == "ndjson split":
                 kind = "application/x-ndjson"
                 answer = b"".join(json.dumps({"message": {"content": p}}).encode() + b"\n" for p in parts)
             else:
@@ -158,7 +171,7 @@ def plants(draw: st.DrawFn, place: str) -> Plant:  # noqa: C901 - one case a pla
             traces.append(answer.decode("latin-1"))
         case "delivered":
             delivered = chopped(json.dumps({"text": f"{filler} {secret}"}).encode(), cuts)
-        case "response header":
+        case "response header" | "url in a header":
             pass
         case "python repr":
             body = json.dumps({"content": str({"password": plain})}).encode()
@@ -167,6 +180,9 @@ def plants(draw: st.DrawFn, place: str) -> Plant:  # noqa: C901 - one case a pla
         response_headers.append(("content-encoding", coding))
     if place == "response header":
         response_headers.append(("Set-Cookie", f"sid={plain}; Path=/"))
+    if place == "url in a header":
+        name = draw(st.sampled_from(("Location", "Link", "Content-Location", "Refresh")))
+        response_headers.append((name, f"https://h/cb?a=1&X-Amz-Signature={plain}&b=2"))
     line = FaultFired("status", "status", "response", "fired", "rolled", "k", 0, 0, effect=effect)
     return Plant(
         Request("POST", "https", "api.example.com", 443, path, tuple(headers), body),

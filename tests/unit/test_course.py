@@ -10,7 +10,7 @@ from faultwire.course import Course, Running
 from faultwire.decide import Decision
 from faultwire.events import Action, Chunk, Cut, Exchange, Request, Reset, Response, Send, Wait
 from faultwire.faults._api import Fault, Mutator, Need, Site
-from faultwire.profile.model import Entry
+from faultwire.profile.model import Entry, Trigger
 from faultwire.session import Subject
 
 SSE = Response(200, "OK", (("content-type", "text/event-stream"),))
@@ -58,7 +58,7 @@ def fault(needs: Need, why_not: str | None = None) -> Fault:
 def running(
     mutator: Mutator, ident: str = "probe", *, needs: Need = Need.EVENTS, why_not: str | None = None
 ) -> Running:
-    entry = Entry.model_construct(id=ident, fault=fault(needs, why_not))
+    entry = Entry.model_construct(id=ident, fault=fault(needs, why_not), trigger=Trigger())
     return Running(Decision(entry, Subject("k", 0, 0), "fire", "test"), mutator)
 
 
@@ -66,7 +66,7 @@ def course(*members: Running, response: Response = SSE) -> Course:
     made = Course()
     for member in members:
         made.add(member)
-    made.depart()
+    list(made.depart())
     if not made.ended:
         made.arrive(replace(EXCHANGE, response=response))
     return made
@@ -75,7 +75,7 @@ def course(*members: Running, response: Response = SSE) -> Course:
 def test_events_pass_through_every_fault_in_order() -> None:
     one, two = Scripted(on_chunk={0: (Send(b"A"), Wait(1.0), Send(b"B"))}), Scripted()
     made = course(running(one), running(two))
-    assert made.feed(b"data: 1\n\n") == [Send(b"A"), Wait(1.0), Send(b"B")]
+    assert list(made.feed(b"data: 1\n\n")) == [Send(b"A"), Wait(1.0), Send(b"B")]
     assert [c.data for c in two.fed] == [b"A", b"B"], "the second is fed what the first delivers"
     assert [c.unit for c in one.fed] == ["event"]
 
@@ -83,8 +83,8 @@ def test_events_pass_through_every_fault_in_order() -> None:
 def test_events_are_whole_however_the_bytes_arrive() -> None:
     seen = Scripted()
     made = course(running(seen))
-    out = [a for piece in (b"data", b": 1\n", b"\ndata: 2\n\nda") for a in made.feed(piece)]
-    out += made.finish()
+    out = [a for piece in (b"data", b": 1\n", b"\ndata: 2\n\nda") for a in list(made.feed(piece))]
+    out += list(made.finish())
     assert [c.data for c in seen.fed] == [b"data: 1\n\n", b"data: 2\n\n", b"da"]
     assert [c.unit for c in seen.fed] == ["event", "event", "bytes"]
     assert b"".join(a.data for a in out if isinstance(a, Send)) == b"data: 1\n\ndata: 2\n\nda"
@@ -94,10 +94,10 @@ def test_the_first_end_wins_and_nothing_follows() -> None:
     one, two = Scripted(on_chunk={1: (Cut(),)}), Scripted()
     first, second = running(one, "one"), running(two, "two")
     made = course(first, second)
-    assert made.feed(b"data: 1\n\ndata: 2\n\ndata: 3\n\n") == [Send(b"data: 1\n\n"), Cut()]
+    assert list(made.feed(b"data: 1\n\ndata: 2\n\ndata: 3\n\n")) == [Send(b"data: 1\n\n"), Cut()]
     assert made.ended
-    assert made.feed(b"data: 4\n\n") == []
-    assert made.finish() == []
+    assert list(made.feed(b"data: 4\n\n")) == []
+    assert list(made.finish()) == []
     assert first.dropped is None
     assert second.dropped == ("preempted", "`one` ended the exchange first")
 
@@ -107,7 +107,8 @@ def test_an_end_before_the_call_preempts_the_rest() -> None:
     made = Course()
     made.add(reset)
     made.add(late)
-    assert made.depart() == ([Wait(0.5), Reset()], None)
+    assert list(made.depart()) == [Wait(0.5), Reset()]
+    assert made.answer is None
     assert late.dropped == ("preempted", "`reset` ended the exchange first")
 
 
@@ -116,7 +117,8 @@ def test_an_answer_ends_the_exchange_after_the_waits_before_it() -> None:
     made = Course()
     made.add(running(Scripted(first=(Wait(2.0),)), "slow"))
     made.add(running(Scripted(instead=answer), "status"))
-    assert made.depart() == ([Wait(2.0)], answer)
+    assert list(made.depart()) == [Wait(2.0)]
+    assert made.answer == answer
 
 
 def test_a_fault_that_cannot_act_on_the_response_is_dropped_with_its_reason() -> None:
@@ -134,7 +136,7 @@ def test_a_packed_body_is_left_alone() -> None:
     assert reader.dropped is not None
     assert "packed with `gzip`" in reader.dropped[1]
     assert waiter.dropped is None
-    assert made.feed(b"\x1f\x8b") == [Send(b"\x1f\x8b")]
+    assert list(made.feed(b"\x1f\x8b")) == [Send(b"\x1f\x8b")]
 
 
 def test_a_whole_body_is_held_only_where_a_fault_must_read_it() -> None:
@@ -142,28 +144,233 @@ def test_a_whole_body_is_held_only_where_a_fault_must_read_it() -> None:
     assert not course(running(Scripted(), needs=Need.BODY | Need.EVENTS), response=SSE).holds
     assert not course(running(Scripted(), needs=Need.HEAD), response=JSON).holds
     seen = Scripted()
-    course(running(seen, needs=Need.BODY), response=JSON).feed(b"{}")
+    list(course(running(seen, needs=Need.BODY), response=JSON).feed(b"{}"))
     assert [(c.data, c.unit) for c in seen.fed] == [(b"{}", "body")]
 
 
 def test_last_words_pass_the_later_faults() -> None:
     one, two = Scripted(last=(Send(b"tail"),)), Scripted()
     made = course(running(one), running(two))
-    assert made.finish() == [Send(b"tail")]
+    assert list(made.finish()) == [Send(b"tail")]
     assert [c.data for c in two.fed] == [b"tail"]
 
 
 def test_a_fault_that_joins_late_waits_before_the_first_byte_and_may_replace_the_answer() -> None:
     made = Course()
-    made.depart()
+    list(made.depart())
     answer = Response(500, "Internal Server Error", (("x", "y"),), b"instead")
     made.join(running(Scripted(first=(Wait(0.1),), instead=answer), "late"))
+    assert list(made.pending()) == [Wait(0.1)]
     assert made.arrive(EXCHANGE) == answer
-    assert made.feed(b"data: 1\n\n") == [Wait(0.1)]
-    assert made.finish() == [Send(b"instead")]
+    assert list(made.feed(b"data: 1\n\n")) == []
+    assert list(made.finish()) == [Send(b"instead")]
 
 
 def test_without_faults_nothing_is_touched() -> None:
     made = course()
     assert not made.touches
     assert not made.holds
+
+
+# ---------------------------------------------------------------- replaced answers, order, retries
+
+
+def at_site(site: Site, *, splits: bool = False) -> Fault:
+    made = fault(Need.HEAD)
+    type(made).site = site
+    type(made).outermost = splits
+    return made
+
+
+def sited(mutator: Mutator, ident: str, site: Site, *, splits: bool = False, **trigger: object) -> Running:
+    entry = Entry.model_construct(id=ident, fault=at_site(site, splits=splits), trigger=Trigger(**trigger))  # type: ignore[arg-type]
+    return Running(Decision(entry, Subject("k", 0, 0), "fire", "test"), mutator)
+
+
+class Replacing(Scripted):
+    """Says something else whatever it is fed."""
+
+    replaces = True
+
+    def head(self, response: Response) -> Response:
+        self.effect = "replaced"
+        return replace(response, status=503)
+
+    def feed(self, chunk: Chunk) -> Iterable[Action]:
+        return ()
+
+
+class Effective(Scripted):
+    def feed(self, chunk: Chunk) -> Iterable[Action]:
+        self.effect = "changed"
+        return super().feed(chunk)
+
+
+def test_an_effect_that_a_later_fault_replaces_was_never_met() -> None:
+    early, late = Effective(), Replacing(last=(Send(b"error"),))
+    first, second = sited(early, "early", "response"), sited(late, "late", "response")
+    made = course(first, second)
+    assert list(made.feed(b"data: 1\n\n")) == []
+    assert list(made.finish()) == [Send(b"error")]
+    assert first.dropped == ("preempted", "`late` replaced the answer")
+    assert second.dropped is None
+    assert early.effect is None, "it was not even asked"
+
+
+def test_what_was_met_before_the_call_stays_met() -> None:
+    class Late(Scripted):
+        def before(self) -> Iterable[Action]:
+            self.effect = "waited"
+            return (Wait(1.0),)
+
+    first = sited(Late(), "waiter", "connection")
+    made = Course()
+    made.add(first)
+    made.add(sited(Replacing(), "late", "response"))
+    assert list(made.depart()) == [Wait(1.0)]
+    assert made.arrive(EXCHANGE).status == 503
+    assert first.dropped is None
+
+
+def test_a_fault_after_the_one_that_replaced_acts_on_what_it_said() -> None:
+    after = Scripted()
+    made = course(sited(Replacing(last=(Send(b"error"),)), "one", "response"), sited(after, "two", "stream"))
+    list(made.feed(b"data: 1\n\n"))
+    list(made.finish())
+    assert [chunk.data for chunk in after.fed] == [b"error"]
+
+
+def test_the_connection_counts_what_is_delivered() -> None:
+    """Composed first, it acts last on the way back: it is the outermost."""
+    thin, words = Scripted(), Scripted(on_chunk={0: (Send(b"short"),)})
+    made = course(sited(thin, "thin", "connection"), sited(words, "words", "response"))
+    list(made.feed(b"data: a long event\n\n"))
+    assert [chunk.data for chunk in thin.fed] == [b"short"]
+
+
+def test_what_divides_events_comes_after_what_reads_them() -> None:
+    pieces = Scripted(on_chunk={0: (Send(b"da"), Send(b"ta"))})
+    reader = Scripted()
+    made = course(sited(pieces, "pieces", "stream", splits=True), sited(reader, "reader", "stream"))
+    assert list(made.feed(b"data")) == [Send(b"da"), Send(b"ta")]
+    assert [chunk.data for chunk in reader.fed] == [b"data"]
+
+
+def test_an_answer_may_ask_sdks_not_to_repeat_the_call() -> None:
+    answer = Response(503, "Service Unavailable", (("x-should-retry", "true"),), b"{}")
+    made = Course()
+    made.add(sited(Scripted(instead=answer), "status", "response", no_sdk_retry=True))
+    assert list(made.depart()) == []
+    told = made.answer
+    assert told is not None
+    assert told.headers == (("x-should-retry", "false"),)
+    plain = Course()
+    plain.add(sited(Scripted(instead=answer), "status", "response"))
+    assert list(plain.depart()) == []
+    assert plain.answer is answer
+    replaced = course(sited(Replacing(), "late", "response", no_sdk_retry=True), response=JSON)
+    assert replaced.touches
+
+
+# ---------------------------------------------------------------- one action at a time
+
+
+class Claiming(Scripted):
+    """Says that it was met as soon as it is asked for anything."""
+
+    def before(self) -> Iterable[Action]:
+        self.effect = "met"
+        return super().before()
+
+    def answer(self) -> Response | None:
+        self.effect = "met"
+        return super().answer()
+
+    def feed(self, chunk: Chunk) -> Iterable[Action]:
+        self.effect = "met"
+        return super().feed(chunk)
+
+
+def test_a_fault_is_asked_only_when_the_one_before_it_is_done() -> None:
+    answer = Response(503, "Service Unavailable", (), b"{}")
+    late = Claiming(instead=answer)
+    made = Course()
+    made.add(running(Scripted(first=(Wait(2.0),)), "slow"))
+    made.add(running(late, "status"))
+    actions = made.depart()
+    assert next(actions) == Wait(2.0)
+    assert (late.effect, made.answer) == (None, None)
+    assert list(actions) == []
+    assert (late.effect, made.answer) == ("met", answer)
+
+
+def test_an_event_is_fed_only_when_the_one_before_it_is_delivered() -> None:
+    slow, cut = Scripted(on_chunk={n: (Wait(1.0), Send(b"%d" % n)) for n in range(3)}), Scripted()
+    cut.on_chunk = {1: (Cut(),)}
+    made = course(running(slow, "slow"), running(cut, "cut"))
+    actions = made.feed(b"data: 0\n\ndata: 1\n\ndata: 2\n\n")
+    assert [next(actions) for _ in range(3)] == [Wait(1.0), Send(b"0"), Wait(1.0)]
+    assert (len(cut.fed), made.ended) == (1, False), "the second event waits, so nobody has cut it off"
+    assert list(actions) == [Cut()]
+    assert (len(slow.fed), made.ended) == (2, True)
+
+
+def test_what_only_waits_before_the_call_touches_nothing() -> None:
+    class Waiting(Mutator):
+        def before(self) -> Iterable[Action]:
+            self.effect = "waited"
+            yield Wait(1.0)
+
+    made = course(sited(Waiting(), "latency", "connection"), response=JSON)
+    assert not made.touches
+    assert course(sited(Scripted(), "other", "connection"), response=JSON).touches
+
+
+# ---------------------------------------------------------------- on the head
+
+
+def test_a_fault_that_joins_may_end_the_exchange_before_the_head() -> None:
+    made, other = Course(), running(Scripted(), "other")
+    made.add(other)
+    list(made.depart())
+    late = Claiming(first=(Wait(0.5), Cut()))
+    made.join(running(late, "late"))
+    assert late.effect is None
+    assert list(made.pending()) == [Wait(0.5), Cut()]
+    assert made.ended
+    assert other.dropped == ("preempted", "`late` ended the exchange first")
+
+
+# ---------------------------------------------------------------- around an answer of ours
+
+ANSWER = Response(503, "Service Unavailable", (), b"{}")
+
+
+def test_the_connection_before_it_acts_on_an_answer() -> None:
+    thin = Scripted(on_chunk={0: (Send(b"{"), Reset())})
+    early, late = sited(Scripted(), "early", "response"), sited(Scripted(), "late", "stream")
+    made = Course()
+    for member in (
+        sited(thin, "thin", "connection"),
+        early,
+        sited(Scripted(instead=ANSWER), "status", "response"),
+        late,
+    ):
+        made.add(member)
+    assert list(made.depart()) == []
+    assert made.answer == ANSWER
+    assert made.touches
+    assert early.dropped == ("preempted", "`status` replaced the answer")
+    assert late.dropped == ("preempted", "`status` ended the exchange first")
+    assert list(made.feed(b"{}")) == [Send(b"{"), Reset()]
+    assert made.ended
+
+
+def test_the_connection_after_it_does_not() -> None:
+    after = sited(Scripted(), "after", "connection")
+    made = Course()
+    made.add(sited(Scripted(instead=ANSWER), "status", "response"))
+    made.add(after)
+    assert list(made.depart()) == []
+    assert not made.touches
+    assert after.dropped == ("preempted", "`status` ended the exchange first")

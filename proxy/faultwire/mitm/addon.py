@@ -18,7 +18,7 @@ from mitmproxy.proxy.layers.http import HttpLayer, HTTPMode
 from faultwire.mitm import answers, compat, flows
 from faultwire.mitm.compat import transports
 from faultwire.mitm.limits import MARK, Refused
-from faultwire.mitm.shell import Shell
+from faultwire.mitm.shell import SOCKET, Shell
 from faultwire.mitm.stream import FaultLayer
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from faultwire.mitm.compat.hooks import Hangup, Pause
 
 TLS_RECORD = 0x16
+ABNORMAL = 1006
 
 
 def fail_closed(hook: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -116,7 +117,7 @@ class FaultwireAddon(Shell):
         flows.without_proxy_headers(flow.request)
         session = self.sessions.find(user, flow.client_conn.sockname[1])
         if session is None:
-            self.stats.refused += 1
+            self.turn_away(flow.request.host)
             refusal = answers.unknown_user()
             flow.response = flows.message_of(refusal.response(), flow.request.http_version)
             return
@@ -178,6 +179,14 @@ class FaultwireAddon(Shell):
         self.stats.websocket_messages += 1
         if flow.websocket is not None:
             del flow.websocket.messages[:-1]
+
+    @fail_closed
+    def websocket_end(self, flow: http.HTTPFlow) -> None:
+        """A WebSocket session is over; 1006 means that nobody said so (RFC 6455 §7.4.1)."""
+        crossing = flow.metadata.pop(SOCKET, None)
+        if crossing is not None and flow.websocket is not None:
+            gone = "client_aborted" if flow.websocket.closed_by_client else "upstream_aborted"
+            crossing.end(gone if flow.websocket.close_code == ABNORMAL else "complete")
 
     @fail_closed
     def client_disconnected(self, client: Client) -> None:

@@ -15,6 +15,7 @@ REASONS = {
     403: "Forbidden",
     407: "Proxy Authentication Required",
     431: "Request Header Fields Too Large",
+    501: "Not Implemented",
     502: "Bad Gateway",
     503: "Service Unavailable",
 }
@@ -66,6 +67,12 @@ def unknown_user() -> Refusal:
 def not_allowed(why: str) -> Refusal:
     """A target that the guard refuses."""
     return Refusal(403, "faultwire_refused", why, headers=_NO_RETRY)
+
+
+def no_websocket() -> Refusal:
+    """A WebSocket session that would pass without the faults that it should meet."""
+    what = "faults on WebSocket sessions are not supported yet, and this one could meet faults of the profile"
+    return Refusal(501, "faultwire_websocket", what, headers=_NO_RETRY, void=what)
 
 
 def upstream_failed(why: str) -> Refusal:

@@ -47,7 +47,8 @@ class SessionHandle:
 
 @dataclass(frozen=True)
 class SessionSummary:
-    """What an engine says of a closed session. `voids` tells why it proves nothing, if it does."""
+    """What an engine says of a closed session. `voids` tells why it proves nothing, if it does; `notes`
+    what traffic there was that became no exchange."""
 
     name: str
     acknowledged: int
@@ -56,6 +57,7 @@ class SessionSummary:
     fired: dict[str, int] = field(default_factory=dict)
     voids: tuple[str, ...] = ()
     ledger_hash: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 class Engine:
@@ -122,7 +124,7 @@ class Engine:
     def close_session(self, name: str) -> SessionSummary:
         """Close a session once its exchanges are committed, and hear what it did."""
         reply = self._call("close_session", name=name)
-        reply["voids"] = tuple(reply["voids"])
+        reply["voids"], reply["notes"] = tuple(reply["voids"]), tuple(reply["notes"])
         return SessionSummary(**reply)
 
     def flush(self) -> int:

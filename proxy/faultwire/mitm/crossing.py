@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from faultwire.events import Send
+from faultwire.events import Cut, Reset, Send
 from faultwire.passage import Passage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from faultwire.events import Action, FaultFired, Request, Response
     from faultwire.mitm.sessions import Session
@@ -17,14 +17,22 @@ if TYPE_CHECKING:
     from faultwire.tape.store import TapeWriter
 
 
+UNRECORDED = "the messages of this WebSocket session are not recorded"
+
+
 class Crossing:
-    """What happens to one exchange, told to its passage and to its recording in the same breath."""
+    """What happens to one exchange, told to its passage and to its recording in the same breath.
+
+    Once it has ended, nothing more is told: what a stream still does then is nobody's.
+    """
 
     __slots__ = (
+        "_arrived",
         "_begun",
-        "_head",
         "_last",
         "_leave",
+        "_sent",
+        "_socket",
         "_touched",
         "ended",
         "holds_request",
@@ -45,8 +53,10 @@ class Crossing:
         self.holds_request = self.passage.holds_request
         self.recording: Recording | None = tape.record(self.passage.exchange) if tape else None
         self.ended = False
-        self._head = head
         self._begun = False
+        self._arrived: Response | None = None
+        self._sent = False
+        self._socket = False
         self._last = b""
         self._touched = False
         self._leave = leave
@@ -56,41 +66,71 @@ class Crossing:
     def depart(self, body: bytes | None) -> Departure:
         """The request is known (`body` None: its body is not held); what is to be done with it."""
         departure = self.passage.request(body)
-        self._begin(departure)
+        self._begin()
         return departure
 
-    def _begin(self, departure: Departure | None) -> None:
-        """Tell the tape what was asked, once; with `departure`, also what goes upstream if it differs."""
+    def _begin(self) -> None:
+        """Tell the tape what was asked, once."""
         recording = self.recording
         if recording is None or self._begun:
             return
         self._begun = True
-        exchange = self.passage.exchange
-        recording.exchange = exchange
-        recording.request(exchange.request)
-        if departure is None or departure.answer is not None:
+        recording.exchange = self.passage.exchange
+        recording.request(recording.exchange.request)
+
+    def forwards(self, request: Request) -> None:
+        """What goes upstream."""
+        if self.recording is None or self.ended:
             return
-        if departure.request is not exchange.request:
-            recording.forwarded(departure.request)
+        if request is not self.passage.exchange.request:
+            self.recording.forwarded(request)
+
+    def left_waiting(self) -> None:
+        """The client left while a fault let time pass."""
+        if not self.ended:
+            self.passage.left_waiting()
 
     def request_chunk(self, data: bytes) -> None:
         """Part of a request body that nobody holds."""
-        if self.recording is not None:
+        if self.recording is not None and not self.ended:
             self.recording.request_chunk(data)
 
     # ------------------------------------------------------------ response
 
+    def pending(self, response: Response) -> Iterator[Action]:
+        """Upstream's head is there; what to do before anything of it is delivered."""
+        self._heard(response)
+        return self.passage.pending(response)
+
     def arrive(self, response: Response) -> Response:
-        """Upstream's head is there; the head to deliver."""
+        """Upstream's head is there; the head to deliver, before it is framed."""
+        self._heard(response)
         delivered = self.passage.head(response)
         self._touched = self.passage.touches or self.passage.holds_response
-        if self.recording is not None:
-            self.recording.upstream_head(response)
-            if delivered is not response:
-                self.recording.delivered_head(delivered)
-            if self._touched:
-                self.recording.touched()
+        if self._touched and self.recording is not None and not self.ended:
+            self.recording.touched()
         return delivered
+
+    def _heard(self, response: Response) -> None:
+        if self._arrived is None and not self.ended:
+            self._arrived = response
+            if self.recording is not None:
+                self.recording.upstream_head(response)
+
+    def sends(self, head: Response) -> None:
+        """The head as the agent gets it, on the very point of leaving."""
+        self._sent = True
+        if self.recording is None or self.ended or head is self._arrived:
+            return
+        if head != self._arrived:
+            self.recording.delivered_head(head)
+
+    def relays(self, answer: Response) -> bool:
+        """Does a fault act on this answer of ours? Then it goes through `feed` as upstream's would."""
+        self._touched = self.passage.touches
+        if self._touched and self.recording is not None and not self.ended:
+            self.recording.touched()
+        return self._touched
 
     @property
     def touches(self) -> bool:
@@ -99,30 +139,50 @@ class Crossing:
 
     def upstream_chunk(self, data: bytes) -> None:
         """Part of the response body as upstream sent it."""
+        if self.ended:
+            return
         if not self._touched:
             self._last = data
         if self.recording is not None:
             self.recording.upstream_chunk(data)
 
-    def feed(self, data: bytes) -> list[Action]:
+    def feed(self, data: bytes) -> Iterator[Action]:
         """What to do in place of sending upstream's bytes on."""
         return self.passage.feed(data)
 
-    def finish(self) -> list[Action]:
+    def finish(self) -> Iterator[Action]:
         """What to do before the regular end."""
         return self.passage.finish()
 
+    def whole(self, body: bytes) -> Iterator[Action]:
+        """What to do in place of sending a body that is all there."""
+        if body:
+            for action in self.passage.feed(body):
+                yield action
+                if isinstance(action, Cut | Reset):
+                    return
+        yield from self.passage.finish()
+
     def delivered(self, action: Send) -> None:
         """Bytes that the agent gets, where they may differ from upstream's."""
+        if self.ended:
+            return
         self._last = action.data
         if self.recording is not None:
             self.recording.delivered_chunk(action.data)
 
     def answered(self, response: Response) -> None:
         """The whole response that the agent gets in place of upstream's."""
-        self._begin(None)
+        if self.ended:
+            return
+        self._sent = True
+        self._begin()
         if self.recording is not None:
             self.recording.delivered_head(response)
+
+    def upgraded(self) -> None:
+        """It became a WebSocket session, which ends in its own time."""
+        self._socket = True
 
     # ------------------------------------------------------------ end
 
@@ -132,12 +192,16 @@ class Crossing:
             return
         self.ended = True
         self._leave(self)
-        self._begin(None)
-        if ending == "client_aborted" and self.passage.closes(self._last):
+        self._begin()
+        if self._socket:
+            error = f"{UNRECORDED}; {error}" if error else UNRECORDED
+        elif ending == "client_aborted" and self.passage.closes(self._last):
             ending, error = "complete", None
         faults: tuple[FaultFired, ...] = self.passage.ledger()
         self.session.count(self.passage.exchange, faults)
         if self.recording is not None:
+            if self._arrived is not None and not self._sent:
+                self.recording.touched()  # the agent got nothing of it
             self.recording.end(ending, error, faults)
 
     def fail(self, response: Response | None, reason: str) -> None:

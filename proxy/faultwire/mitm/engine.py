@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import resource
+from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,10 @@ if TYPE_CHECKING:
 
 SESSION_END_S = 2.0
 """How long a session that is closed may take to end what it has in flight."""
+
+
+LOGGERS = ("mitmproxy", "asyncio", "hpack", "h2", "hyperframe", "wsproto")
+"""Who else logs in this process."""
 
 
 class GuardedLoop(asyncio.SelectorEventLoop):
@@ -154,9 +159,13 @@ class Engine:
 
     async def open_session(self, settings: SessionSettings) -> dict[str, Any]:
         """Open a session with a listener of its own."""
-        session = self._open(settings)
         host, _ = self.settings.address
+        # The listener first: a name that was opened is on the tape and cannot be opened again.
         server = await self._listen(host, 0, self._accept)
+        with ExitStack() as undo:
+            undo.callback(server.close)
+            session = self._open(settings)
+            undo.pop_all()
         port: int = server.sockets[0].getsockname()[1]
         self.addon.guard.listeners.add(port)
         self.addon.sessions.listen(session, port)
@@ -186,6 +195,9 @@ class Engine:
     async def close_session(self, name: str) -> dict[str, Any]:
         """End what the session has in flight, commit it, and say what it did."""
         session = self.addon.sessions.named(name)
+        if session.closing:
+            raise UsageError(f"the session `{name}` is being closed already", code="engine.session")
+        session.closing = True
         server = self._session_servers.pop(name, None)
         if server is not None:
             server.close()
@@ -217,6 +229,7 @@ class Engine:
             "connections": len(self.proxyserver.connections),
             "exchanges": stats.exchanges,
             "refused": stats.refused,
+            "malformed": stats.malformed,
             "websockets": stats.websockets,
             "websocket_messages": stats.websocket_messages,
             "slow_heads": stats.slow_heads,
@@ -263,8 +276,12 @@ def raise_file_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
+class Logged(Exception):
+    """Something was logged as an error, and no exception with it."""
+
+
 class _Crashes(logging.Handler):
-    """mitmproxy logs its own failures and goes on; to us they void the run."""
+    """Libraries log their own failures and go on; to us they void the run. No text is kept of them."""
 
     def __init__(self, addon: FaultwireAddon) -> None:
         super().__init__(logging.ERROR)
@@ -273,14 +290,14 @@ class _Crashes(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Called by logging."""
         error = record.exc_info[1] if record.exc_info else None
-        if error is not None:
-            self._addon.crashed(None, error)
+        self._addon.crashed(None, error or Logged())
 
 
 def _quiet(addon: FaultwireAddon) -> None:
-    """Log our own errors only: mitmproxy's messages quote traffic."""
-    for name in ("mitmproxy", "asyncio", "hpack", "h2"):
+    """Log our own errors only: the messages of these quote traffic."""
+    crashes = _Crashes(addon)
+    for name in LOGGERS:
         logger = logging.getLogger(name)
         logger.setLevel(logging.ERROR)
         logger.propagate = False
-    logging.getLogger("mitmproxy").addHandler(_Crashes(addon))
+        logger.addHandler(crashes)

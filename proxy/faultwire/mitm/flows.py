@@ -55,10 +55,12 @@ def apply_request(request: http.Request, wanted: Request) -> None:
 
 
 def apply_response(response: http.Response, wanted: Response) -> None:
-    """Make a response's head say what `wanted` says."""
+    """Make a response's head say what `wanted` says; chunks need HTTP/1.1."""
     response.status_code = wanted.status
     response.reason = wanted.reason
     response.headers = fields_of(wanted.headers)
+    if response.http_version == "HTTP/1.0" and header(wanted.headers, "transfer-encoding") is not None:
+        response.http_version = "HTTP/1.1"
 
 
 def message_of(response: Response, http_version: str) -> http.Response:
@@ -73,17 +75,16 @@ def message_of(response: Response, http_version: str) -> http.Response:
     return message
 
 
-def open_ended(response: http.Response, wanted: Response, client_version: str) -> None:
-    """Make a head say what `wanted` says, for a body whose length is not known: framed by chunks, so
-    that its end shows, or by the end of the connection where the client knows no chunks."""
+def open_ended(wanted: Response, client_version: str) -> Response:
+    """A head for a body whose length is not known: framed by chunks, so that its end shows, or by the
+    end of the connection where the client knows no chunks."""
     headers = with_header(wanted.headers, "content-length", None)
     if client_version == "HTTP/1.0":
         headers = with_header(headers, "transfer-encoding", None)
         headers = with_header(headers, "connection", "close")
     elif client_version == "HTTP/1.1":
         headers = with_header(headers, "transfer-encoding", "chunked")
-        response.http_version = "HTTP/1.1"
-    apply_response(response, replace(wanted, headers=headers))
+    return replace(wanted, headers=headers)
 
 
 def sized(response: Response, length: int) -> Response:

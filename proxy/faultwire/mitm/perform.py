@@ -6,6 +6,7 @@ resets (RST) between any two bytes on HTTP/1 and HTTP/2, and answers in place of
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mitmproxy import flow as mitm_flow
@@ -26,8 +27,9 @@ from faultwire.mitm import answers, compat, flows
 from faultwire.mitm.compat.hooks import FaultwireResetHook, FaultwireWaitHook, Hangup, Pause
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Iterable
 
+    from mitmproxy import http
     from mitmproxy.proxy import commands, events
     from mitmproxy.proxy.context import Context
 
@@ -52,6 +54,7 @@ class Performer(HttpStream):
         self._crossing: Crossing | None = None
         self._answer: tuple[Response, str, str | None] | None = None
         self._head_sent = False
+        self._left = False
         self._upstream = False
         self._pause: Pause | None = None
         self._waiting = 0
@@ -59,8 +62,9 @@ class Performer(HttpStream):
 
     # ------------------------------------------------------------ actions
 
-    def _act(self, actions: Sequence[Action]) -> Ended:
-        """Perform actions in order; True where the exchange is over for the client."""
+    def _act(self, actions: Iterable[Action]) -> Ended:
+        """Perform actions in order, each before the next is asked for; True where the exchange is over
+        for the client."""
         for action in actions:
             if isinstance(action, Send):
                 if action.data:
@@ -90,7 +94,8 @@ class Performer(HttpStream):
         return self._client_left()
 
     def _client_left(self) -> bool:
-        return any(isinstance(event, RequestProtocolError) for event in self._paused_event_queue)
+        """Is there nobody left to answer? (The event that says so may still be queued.)"""
+        return self._left or (self._crossing is not None and self._crossing.ended)
 
     def _cut(self, *, clean: bool) -> Commands:
         if not (clean and self._head_sent):
@@ -148,17 +153,21 @@ class Performer(HttpStream):
 
     def _send_answer(self, response: Response, ending: str, error: str | None) -> Commands:
         """Give a whole answer of our own; the request has been read to its end."""
-        if self._crossing is not None and not self._crossing.ended:
-            self._crossing.answered(response)
-        message = flows.message_of(response, self.flow.request.http_version)
-        if message.is_http2:
-            message.headers.pop("connection", None)
-        self.flow.response = message
-        content = b"" if self.flow.request.method == "HEAD" else message.raw_content
+        message = self.flow.response = self._own(response)
+        content = b"" if self.flow.request.method == "HEAD" else message.raw_content or b""
+        if self._crossing is not None:
+            self._crossing.answered(replace(flows.response_of(message), body=content))
         yield from self._send_head(end_stream=not content)
         if content:
             yield SendHttp(ResponseData(self.stream_id, content), self.context.client)
         yield from self._complete(ending, error)
+
+    def _own(self, response: Response) -> http.Response:
+        """An answer of ours as a message to this client."""
+        message = flows.message_of(response, self.flow.request.http_version)
+        if message.is_http2:
+            message.headers.pop("connection", None)
+        return message
 
     def _complete(self, ending: str, error: str | None = None) -> Commands:
         """The regular end of a response."""

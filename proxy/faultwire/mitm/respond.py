@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from mitmproxy.net.http.validate import validate_headers
@@ -14,14 +15,16 @@ from mitmproxy.proxy.layers.http._events import (
 )
 from mitmproxy.proxy.layers.http._hooks import HttpResponseHeadersHook
 
-from faultwire.events import Cut, Reset, Send
+from faultwire.events import Send, Wait
 from faultwire.mitm import answers, flows
 from faultwire.mitm.perform import Performer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from mitmproxy.proxy import events
 
-    from faultwire.events import Response
+    from faultwire.events import Action, Response
     from faultwire.mitm.perform import Commands
 
 
@@ -32,8 +35,11 @@ class Responder(Performer):
 
     def state_wait_for_response_headers(self, event: events.Event) -> Commands:
         """Upstream's head is there: from here on the response streams, unless a fault must hold it."""
+        if self._client_left():
+            return
         assert isinstance(event, ResponseHeaders)
-        assert self._crossing is not None
+        crossing = self._crossing
+        assert crossing is not None
         response = self.flow.response = event.response
         try:
             validate_headers(response)
@@ -46,17 +52,26 @@ class Responder(Performer):
             if (yield from self.check_killed(True)):
                 return
         told = flows.response_of(response)
-        head = self._crossing.arrive(told)
-        if head is not told:
-            flows.apply_response(response, head)
-        if event.end_stream or self._crossing.passage.holds_response:
+        if crossing.holds_request and (yield from self._act(crossing.pending(told))):
+            return
+        head = crossing.arrive(told)
+        if event.end_stream or crossing.passage.holds_response:
             self._head = head
             self.server_state = self.state_consume_response_body
             return
-        if self._crossing.touches:
-            flows.open_ended(response, head, self.flow.request.http_version)
-        yield from self._send_head(end_stream=False)
+        if crossing.touches:
+            head = flows.open_ended(head, self.flow.request.http_version)
+        yield from self._deliver_head(head, told)
         self.server_state = self.state_stream_response_body
+
+    def _deliver_head(self, head: Response, told: Response | None) -> Commands:
+        """Send a head, which is the one on the tape as well; `told` is what stands in the flow."""
+        assert self._crossing is not None
+        assert self.flow.response is not None
+        if head is not told:
+            flows.apply_response(self.flow.response, head)
+        self._crossing.sends(head)
+        yield from self._send_head(end_stream=False)
 
     def _bad_response(self, problem: str) -> Commands:
         refusal = answers.upstream_failed(f"`{self.flow.request.host}` sent a malformed response: {problem}")
@@ -66,13 +81,16 @@ class Responder(Performer):
         """Every chunk as it comes; through the passage only where a fault touches this response."""
         crossing = self._crossing
         assert crossing is not None
+        if self._left or crossing.ended:
+            self._upstream = self._upstream and not isinstance(event, ResponseEndOfMessage)
+            return
         if isinstance(event, ResponseData):
             crossing.upstream_chunk(event.data)
+            if self._waiting:
+                self._release(len(event.data))
             if not crossing.touches:
                 yield SendHttp(event, self.context.client)
                 return
-            if self._waiting:
-                self._release(len(event.data))
             yield from self._act(crossing.feed(event.data))
         elif isinstance(event, ResponseTrailers):
             assert self.flow.response is not None
@@ -88,8 +106,12 @@ class Responder(Performer):
         crossing = self._crossing
         assert crossing is not None
         assert self.flow.response is not None
+        if self._client_left():
+            self._upstream = self._upstream and not isinstance(event, ResponseEndOfMessage)
+            return
         if isinstance(event, ResponseData):
             crossing.upstream_chunk(event.data)
+            self._release(len(event.data))
             self.response_body_buf += event.data
         elif isinstance(event, ResponseTrailers):
             self.flow.response.trailers = event.trailers
@@ -103,32 +125,58 @@ class Responder(Performer):
             yield from self._deliver_whole(body)
 
     def _deliver_whole(self, body: bytes) -> Commands:
-        crossing, response = self._crossing, self.flow.response
+        crossing, response, head = self._crossing, self.flow.response, self._head
         assert crossing is not None
         assert response is not None
+        assert head is not None
         if not crossing.touches:
+            flows.apply_response(response, head)
+            crossing.sends(head)
             yield from self._send_head(end_stream=not response.trailers)
             yield from self._complete("complete")
             return
-        actions = crossing.feed(body) if body else []
-        if not any(isinstance(action, Cut | Reset) for action in actions):
-            actions = [*actions, *crossing.finish()]
-        assert self._head is not None
-        length = sum(len(action.data) for action in actions if isinstance(action, Send))
-        ends = any(isinstance(action, Cut | Reset) for action in actions)
-        bodiless = self.flow.request.method == "HEAD" or response.status_code in (204, 304)
+        actions = crossing.whole(body)
+        ready, stop = _at_once(actions)
+        bodiless = self.flow.request.method == "HEAD" or head.status in (204, 304)
+        if not bodiless and stop is None:
+            head = flows.sized(head, sum(len(action.data) for action in ready))
+        elif not bodiless and isinstance(stop, Wait):
+            # What comes after the wait is not asked for yet, so nobody knows how much it is.
+            head = flows.open_ended(head, self.flow.request.http_version)
+        yield from self._deliver_head(head, None)
+        todo: Iterable[Action] = chain(ready, () if stop is None else (stop,), actions)
         if bodiless:
-            actions = [action for action in actions if not isinstance(action, Send)]
-        elif not ends:
-            flows.apply_response(response, flows.sized(self._head, length))
-        yield from self._send_head(end_stream=False)
-        if not (yield from self._act(actions)):
+            todo = (action for action in todo if not isinstance(action, Send))
+        if not (yield from self._act(todo)):
             yield from self._complete("complete")
 
-    def _upgrade(self) -> Commands:
-        """101: hand over to mitmproxy's relay; the session is recorded as this one exchange."""
+    def _give(self, answer: Response) -> Commands:
+        """Give an answer of ours, on the way that upstream's takes where a fault acts on it."""
         assert self._crossing is not None
+        if not self._crossing.relays(answer):
+            yield from self._send_answer(answer, "complete", None)
+            return
+        message = self.flow.response = self._own(answer)
+        self._head = flows.response_of(message)
+        yield from self._deliver_whole(answer.body or b"")
+
+    def _upgrade(self) -> Commands:
+        """101: hand over to mitmproxy's relay; the session is this one exchange until it is closed."""
+        assert self._crossing is not None
+        assert self._head is not None
         self._head_sent = True
-        self._crossing.end("complete")
-        self._shell.upgraded(self.flow)
+        self._crossing.sends(self._head)
+        self._shell.upgraded(self.flow, self._crossing)
         yield from self.send_response()
+        if self.flow.websocket is None:
+            self._crossing.end("refused", "upstream changed to a protocol that cannot be passed on")
+
+
+def _at_once(actions: Iterator[Action]) -> tuple[list[Send], Action | None]:
+    """What may be sent before the first action that is none; that one, if there is any."""
+    ready: list[Send] = []
+    for action in actions:
+        if not isinstance(action, Send):
+            return ready, action
+        ready.append(action)
+    return ready, None

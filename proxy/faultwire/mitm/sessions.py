@@ -18,6 +18,10 @@ VOIDS_KEPT = 20
 """Reasons that are kept word for word; more of them are only counted."""
 
 
+HOSTS_KEPT = 20
+"""Hosts whose turned away calls are counted."""
+
+
 @dataclass
 class Session:
     """One session: what its exchanges share, how its traffic is recognised, and its counters."""
@@ -28,11 +32,15 @@ class Session:
     agent: str = ""
     port: int = 0
     live: int = 0
+    closing: bool = False
     exchanges: int = 0
     voided: int = 0
     by_kind: Counter[str] = field(default_factory=Counter)
     fired: Counter[str] = field(default_factory=Counter)
     voids: list[str] = field(default_factory=list)
+    turned_away: Counter[str] = field(default_factory=Counter)
+    """Calls without the session's proxy user, by host; none to hosts that a call with it went to since."""
+    malformed: int = 0
 
     @property
     def name(self) -> str:
@@ -44,6 +52,23 @@ class Session:
         self.voided += 1
         if len(self.voids) < VOIDS_KEPT and reason not in self.voids:
             self.voids.append(reason)
+
+    def turn_away(self, host: str) -> None:
+        """Note a call that may have been meant for this session and came without its proxy user."""
+        if host in self.turned_away or len(self.turned_away) < HOSTS_KEPT:
+            self.turned_away[host] += 1
+
+    @property
+    def notes(self) -> list[str]:
+        """What did not become an exchange, in words."""
+        notes = [
+            f"{_calls(count)} to `{host}` came without the session's proxy user and "
+            f"{'was' if count == 1 else 'were'} turned away (407)"
+            for host, count in sorted(self.turned_away.items())
+        ]
+        if self.malformed:
+            notes.append(f"{_calls(self.malformed)} had a malformed or oversized head and went nowhere")
+        return notes
 
     def count(self, exchange: Exchange, faults: tuple[FaultFired, ...]) -> None:
         """Count an exchange that is over."""
@@ -62,6 +87,7 @@ class Session:
             "by_kind": dict(self.by_kind),
             "fired": dict(self.fired),
             "voids": list(self.voids),
+            "notes": self.notes,
         }
 
 
@@ -121,3 +147,7 @@ class Sessions:
     def _alone(self) -> bool:
         """With only the implicit session open, a stranger's proxy password harms nobody."""
         return self.implicit is not None and len(self._names) == 1
+
+
+def _calls(count: int) -> str:
+    return "1 call" if count == 1 else f"{count} calls"

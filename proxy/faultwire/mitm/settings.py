@@ -32,9 +32,11 @@ class SessionSettings(Frozen):
 class EngineSettings(Frozen):
     """The settings of one engine.
 
-    `routes` maps a host name to the base URL that its exchanges go to instead; `allow_hosts` are
-    hosts (`name`, `name:port`, or with `*`) whose addresses may be private; `implicit` is the session
-    of traffic that names none. `max_exchanges` may be in flight at once; more are answered 503.
+    `routes` maps a host name (or one with `*`) to the base URL that its exchanges go to instead;
+    `allow_hosts` are hosts (`name`, `name:port`, or with `*`) whose addresses may be private; `implicit`
+    is the session of traffic that names none.
+
+    `max_exchanges` may be in flight at once; more are answered 503.
     """
 
     run_dir: Path

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
+from faultwire import _core
+from faultwire.events import header
 from faultwire.mitm import answers, flows
 from faultwire.mitm.compat import transports
 from faultwire.mitm.crossing import Crossing
@@ -31,8 +33,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-TAPE_BEHIND = 16 * 1024 * 1024
-"""Bytes waiting for the tape from which on we read less from everybody."""
+SOCKET = "faultwire"
+"""Where a flow keeps the crossing of its WebSocket session."""
 
 
 @dataclass
@@ -50,6 +52,7 @@ class Stats:
 
     exchanges: int = 0
     refused: int = 0
+    malformed: int = 0
     websockets: int = 0
     websocket_messages: int = 0
     slow_heads: int = 0
@@ -83,6 +86,7 @@ class Shell:
         self._routes: dict[str, SplitResult] = {
             host: urlsplit(target) for host, target in (routes or {}).items()
         }
+        self._globs = [(host, route) for host, route in self._routes.items() if "*" in host]
         self._links: dict[str, Link] = {}
         self._ending: dict[str, asyncio.Event] = {}
         self.idle = asyncio.Event()
@@ -101,9 +105,11 @@ class Shell:
         else:
             session = self.sessions.find(user, client.sockname[1])
         if session is None:
-            self.stats.refused += 1
+            self.turn_away(flow.request.host)
             raise answers.unknown_user()
         self._check_room(session)
+        if session.turned_away:
+            session.turned_away.pop(flow.request.host, None)
         self.stats.exchanges += 1
         head = flows.request_of(flow.request)
         crossing = Crossing(session, head, self.tape, functools.partial(self._left, link, client))
@@ -130,22 +136,53 @@ class Shell:
     def admit(self, crossing: Crossing) -> None:
         """May this exchange go where it wants to go? Raises Refusal."""
         request = crossing.passage.exchange.request
-        if request.host.lower() in self._routes:
+        if self._route(request.host) is not None:
             return
         why = self.guard.check_literal(request.host, request.port)
         if why is not None:
             self.stats.refused += 1
             raise answers.not_allowed(why)
 
+    def no_socket(self, crossing: Crossing) -> None:
+        """Does it ask for a WebSocket session on which faults would have to act? Raises Refusal."""
+        passage = crossing.passage
+        wanted = header(passage.exchange.request.headers, "upgrade") or ""
+        if wanted.strip().lower() == "websocket" and passage.may_fault:
+            self.stats.refused += 1
+            refusal = answers.no_websocket()
+            self._void(crossing.session, refusal.void or refusal.message)
+            raise refusal
+
+    def turn_away(self, host: str) -> None:
+        """Traffic of nobody: whichever session it was meant for has to say that it is missing."""
+        self.stats.refused += 1
+        for session in self.sessions:
+            session.turn_away(host)
+
+    def malformed(self, client: Client) -> None:
+        """A request was refused before it was an exchange, because it cannot be read."""
+        self.stats.malformed += 1
+        link = self._links.get(client.id)
+        session = link.session if link is not None else None
+        session = session or self.sessions.find(None, client.sockname[1])
+        for found in [session] if session is not None else list(self.sessions):
+            found.malformed += 1
+
     def destination(self, request: http.Request) -> tuple[tuple[str, int], bool]:
         """Address and TLS of where a request goes; its path is put below a route's path."""
-        route = self._routes.get(request.host.lower())
+        route = self._route(request.host)
         if route is None:
             return (request.host, request.port), request.scheme == "https"
         if route.path.rstrip("/"):
             request.path = route.path.rstrip("/") + request.path
         tls = route.scheme == "https"
         return (route.hostname or "", route.port or (443 if tls else 80)), tls
+
+    def _route(self, host: str) -> SplitResult | None:
+        """Where a host's exchanges go instead, by its name, else by the first pattern that covers it."""
+        name = host.lower()
+        patterns = (route for glob, route in self._globs if _core.glob_match(glob, name))
+        return self._routes.get(name) or next(patterns, None)
 
     def failed(
         self, client: Client, crossing: Crossing | None, error: BaseException, refusal: Refusal | None
@@ -155,9 +192,11 @@ class Shell:
         if crossing is not None:
             crossing.fail(refusal.response() if refusal else None, answers.internal(error).message)
 
-    def upgraded(self, flow: http.HTTPFlow) -> None:
+    def upgraded(self, flow: http.HTTPFlow, crossing: Crossing) -> None:
         """An exchange became a WebSocket session: it is passed through and counted."""
         self.stats.websockets += 1
+        crossing.upgraded()
+        flow.metadata[SOCKET] = crossing
         handler = transports.handler_of(flow.client_conn)
         if hasattr(handler, "unhurried"):
             handler.unhurried = True
@@ -213,7 +252,7 @@ class Shell:
 
     def lags(self) -> bool:
         """Has the tape more to write than it should?"""
-        return self.tape is not None and self.tape.behind > TAPE_BEHIND
+        return self.tape is not None and self.tape.lags
 
     async def room(self) -> None:
         """Return once the tape can take more."""

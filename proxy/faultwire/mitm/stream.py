@@ -8,6 +8,7 @@ exception in our code refuses the exchange and voids the run, it never lets traf
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from mitmproxy import http
@@ -46,6 +47,7 @@ class FaultLayer(HttpLayer):
     def _handle_event(self, event: events.Event) -> Commands:
         if isinstance(event, events.Start) and self.context.client.alpn != b"h2":
             server = compat.BoundedHttp1Server(self.context.fork())
+            server.on_refusal = functools.partial(self.shell.malformed, self.context.client)
             self.connections.setdefault(self.context.client, server)
         yield from super()._handle_event(event)
 
@@ -63,11 +65,14 @@ class FaultStream(Responder):
 
     def handle_event(self, event: events.Event) -> Any:
         """mitmproxy's entry; while a fault lets time pass, events queue up behind it."""
-        if self._pause is not None:
-            if isinstance(event, RequestProtocolError):
+        if type(event) is RequestProtocolError:
+            self._left = True
+            if self._pause is not None:
                 self._pause.leave()
-            elif isinstance(event, ResponseData):
-                self._hold_back(len(event.data))
+                if self._crossing is not None:
+                    self._crossing.left_waiting()
+        elif self._pause is not None and type(event) is ResponseData:
+            self._hold_back(len(event.data))
         return super().handle_event(event)
 
     def _handle_event(self, event: events.Event) -> Commands:
@@ -98,6 +103,8 @@ class FaultStream(Responder):
         stock = super().state_wait_for_request_headers(event)
         if event.request.method == "CONNECT":
             yield from stock
+            if self.flow.error is not None and not self._left:
+                self._shell.malformed(self.context.client)
             return
         for command in stock:
             ours = isinstance(command, HttpRequestHeadersHook) and self.flow.error is None
@@ -106,7 +113,8 @@ class FaultStream(Responder):
             if ours:
                 stock.close()
                 break
-        else:
+        else:  # mitmproxy has answered it, with 400
+            self._shell.malformed(self.context.client)
             return
         if not (self._shell.stock_hooks and (yield from self.check_killed(True))):
             yield from self._begin(event)
@@ -122,20 +130,15 @@ class FaultStream(Responder):
         try:
             crossing = self._crossing = self._shell.begin(self.flow)
             self._shell.admit(crossing)
+            if crossing.session.context.profile.entries:
+                self._shell.no_socket(crossing)
         except answers.Refusal as refusal:
             self._refuse(refusal)
             return
         if event.end_stream or crossing.holds_request:
             self.client_state = self.state_consume_request_body
             return
-        departure = crossing.depart(None)
-        if (yield from self._act(departure.actions)):
-            return
-        if departure.answer is not None:
-            self._answer = (departure.answer, "complete", None)
-            self.client_state = self.state_discard_request_body
-            return
-        flows.apply_request(request, departure.request)
+        flows.apply_request(request, crossing.depart(None).request)  # nothing is decided on such a one
         self.client_state = self.state_stream_request_body
         if (yield from self._connect()):
             flows.frame(request, None, h2_upstream=self.context.server.alpn == b"h2")
@@ -167,10 +170,12 @@ class FaultStream(Responder):
     def _set_out(self, departure: Departure) -> Commands:
         if (yield from self._act(departure.actions)):
             return
-        if departure.answer is not None:
-            yield from self._send_answer(departure.answer, "complete", None)
+        answer, request = departure.answer, self.flow.request
+        if answer is not None:
+            yield from self._give(answer)
             return
-        request = self.flow.request
+        assert self._crossing is not None
+        self._crossing.forwards(departure.request)
         flows.apply_request(request, departure.request)
         if not (yield from self._connect()):
             return

@@ -52,7 +52,7 @@ def document(
     matrix: Matrix,
     played: Sequence[tuple[Invocation, History]],
     *,
-    redact: Callable[[str], str] = lambda text: text,
+    redact: Callable[[str], str],
 ) -> dict[str, Any]:
     """The whole report. `redact` is applied to what the agent printed, which no tape has cleaned."""
     return {

@@ -2,16 +2,20 @@
 
 Documents (JSON, forms, anything packed) are looked through whole. Of a stream everything is released
 up to the last place where no secret can be in the middle of coming; pieces of event
-streams end where events end.
+streams end where events end. What cannot be looked into is not kept, only counted.
 """
 
 from __future__ import annotations
 
+import hashlib
+from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from faultwire.tape import redact_codec, redact_stream, redact_text
+from faultwire.tape import redact_codec, redact_frames, redact_stream, redact_text
 from faultwire.tape.redact import moved
+from faultwire.tape.redact_edit import merged
+from faultwire.tape.redact_url import form_edits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,10 +24,13 @@ if TYPE_CHECKING:
     from faultwire.tape.recording import Mark
     from faultwire.tape.records import Chunks
     from faultwire.tape.redact import Redactor
-    from faultwire.tape.redact_text import Edit
+    from faultwire.tape.redact_edit import Edit
 
 MAX_HELD = 16 * 1024 * 1024
 """A document that grows past this is treated as a stream of bytes; a packed one is not stored."""
+
+MAX_PIECE = 64 * 1024 * 1024
+"""A longer piece is stored as several; well below what a reader takes for one."""
 
 MAX_EVENT = 1024 * 1024
 """A stream that goes on for longer without an end of an event is treated as a stream of bytes."""
@@ -37,39 +44,68 @@ class Body:
         self._codings = head.codings
         self._redactor = redactor
         self._counts = counts
+        self._frames = redact_frames.KIND in kind
         self._events = "event-stream" in kind or "ndjson" in kind or "jsonl" in kind
         self._form = "x-www-form-urlencoded" in kind
         self._whole = bool(self._codings) or self._form or (not self._events and "json" in kind)
         self._said: dict[str, str] = {}
+        self._started = False
         self._kept: list[bytes] = []
         self._size = 0
         self._ends: Chunks = []
         """(end, instant) of chunks, counted from the first byte that is kept."""
         self._owed = 0
         """Redacted bytes that were released of a chunk whose end was not."""
+        self._lost = hashlib.sha256()
+        self._lost_ns: int | None = None
+        self.dropped = 0
+        """Bytes that came and were not kept, since nobody can look into them."""
 
     def add(self, marks: Sequence[Mark]) -> int:
         """More chunks, as (instant, bytes); their size."""
+        if self._lost_ns is not None:
+            return sum(self._lose(data, at_ns) for at_ns, data in marks)
         before = self._size
         instants, parts = zip(*marks, strict=True)
         ends = list(accumulate(map(len, parts), initial=before))
         self._kept += parts
         self._ends += zip(ends[1:], instants, strict=True)
         self._size = ends[-1]
-        return self._size - before
+        if self._codings and self._size > MAX_HELD:
+            self._give_up()
+        return ends[-1] - before
+
+    def pieces(self, *, final: bool) -> list[tuple[bytes, Chunks]]:
+        """What `release` gives, in pieces that are not too long to be stored as one."""
+        owed = self._owed
+        data, chunks = self.release(final=final)
+        if len(data) <= MAX_PIECE:
+            return [(data, chunks)] if data or chunks else []
+        ends = [end - owed for end in accumulate(size for size, _ in chunks)]
+        cut: list[tuple[bytes, Chunks]] = []
+        done = 0
+        for start in range(0, len(data), MAX_PIECE):
+            till = bisect_right(ends, start + MAX_PIECE)
+            cut.append((data[start : start + MAX_PIECE], chunks[done:till]))
+            done = till
+        return cut
 
     def release(self, *, final: bool) -> tuple[bytes, Chunks]:
         """The redacted bytes that may be stored now, and the (size, instant) of chunks that end in them.
 
         A chunk may have begun in an earlier piece; only over a whole body do sizes add up.
         """
+        if self._lost_ns is not None:
+            return self._say_lost() if final else (b"", [])
         if not self._ends or (not final and self._must_wait()):
             return b"", []
         data = self._kept[0] if len(self._kept) == 1 else b"".join(self._kept)
         if self._codings:
             return self._packed(data)
+        if self._frames:
+            return self._framed(data, final=final)
         text = data.decode("latin-1")
-        edits = self._edits(text)
+        edits = self._edits(text, final=final)
         size = len(data)
         if not final:
             size = self._safe(text, edits)
@@ -102,9 +138,34 @@ class Body:
         self._owed = size - starts[-1]
         return [(end - start, at_ns) for start, (end, at_ns) in zip(starts, ends, strict=False)]
 
+    # ------------------------------------------------------------ giving up
+
+    def _give_up(self) -> None:
+        """Keep nothing of what is there and of what still comes, but its size and a digest."""
+        start = 0
+        data = b"".join(self._kept)
+        for end, at_ns in self._ends:
+            self._lose(data[start:end], at_ns)
+            start = end
+        self._keep(b"", [])
+
+    def _lose(self, data: bytes, at_ns: int) -> int:
+        self._lost.update(data)
+        self._lost_ns = at_ns
+        self.dropped += len(data)
+        return len(data)
+
+    def _say_lost(self) -> tuple[bytes, Chunks]:
+        """The placeholder for all that was lost, once."""
+        out = self._redactor.placeholder("opaque", self._lost.hexdigest(), self._counts).encode()
+        at_ns, self._lost_ns = self._lost_ns or 0, None
+        return out, self._chunks([(len(out), at_ns)], len(out))
+
     # ------------------------------------------------------------ looking
 
-    def _edits(self, text: str) -> list[Edit]:
+    def _edits(self, text: str, *, final: bool) -> list[Edit]:
+        if self._events and final:
+            return redact_stream.last_edits(text)
         if self._events:
             self._said = redact_stream.said_texts(text)
             if redact_stream.is_suspect(text, self._said):
@@ -112,7 +173,7 @@ class Body:
             return []
         found = redact_text.edits(text) if redact_text.suspects(text) else []
         if self._form:
-            found = redact_text.merged(found + redact_text.form_edits(text))
+            found = merged(found + form_edits(text))
         return found
 
     def _safe(self, text: str, edits: list[Edit]) -> int:
@@ -123,7 +184,7 @@ class Body:
                 self._events = False
         else:
             size = len(text) - redact_stream.open_tail(text)
-        while inside := [edit.start for edit in edits if edit.start < size < edit.end]:
+        while inside := [edit.begin for edit in edits if edit.begin < size < edit.end]:
             size = _whole_events(text[: min(inside)]) if self._events else min(inside)
         return size
 
@@ -136,16 +197,45 @@ class Body:
 
     def _repacked(self, data: bytes) -> bytes:
         try:
-            if self._size > MAX_HELD:
-                raise redact_codec.Opaque("too large")
             plain = redact_codec.unpack(data, self._codings)
+            clean = self._cleaned(plain)
         except redact_codec.Opaque:
             return self._redactor.placeholder("opaque", data.decode("latin-1"), self._counts).encode()
-        edits = self._edits(plain.decode("latin-1"))
-        if not edits:
-            return data
-        clean, _ = self._redactor.apply(plain, edits, self._counts)
-        return redact_codec.pack(clean, self._codings)
+        return data if clean == plain else redact_codec.pack(clean, self._codings)
+
+    def _cleaned(self, plain: bytes) -> bytes:
+        """A whole body without its secrets. Raises Opaque."""
+        if not self._is_framed(plain):
+            return self._redactor.apply(
+                plain, self._edits(plain.decode("latin-1"), final=True), self._counts
+            )[0]
+        found = redact_frames.look(plain, self._redactor, self._counts, final=True)
+        if found.broken:
+            raise redact_codec.Opaque("what follows the last frame is none")
+        return redact_frames.apply(plain, found.patches)[0]
+
+    def _is_framed(self, data: bytes) -> bool:
+        """Is it frames, as its media type says? An error in their place is plain text."""
+        self._frames = self._frames and (not data or data[0] <= 1)
+        return self._frames
+
+    def _framed(self, data: bytes, *, final: bool) -> tuple[bytes, Chunks]:
+        """Whole frames; of a stream of them that breaks off, nothing after that can be looked into."""
+        if not self._started and not self._is_framed(data):
+            return self.release(final=final)
+        self._started = bool(data)
+        found = redact_frames.look(data, self._redactor, self._counts, final=final)
+        ends = [end for end in self._ends if end[0] <= found.size]
+        self._keep(data[found.size :], [(end - found.size, at_ns) for end, at_ns in self._ends[len(ends) :]])
+        out, moves = redact_frames.apply(data[: found.size], found.patches)
+        places = moved((end for end, _ in ends), moves)
+        chunks = self._chunks([(p, at_ns) for p, (_, at_ns) in zip(places, ends, strict=True)], len(out))
+        if found.broken:
+            self._give_up()
+            if final:
+                rest, last = self._say_lost()
+                return out + rest, chunks + last
+        return out, chunks
 
 
 def _whole_events(text: str) -> int:

@@ -85,7 +85,8 @@ def recorded(gathered: Gathered, blob: Callable[[str], bytes]) -> Recorded | Non
 
 def forwarded(gathered: Gathered, blob: Callable[[str], bytes]) -> Request | None:
     """The request as it went upstream, where faults changed it."""
-    return _request(gathered.forwarded, (), blob) if gathered.forwarded else None
+    pieces = gathered.pieces.get("forwarded", ())
+    return _request(gathered.forwarded, pieces, blob) if gathered.forwarded else None
 
 
 def _request(event: Event, pieces: Iterable[Event], blob: Callable[[str], bytes]) -> Request:

@@ -6,8 +6,11 @@ import asyncio
 import sys
 import threading
 from collections import deque
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from faultwire.tape.recording import Recording
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +33,8 @@ class Intake:
         self.limit = limit
         self.offered = 0
         self.taken = 0
+        self.gone = False
+        """Nobody writes any more."""
         self._items: deque[Any] = deque()
         self._awake = False
         self._wake = threading.Event()
@@ -44,6 +49,8 @@ class Intake:
     def offer(self, item: Any) -> None:
         """Hand over an item; returns at once."""
         self._items.append(item)
+        if self.gone:
+            self._discard()
         if not self._awake:
             self._awake = True
             self._wake.set()
@@ -86,12 +93,21 @@ class Intake:
             self._waiting.popleft()()
 
     def abandon(self) -> None:
-        """The writer is gone: nobody waits for it any more, and flushes return."""
+        """The writer is gone: nobody waits for it any more, flushes return, and nothing is held."""
+        self.gone = True
         self.limit = sys.maxsize
         self.took(0)
-        for item in self._items:
-            if isinstance(item, threading.Event):
-                item.set()
+        self._discard()
+
+    def _discard(self) -> None:
+        # Both threads may be here at once.
+        with suppress(IndexError):
+            while True:
+                item = self._items.popleft()
+                if isinstance(item, threading.Event):
+                    item.set()
+                elif isinstance(item, Recording):
+                    item.forget()
 
 
 def _wake_loop(loop: asyncio.AbstractEventLoop, ready: asyncio.Future[None]) -> None:

@@ -62,60 +62,90 @@ class Recording:
 
     def request(self, request: Request) -> None:
         """The request as it came from the agent. Where `body` is None, `request_chunk` brings it."""
-        self.told = request
-        self._put(len(request.body or b""))
+        if self._hears():
+            self.told = request
+            self._put(len(request.body or b""))
 
     def request_chunk(self, data: bytes) -> None:
         """Part of a request body that nobody held."""
-        self.sent_body.append((monotonic_ns() - self.started_ns, data))
-        self._put(len(data))
+        if self._hears():
+            self.sent_body.append((monotonic_ns() - self.started_ns, data))
+            self._put(len(data))
 
     def forwarded(self, request: Request) -> None:
         """The request as it went upstream; only where it differs from what came."""
-        self.sent = request
-        self._put(len(request.body or b""))
+        if self._hears():
+            self.sent = request
+            self._put(len(request.body or b""))
 
     def upstream_head(self, response: Response) -> None:
         """The head that upstream answered with; a body in it counts as one chunk."""
-        now = monotonic_ns() - self.started_ns
-        self.upstream = (now, response)
-        if response.body:
-            self.up.append((now, response.body))
-        self._put(len(response.body or b""))
+        if self._hears():
+            now = monotonic_ns() - self.started_ns
+            self.upstream = (now, response)
+            if response.body:
+                self.up.append((now, response.body))
+            self._put(len(response.body or b""))
 
     def upstream_chunk(self, data: bytes) -> None:
         """Bytes of the body as upstream sent them."""
-        self.up.append((monotonic_ns() - self.started_ns, data))
-        self._put(len(data))
+        if self._hears():
+            self.up.append((monotonic_ns() - self.started_ns, data))
+            self._put(len(data))
 
     def touched(self) -> None:
         """From here on what is delivered is recorded on its own, even if nothing is."""
-        if self.touched_at is None:
+        if self.touched_at is None and self._hears():
             self.touched_at = monotonic_ns() - self.started_ns
 
     def delivered_head(self, response: Response) -> None:
         """The head that the agent got, where it differs; a body in it counts as one chunk."""
-        now = monotonic_ns() - self.started_ns
-        self.delivered = (now, response)
-        if response.body:
-            self.touched()
-            self.down.append((now, response.body))
-        self._put(len(response.body or b""))
+        if self._hears():
+            now = monotonic_ns() - self.started_ns
+            self.delivered = (now, response)
+            if response.body:
+                self.touched()
+                self.down.append((now, response.body))
+            self._put(len(response.body or b""))
 
     def delivered_chunk(self, data: bytes) -> None:
         """Bytes of the body as the agent got them, where a fault touches the body."""
-        self.touched()
-        self.down.append((monotonic_ns() - self.started_ns, data))
-        self._put(len(data))
+        if self._hears():
+            self.touched()
+            self.down.append((monotonic_ns() - self.started_ns, data))
+            self._put(len(data))
 
     def end(self, ending: str, error: str | None = None, faults: tuple[FaultFired, ...] = ()) -> None:
-        """The exchange is over; `ending` is one of `events.Recorded.ending`. Nothing may follow."""
-        self.ending = (monotonic_ns() - self.started_ns, ending, error, faults)
-        self._put(0)
+        """The exchange is over; `ending` is one of `events.Recorded.ending`. What follows is ignored."""
+        if self._hears():
+            self.ending = (monotonic_ns() - self.started_ns, ending, error, faults)
+            self._put(0)
 
     def picked(self) -> None:
         """Writer: from now on further calls queue this recording again."""
         self._queued = False
+
+    def forget(self) -> int:
+        """Let go of everything that is held; how many bytes of it the writer had yet to take."""
+        size = 0
+        for marks in (self.sent_body, self.up, self.down):
+            count = len(marks)
+            size += sum(len(data) for _, data in marks[:count])
+            del marks[:count]
+        told = self.state
+        if self.told is not None and (told is None or not told.request):
+            size += len(self.told.body or b"")
+        if self.sent is not None and (told is None or not told.sent):
+            size += len(self.sent.body or b"")
+        self.told = self.sent = self.upstream = self.delivered = self.state = None
+        return size
+
+    def _hears(self) -> bool:
+        """Is what is told still wanted? After the end nothing is, nor when nobody writes any more."""
+        if self._intake.gone:
+            self.forget()
+            return False
+        return self.ending is None
 
     def _put(self, size: int) -> None:
         self._intake.add(size)

@@ -128,7 +128,7 @@ def response(exchange: Exchange, side: str, response: Response, headers: Headers
 
 
 def stream_chunk(exchange: Exchange, side: str, body: Event) -> Event:
-    """More of a body; `side` is `request`, `upstream` or `delivered`."""
+    """More of a body; `side` is `request`, `forwarded`, `upstream` or `delivered`."""
     return {
         "type": "stream_chunk",
         "session": exchange.session,
@@ -138,9 +138,17 @@ def stream_chunk(exchange: Exchange, side: str, body: Event) -> Event:
     }
 
 
-def body(blob: str, size: int, chunks: Chunks | None = None) -> Event:
-    """A piece of a body: its blob, and the chunks that end in it (one may begin in an earlier piece)."""
-    return {"blob": blob, "size": size} if chunks is None else {"blob": blob, "size": size, "chunks": chunks}
+def body(blob: str, size: int, chunks: Chunks | None = None, dropped: int = 0) -> Event:
+    """A piece of a body: its blob, and the chunks that end in it (one may begin in an earlier piece).
+
+    `dropped` bytes came and were not stored, since nobody could look into them.
+    """
+    piece: Event = {"blob": blob, "size": size}
+    if chunks is not None:
+        piece["chunks"] = chunks
+    if dropped:
+        piece["dropped"] = dropped
+    return piece
 
 
 def fault(exchange: Exchange, faults: Iterable[FaultFired]) -> Event:

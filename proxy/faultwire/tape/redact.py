@@ -15,6 +15,7 @@ from faultwire import dice
 from faultwire.errors import TapeError
 from faultwire.tape import redact_text
 from faultwire.tape.head import CODING, KIND, SECRET, Head, codings, role
+from faultwire.tape.redact_edit import MARK
 from faultwire.tape.redact_names import kept_scheme, query_class
 
 if TYPE_CHECKING:
@@ -23,9 +24,8 @@ if TYPE_CHECKING:
 
     from faultwire.events import Headers
     from faultwire.tape.records import Event
-    from faultwire.tape.redact_text import Edit
+    from faultwire.tape.redact_edit import Edit
 
-MARK = "redacted:v1:"
 KEY_SIZE = 32
 
 _REMEMBERED = 2048
@@ -61,6 +61,11 @@ class Redactor:
         raw = value.encode("utf-8", "surrogatepass")
         message = b"%d:%s%d:%s" % (len(what), what.encode(), len(raw), raw)
         return hmac.digest(self._key, message, "sha256").hex()[:32]
+
+    def keyed(self, key: str) -> str:
+        """What stands for an exchange's key: a bare digest of path and body would let anybody who has
+        the tape try out what was redacted in them."""
+        return self._digest("exchange", key) if key else key
 
     # ------------------------------------------------------------ heads
 

@@ -14,11 +14,25 @@ _HEADERS = re.compile(
     r"|ocp-apim-subscription-key|private-token|.*-(?:secret|password|api-key|apikey)"
 )
 
-_QUERY = re.compile(
-    r"key|api[_-]?key|token|[a-z0-9_-]*[_-]token|code|state|sig|signature|x-amz-[a-z-]+|sas|password|passwd"
-    r"|(?:[a-z0-9]+_)*secret(?:_key)?|assertion|samlresponse|auth|authorization|credentials?|private_?key"
-    r"|session[a-z0-9_-]*"
+_SHAPED = r"(?:[a-z0-9._-]*[._-])?(?:token|key|secret|password|passwd|auth|pwd)"
+"""Names that end in a word for a secret, or are one."""
+
+_HARMLESS = re.compile(
+    r"(?:x-)?(?:idempotency|cache|surrogate|content|routing|partition|sort|primary|foreign|public)[_-]key"
+    r"|sec-websocket-(?:key|accept)|.*rate-?limit.*"
 )
+"""Names that end so and hold none."""
+
+QUERY_NAMES = (
+    r"(?:api|access|auth|subscription)[_-]?key|code|state|sig|signature|x-amz-[a-z-]+|sas|appid"
+    r"|x-goog-(?:signature|credential)|(?:[a-z0-9]+_)*secret_key|assertion|samlresponse|authorization"
+    r"|(?:access|auth|id|refresh)token|credentials?|private_?key|session[a-z0-9_-]*|" + _SHAPED
+)
+"""Names of query parameters, without case, as a pattern for the whole name; a few that it covers are
+harmless, so ask `query_class` in the end."""
+
+_SECRET_HEADER = re.compile(f"{_HEADERS.pattern}|{_SHAPED}")
+_QUERY = re.compile(QUERY_NAMES)
 
 _SCHEME = re.compile(
     r"((?:basic|bearer|digest|negotiate|token|apikey|aws4-hmac-sha256) +)(.+)\Z", re.IGNORECASE | re.DOTALL
@@ -37,13 +51,18 @@ wide on purpose; `max_tokens` and the bare `token` of log probabilities are not 
 @lru_cache(maxsize=4096)
 def header_class(name: str) -> str | None:
     """`header` if a field of this name is secret."""
-    return "header" if _HEADERS.fullmatch(name.strip().lower()) else None
+    return _class("header", _SECRET_HEADER, name)
 
 
 @lru_cache(maxsize=4096)
 def query_class(name: str) -> str | None:
     """`query` if a query parameter or form field of this (encoded) name is secret."""
-    return "query" if _QUERY.fullmatch(unquote_plus(name).strip().lower()) else None
+    return _class("query", _QUERY, unquote_plus(name))
+
+
+def _class(what: str, names: re.Pattern[str], name: str) -> str | None:
+    bare = name.strip().lower()
+    return what if names.fullmatch(bare) and not _HARMLESS.fullmatch(bare) else None
 
 
 def kept_scheme(value: str) -> tuple[str, str]:

@@ -10,8 +10,9 @@ import re
 from typing import NamedTuple
 
 from faultwire import _core
+from faultwire.tape.redact_edit import Edit, merged
 from faultwire.tape.redact_names import BODY_NAMES
-from faultwire.tape.redact_text import Edit, Unwrapped, edits, merged, suspects, unescape
+from faultwire.tape.redact_text import Unwrapped, edits, suspects, unescape
 from faultwire.tape.redact_values import LONGEST
 
 _SAYING = (
@@ -96,6 +97,15 @@ def open_from(text: str, texts: dict[str, str]) -> int:
     return start
 
 
+def last_edits(text: str) -> list[Edit]:
+    """`stream_edits` of a stream that has ended, perhaps in the middle of a string."""
+    size = len(text)
+    closed = text + '""'  # two: the first may be escaped
+    if not is_suspect(closed, said_texts(closed)):
+        return []
+    return [e._replace(end=min(e.end, size)) for e in stream_edits(closed) if e.start < size]
+
+
 def stream_edits(text: str) -> list[Edit]:
     """Where the secrets are, in the stream itself and in what it says."""
     found = edits(text)
@@ -140,5 +150,7 @@ def _split(edit: Edit, starts: list[int], ends: list[int]) -> list[Edit]:
         else:
             first = not out
             what = edit.what if first else None
-            out.append(Edit(starts[at], ends[at], what, edit.value if first else "", quote if first else ""))
+            lead = starts[edit.begin]
+            value, around = (edit.value, quote) if first else ("", "")
+            out.append(Edit(starts[at], ends[at], what, value, around, lead))
     return out

@@ -15,26 +15,33 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire import _core
 from faultwire.tape.redact_base64 import wrapped_base64
-from faultwire.tape.redact_names import BODY_NAMES, query_class
+from faultwire.tape.redact_edit import MARK, Edit, merged
+from faultwire.tape.redact_names import BODY_NAMES
+from faultwire.tape.redact_url import SUSPECT_URL, url_edits
 from faultwire.tape.redact_values import LONGEST, SUSPECT, values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _DEPTH = 6
 
-_ESCAPED = r"\\u00(?:2[dD]|3[0-9]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF])"
-_PERCENT = r"%(?:2[dD]|3[0-9]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF])"
+# Letters, digits, and what joins names and values: - _ & = ?
+_CODES = "(?:2[6dD]|3[0-9dDfF]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF])"
+_ESCAPED = rf"\\u00{_CODES}"
+_PERCENT = f"%{_CODES}"
 _QUOTED_NAME = rf"\\*[\"'](?i:{BODY_NAMES})\\*[\"']\s*:"
 _BASE64 = wrapped_base64()
 
-SUSPECT_BODY = "|".join((SUSPECT, _QUOTED_NAME, _ESCAPED, _PERCENT, _BASE64))
+SUSPECT_BODY = "|".join((SUSPECT, SUSPECT_URL, _QUOTED_NAME, _ESCAPED, _PERCENT, _BASE64))
 _SUSPECT = _core.Regex(SUSPECT_BODY)
-_NAMES = _core.Regex(_QUOTED_NAME)
+_NAMES = _core.Regex(rf"[\"'](?i:{BODY_NAMES})[\"']\s*:")
 # A record's own keys are quoted plainly; a secret's name inside one of its strings is not.
 _SUSPECT_RECORD = _core.Regex(
     "|".join(
-        (SUSPECT, r"\\" + _QUOTED_NAME, rf"'(?i:{BODY_NAMES})'\s*:", r"\\" + _ESCAPED, _PERCENT, _BASE64)
+        [
+            *(SUSPECT, SUSPECT_URL, r"\\" + _QUOTED_NAME, rf"'(?i:{BODY_NAMES})'\s*:"),
+            *(r"\\" + _ESCAPED, _PERCENT, _BASE64),
+        ]
     )
 )
 _WRAPPED = _core.Regex("|".join((_ESCAPED, r"\\[\"']")))
@@ -49,20 +56,10 @@ _MEMBER = re.compile(
 )
 _STRING = re.compile(r"\"([^\"\\\n]*(?:\\.[^\"\\\n]*)*)\"?")
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))|[^\\]+|\\", re.DOTALL)
-_PERCENT_RUN = re.compile(r"(?:%[0-9A-Fa-f]{2}|[A-Za-z0-9_.~+/-])+")
-_BASE64_RUN = re.compile(r"[A-Za-z0-9+/_-]{16,}")
+_PERCENT_RUN = re.compile(r"(?:%[0-9A-Fa-f]{2}|[A-Za-z0-9_.~+/:-])+")
+_BASE64_RUN = re.compile(r"[A-Za-z0-9+/_-]+")
+_SHORTEST_BASE64 = 16
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-
-
-class Edit(NamedTuple):
-    """A secret's place. `what` is None for the rest of one that is replaced further left."""
-
-    start: int
-    end: int
-    what: str | None
-    value: str
-    quote: str = ""
-    """What must surround the placeholder, where a number becomes a string."""
 
 
 class Unwrapped(NamedTuple):
@@ -84,25 +81,14 @@ def suspects_record(text: str) -> bool:
 
 def edits(text: str, depth: int = 0) -> list[Edit]:
     """Where the secrets are, in order, without overlap."""
-    found = [Edit(start, end, what, text[start:end]) for start, end, what in values(text)]
+    found = [Edit(v.start, v.end, v.what, text[v.start : v.end], lead=v.lead) for v in values(text)]
     found += _members(text)
+    found += url_edits(text)
     if depth < _DEPTH:
         found += _in_strings(text, depth)
         found += _in_percent(text, depth)
         found += _in_base64(text)
     return merged(found)
-
-
-def merged(found: list[Edit]) -> list[Edit]:
-    """Sorted, overlaps joined: the first of several keeps its class and swallows the others."""
-    out: list[Edit] = []
-    for edit in sorted(found, key=lambda e: (e.start, -e.end)):
-        if out and edit.start < out[-1].end:
-            if edit.end > out[-1].end:
-                out[-1] = out[-1]._replace(end=edit.end)
-        else:
-            out.append(edit)
-    return out
 
 
 # ---------------------------------------------------------------- by name
@@ -111,30 +97,28 @@ def merged(found: list[Edit]) -> list[Edit]:
 def _members(text: str) -> Iterator[Edit]:
     """Values of secret keys. Objects stay: their own keys are looked at (a JSON schema of a login
     form has a `password` that is no secret)."""
-    at = 0
-    while (hit := _NAMES.search(text[at:])) is not None:
-        start = at + hit[0]
-        at = start + 1
+    for start in _NAMES.starts(text):
         member = _MEMBER.match(text, start)
         if member is not None:
             yield from _scalars(member)
 
 
 def _scalars(member: re.Match[str]) -> Iterator[Edit]:
+    lead = member.start()
     for name in ("double", "single"):
         if member[name]:
-            yield from _edit(*member.span(name), member[name])
+            yield from _edit(*member.span(name), member[name], lead)
     if member["number"]:
-        yield Edit(*member.span("number"), "key", member["number"], '"')
+        yield Edit(*member.span("number"), "key", member["number"], '"', lead)
     if member["list"]:
         for string in _STRING.finditer(member.string, *member.span("list")):
             if string[1]:
-                yield from _edit(*string.span(1), string[1])
+                yield from _edit(*string.span(1), string[1], lead)
 
 
-def _edit(start: int, end: int, value: str) -> Iterator[Edit]:
-    if not value.startswith("redacted:v1:"):
-        yield Edit(start, end, "key", value)
+def _edit(start: int, end: int, value: str, lead: int) -> Iterator[Edit]:
+    if not value.startswith(MARK):
+        yield Edit(start, end, "key", value, lead=lead)
 
 
 # ---------------------------------------------------------------- unwrapping
@@ -143,18 +127,19 @@ def _edit(start: int, end: int, value: str) -> Iterator[Edit]:
 def _in_strings(text: str, depth: int) -> Iterator[Edit]:
     """Inside JSON strings that hold escapes: most of all JSON within JSON."""
     at = 0
-    while (hit := _WRAPPED.search(text[at:])) is not None:
+    for place in _WRAPPED.starts(text):
+        if place < at:
+            continue
         # The string around it begins after the last line break: JSON strings hold none.
-        line = text.rfind("\n", 0, at + hit[0]) + 1
-        place = at + hit[0]
-        end = place + 1
-        for string in _STRING.finditer(text, line):
-            if string.end() > place:
-                end = max(end, string.end())
-                if string.start() < place:
-                    yield from _inner(unescape(text, *string.span(1)), depth)
-                break
-        at = end
+        at = max(at, text.rfind("\n", at, place) + 1)
+        while at <= place:
+            string = _STRING.search(text, at)
+            if string is None:
+                return
+            # One that begins further on is looked at again, for the places in it.
+            at = string.end() if string.start() < place else string.start()
+            if string.start() < place < at:
+                yield from _inner(unescape(text, *string.span(1)), depth)
 
 
 def _inner(inner: Unwrapped, depth: int) -> Iterator[Edit]:
@@ -164,6 +149,7 @@ def _inner(inner: Unwrapped, depth: int) -> Iterator[Edit]:
         yield edit._replace(
             start=inner.starts[edit.start],
             end=inner.starts[edit.end],
+            lead=inner.starts[edit.begin],
             quote=edit.quote.replace("\\", "\\\\").replace('"', '\\"'),
         )
 
@@ -187,11 +173,8 @@ def unescape(text: str, start: int, end: int) -> Unwrapped:
 
 
 def _in_percent(text: str, depth: int) -> Iterator[Edit]:
-    """Inside words with percent-encoded letters or digits, which no usual encoder writes."""
-    at = 0
-    while (hit := _PERCENTS.search(text[at:])) is not None:
-        start, end = _run_around(text, at + hit[0], _PERCENT_RUN)
-        at = max(end, at + hit[1])
+    """Inside words with percent-encoded letters, digits or what joins names and values."""
+    for start, end in _runs(text, _PERCENTS.starts(text), _PERCENT_RUN):
         yield from _inner(_unquote(text, start, end), depth)
 
 
@@ -213,21 +196,25 @@ def _unquote(text: str, start: int, end: int) -> Unwrapped:
 
 def _in_base64(text: str) -> Iterator[Edit]:
     """Runs of base64 that say a secret; the whole run goes."""
-    at = 0
-    while (hit := _BASE64S.search(text[at:])) is not None:
-        start, end = _run_around(text, at + hit[0], _BASE64_RUN)
-        at = max(end, at + hit[1])
-        if _says_secret(text[start:end]):
+    for start, end in _runs(text, _BASE64S.starts(text), _BASE64_RUN):
+        if end - start >= _SHORTEST_BASE64 and _says_secret(text[start:end]):
             yield Edit(start, end, "base64", text[start:end])
 
 
-def _run_around(text: str, place: int, run: re.Pattern[str]) -> tuple[int, int]:
-    """The run of one kind of characters that `place` is in, at most `LONGEST` to either side."""
-    start = max(*(text.rfind(mark, 0, place) + 1 for mark in "\"'\n ,;:?&="), place - LONGEST)
-    for found in run.finditer(text, start, place + LONGEST):
-        if found.end() > place:
-            return found.span()
-    return place, place
+def _runs(text: str, places: Iterable[int], run: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """The runs of one kind of characters that the places are in, each once, at most `LONGEST` of one to
+    either side of a place. What lies before the end of the last run is not looked at again."""
+    at = 0
+    for place in places:
+        if place < at:
+            continue
+        floor = max(at, place - LONGEST)
+        start = max(floor, *(text.rfind(mark, floor, place) + 1 for mark in "\"'\n ,;:?&="))
+        for found in run.finditer(text, start, place + LONGEST):
+            if found.end() > place:
+                at = found.end()
+                yield found.span()
+                break
 
 
 def _says_secret(run: str) -> bool:
@@ -243,15 +230,3 @@ def _says_secret(run: str) -> bool:
 
 def _padded(rest: str) -> str:
     return "" if len(rest) < 2 else rest + "=" * (4 - len(rest))
-
-
-def form_edits(text: str) -> list[Edit]:
-    """Values of secret fields in a form body."""
-    found: list[Edit] = []
-    at = 0
-    for pair in text.split("&"):
-        name, mark, value = pair.partition("=")
-        if mark and value and query_class(name):
-            found.append(Edit(at + len(name) + 1, at + len(pair), "query", value))
-        at += len(pair) + 1
-    return found

@@ -7,6 +7,7 @@ were written for faultwire from the providers' own descriptions of their keys.
 from __future__ import annotations
 
 import re
+import string
 from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire import _core
@@ -24,6 +25,9 @@ _EDGE = r"(?:(?<![A-Za-z0-9_])|(?<=\\[bfnrt])|(?<=\\u00[0-9A-Fa-f]{2})|(?<=%[0-9
 class Shape(NamedTuple):
     """A class of secret: its pattern, and the shortest beginning that makes a text suspect.
 
+    A suspect's matches are short, so that a search for all of them is one pass; a JWT, whose first part
+    may be long, is given away by the dot after it.
+
     The secret is group 1 where there is one, else the whole match. `word` shapes begin with letters
     that common words may end in, so they need an edge before them.
     """
@@ -32,6 +36,15 @@ class Shape(NamedTuple):
     pattern: str
     suspect: str
     word: bool = False
+
+
+class Value(NamedTuple):
+    """A secret's place and class; what tells it begins at `lead`, perhaps further left."""
+
+    start: int
+    end: int
+    what: str
+    lead: int
 
 
 SHAPES = (
@@ -43,7 +56,7 @@ SHAPES = (
     Shape(
         "jwt",
         r"eyJ[A-Za-z0-9_-]{8,4096}\.eyJ[A-Za-z0-9_-]{8,8192}(?:\.[A-Za-z0-9_-]{0,4096})?",
-        r"eyJ[A-Za-z0-9_-]+\.eyJ",
+        r"\.eyJ[A-Za-z0-9_-]{8}",
     ),
     Shape("anthropic_key", r"sk-ant-[A-Za-z0-9_-]{12,256}", r"sk-ant-"),
     Shape("api_key", r"sk-(?:[a-z0-9]{1,8}-)?[A-Za-z0-9_-]{16,256}", r"sk-[A-Za-z0-9_-]{16}", word=True),
@@ -74,24 +87,35 @@ SHAPES = (
 _PATTERNS = tuple((shape.what, re.compile((_EDGE if shape.word else "") + shape.pattern)) for shape in SHAPES)
 SUSPECT = "|".join(f"(?:{shape.suspect})" for shape in SHAPES)
 _SUSPECT = _core.Regex(SUSPECT)
+_URL64 = string.ascii_letters + string.digits + "_-"
+_JWT_HEAD = 3 + 4096
 
 
-def values(text: str) -> Iterator[tuple[int, int, str]]:
-    """(start, end, class) of each secret value in a text, in order."""
+def values(text: str) -> Iterator[Value]:
+    """Each secret value in a text, in order; a JWT may come after one that begins in it."""
     at = 0
-    while (found := _SUSPECT.search(text[at:])) is not None:
-        start = at + found[0]
-        end, hit = _at(text, start)
+    for place in _SUSPECT.starts(text):
+        start = _begin(text, at, place) if place >= at else -1
+        if start < 0:
+            continue
+        at, hit = _at(text, start)
         if hit is not None and not text.startswith("redacted:v1:", hit[0]):
             yield hit
-        at = end
 
 
-def _at(text: str, start: int) -> tuple[int, tuple[int, int, str] | None]:
+def _begin(text: str, at: int, place: int) -> int:
+    """Where the secret begins that a suspect place gives away; -1 if there is none after `at`."""
+    if text[place] != ".":
+        return place
+    head = text[max(at, place - _JWT_HEAD) : place]
+    return text.find("eyJ", place - len(head) + len(head.rstrip(_URL64)), place)
+
+
+def _at(text: str, start: int) -> tuple[int, Value | None]:
     """Where to go on from a suspect place, and the value that begins there."""
     for what, pattern in _PATTERNS:
         found = pattern.match(text, start)
         if found is not None:
             span = found.span(1) if pattern.groups else found.span()
-            return max(found.end(), start + 1), (*span, what)
+            return max(found.end(), start + 1), Value(*span, what, found.start())
     return start + 1, None

@@ -15,6 +15,8 @@ from faultwire.tape.body import Body
 from faultwire.tape.head import Head
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from faultwire.events import Request, Response
     from faultwire.tape.blobs import BlobLog, BlobRow
     from faultwire.tape.log import EventLog, EventRow
@@ -43,10 +45,16 @@ class Scribe:
         self._log = log
         self._blobs = blobs
         self._redactor = redactor
+        self._closed: set[str] = set()
 
     def write(self, recording: Recording) -> tuple[bool, int]:
-        """Write what is new; whether the exchange has ended, and the bytes consumed."""
+        """Write what is new; whether the exchange has ended, and the bytes consumed.
+
+        Nothing is written of a session that has ended: what was on its way stays open on the tape.
+        """
         recording.picked()
+        if recording.exchange.session in self._closed:
+            return False, recording.forget()
         # The end is read first: what came before it is then certainly in the lists.
         ending = recording.ending
         told: Told = recording.state or Told()
@@ -59,7 +67,8 @@ class Scribe:
         if error is not None:
             error = self._redactor.text(error, told.counts)
         if faults:
-            self._log.append(records.fault(recording.exchange, faults), told.counts)
+            keyed = [replace(fault, key=self._redactor.keyed(fault.key)) for fault in faults]
+            self._log.append(records.fault(recording.exchange, keyed), told.counts)
         if told.counts:
             self._log.append(records.redaction(recording.exchange, told.counts))
         touched = recording.touched_at is not None
@@ -68,7 +77,11 @@ class Scribe:
 
     def note(self, event: Event) -> None:
         """Write an event that belongs to no recording."""
+        if event.get("session") in self._closed:
+            return
         self._log.append(event)
+        if event["type"] == "session_end":
+            self._closed.add(event["session"])
 
     def drain(self) -> tuple[list[EventRow], list[BlobRow]]:
         """The rows written since the last time."""
@@ -83,10 +96,11 @@ class Scribe:
         if recording.told is not None and not told.request:
             told.request = True
             request = recording.told
-            clean, body = self._request(request, told, "request")
-            self._log.append(
-                records.request(recording.exchange, clean, body, recording.started_ms), told.counts
-            )
+            clean, pieces = self._request(request, told, "request")
+            body = pieces[0] if len(pieces) == 1 else None
+            exchange = replace(recording.exchange, key=self._redactor.keyed(recording.exchange.key))
+            self._log.append(records.request(exchange, clean, body, recording.started_ms), told.counts)
+            self._more(recording, told, "request", pieces if body is None else ())
             size += len(request.body or b"")
         if recording.sent_body and told.request:
             size += self._take(told, "request", recording.sent_body)
@@ -94,23 +108,30 @@ class Scribe:
         if recording.sent is not None and not told.sent:
             told.sent = True
             request = recording.sent
-            clean, body = self._request(request, told, "forwarded")
+            clean, pieces = self._request(request, told, "forwarded")
+            body = pieces[0] if len(pieces) == 1 else None
             self._log.append(records.forwarded(recording.exchange, clean, body), told.counts)
+            self._more(recording, told, "forwarded", pieces if body is None else ())
             size += len(request.body or b"")
         return size
 
-    def _request(self, request: Request, told: Told, side: str) -> tuple[Request, Event | None]:
+    def _request(self, request: Request, told: Told, side: str) -> tuple[Request, list[Event]]:
+        """The clean head, and the body: of one piece as a rule."""
         head = told.heads[side] = self._redactor.head(request.headers, told.counts)
         path = request.path
         if "?" in path:
             path = self._redactor.path(path, told.counts)
         clean = replace(request, path=path, headers=head.headers, body=None)
         if request.body is None:
-            return clean, None
+            return clean, []
         body = Body(self._redactor, head, told.counts)
         body.add(((0, request.body),))
-        data, _ = body.release(final=True)
-        return clean, records.body(self._blobs.put(data), len(data))
+        pieces = body.pieces(final=True) or [(b"", [])]
+        whole = len(pieces) == 1
+        return clean, [
+            records.body(self._blobs.put(data), len(data), None if whole else chunks, body.dropped)
+            for data, chunks in pieces
+        ]
 
     # ------------------------------------------------------------ responses
 
@@ -140,13 +161,16 @@ class Scribe:
     ) -> int:
         size = 0
         if head is not None:
+            more: list[Event] = []
             at_ns, response = head
             clean = told.heads[side] = self._redactor.head(response.headers, told.counts)
             event = records.response(recording.exchange, side, response, clean.headers, at_ns)
             if final:
                 size = self._take(told, side, marks)
-                event["body"] = self._piece(told, side, final=True)
+                more = self._pieces(told, side, final=True)
+                event["body"] = more.pop(0) if more else None
             self._log.append(event, told.counts)
+            self._more(recording, told, side, more)
         size += self._take(told, side, marks)
         self._release(recording, told, side, final=final)
         return size
@@ -168,15 +192,18 @@ class Scribe:
         return size
 
     def _release(self, recording: Recording, told: Told, side: str, *, final: bool) -> None:
-        piece = self._piece(told, side, final=final)
-        if piece is not None:
+        self._more(recording, told, side, self._pieces(told, side, final=final))
+
+    def _more(self, recording: Recording, told: Told, side: str, pieces: Sequence[Event]) -> None:
+        for piece in pieces:
             self._log.append(records.stream_chunk(recording.exchange, side, piece), told.counts)
 
-    def _piece(self, told: Told, side: str, *, final: bool) -> Event | None:
+    def _pieces(self, told: Told, side: str, *, final: bool) -> list[Event]:
         body = told.bodies.get(side)
         if body is None:
-            return None
-        data, chunks = body.release(final=final)
-        if not data and not chunks:
-            return None
-        return records.body(self._blobs.put(data), len(data), chunks)
+            return []
+        dropped = body.dropped if final else 0
+        return [
+            records.body(self._blobs.put(data), len(data), chunks, dropped)
+            for data, chunks in body.pieces(final=final)
+        ]

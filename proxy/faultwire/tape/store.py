@@ -12,6 +12,7 @@ import os
 import sqlite3
 import threading
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from faultwire.clock import wall_ms
@@ -28,7 +29,7 @@ from faultwire.tape.rows import insert_blobs, insert_events
 from faultwire.tape.scribe import Scribe
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from faultwire.events import Exchange
@@ -130,6 +131,11 @@ class TapeWriter:
         """Bytes that wait for the writer."""
         return self._intake.behind
 
+    @property
+    def lags(self) -> bool:
+        """Does so much wait (`intake.LIMIT`) that `room` would not return at once?"""
+        return self._intake.behind >= self._intake.limit
+
     async def room(self) -> None:
         """Return once the queue has room; the event loop awaits this before it takes on more."""
         await self._intake.room()
@@ -161,14 +167,28 @@ class TapeWriter:
 
     def _run(self) -> None:
         try:
-            while self._batch(self._intake.gather(GATHER_S)):
-                pass
-            self._fold()
-        except (sqlite3.Error, OSError) as error:
-            self.failed = f"{error}"
+            self._guarded(self._write)
+            self._guarded(self._connection.close)
+            self._guarded(partial(os.close, self._fd))
+            if self._journal:
+                self._guarded(self._journal.close)
         finally:
-            # Not reached in order only through a mistake of ours: that fails the tape as well.
-            self._finish()
+            self._intake.abandon()
+
+    def _guarded(self, step: Callable[[], None]) -> None:
+        """Do a step; the first that fails says why the tape did."""
+        try:
+            step()
+        except (sqlite3.Error, OSError) as error:
+            self.failed = self.failed or f"{error}"
+        except Exception as error:  # noqa: BLE001 - a mistake of ours fails the tape, whatever it is
+            # Never its text, nor through the thread's own hook: both may quote traffic.
+            self.failed = self.failed or f"the writer failed with {type(error).__name__}"
+
+    def _write(self) -> None:
+        while self._batch(self._intake.gather(GATHER_S)):
+            pass
+        self._fold()
 
     def _batch(self, items: list[Any]) -> bool:
         """Write and commit; False once the tape is to be closed."""
@@ -216,12 +236,3 @@ class TapeWriter:
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
                 raise
-
-    def _finish(self) -> None:
-        if self.failed is None and not self._closing:
-            self.failed = "the writer stopped unexpectedly"
-        self._connection.close()
-        os.close(self._fd)
-        if self._journal:
-            self._journal.close()
-        self._intake.abandon()

@@ -31,6 +31,7 @@ Code = Literal[
     "blob_missing",
     "blob_mismatch",
     "blob_unreferenced",
+    "event_after_end",
     "damaged",
     "session_open",
     "exchange_open",
@@ -121,6 +122,8 @@ class _Check:
         self._used: set[str] = set()
         self._open_sessions: dict[str, int] = {}
         self._open_exchanges: dict[tuple[str, int], int] = {}
+        self._ended_sessions: set[str] = set()
+        self._ended_exchanges: set[tuple[str, int]] = set()
         self._pieces: dict[tuple[str, int], dict[str, list[int]]] = {}
         self._prev = chain.GENESIS
         self._leaves: list[bytes] = []
@@ -179,6 +182,7 @@ class _Check:
 
     def _ended(self, event: Event, seq: int) -> None:
         exchange = event["session"], event["exchange"]
+        self._ended_exchanges.add(exchange)
         self._open_exchanges.pop(exchange, None)
         for side, (size, chunks) in self._pieces.pop(exchange, {}).items():
             if size != chunks:
@@ -220,11 +224,13 @@ class _Check:
             self._find("record_malformed", f"event {seq} is of no kind that a tape has", seq)
         if seq == 0 and (kind != "tape" or event["schema"] != schema_digest()):
             self._find("schema_mismatch", "the first event does not name this version's schema", seq)
+        self._not_after_end(event, seq)
         if kind == "session_start":
             self._open_sessions[event["session"]] = seq
             self._report.sessions += 1
         elif kind == "session_end":
             self._open_sessions.pop(event["session"], None)
+            self._ended_sessions.add(event["session"])
         elif kind == "request":
             self._open_exchanges[event["session"], event["exchange"]] = seq
             self._report.exchanges += 1
@@ -234,6 +240,14 @@ class _Check:
             self._find("drop_present", f"exchange {event['exchange']} is missing: {event['reason']}", seq)
         if event.get("body"):
             self._piece(event, seq)
+
+    def _not_after_end(self, event: Event, seq: int) -> None:
+        session = event.get("session")
+        if session in self._ended_sessions:
+            self._find("event_after_end", f"event {seq} comes after the end of session `{session}`", seq)
+        elif (session, event.get("exchange")) in self._ended_exchanges:
+            message = f"event {seq} comes after the end of exchange {event['exchange']} of `{session}`"
+            self._find("event_after_end", message, seq)
 
     # ------------------------------------------------------------ the end
 

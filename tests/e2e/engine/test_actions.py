@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from typing import Any
 
@@ -226,3 +227,123 @@ def test_a_slow_fault_does_not_pile_up_what_upstream_sends(tools: Any, engine: E
 
     run(tools, engine, upstream, act, chunks={0: ["wait"]})
     assert blocked.is_set()
+
+
+# ---------------------------------------------------------------- what the ledger and the tape say of it
+
+
+def both(tools: Any, *faults: tuple[str, dict[str, Any]]) -> dict[str, Any]:
+    entries = ({"fault": {"name": name, "settings": told}, "on": {"path": "*"}} for name, told in faults)
+    made: dict[str, Any] = tools.profile(*entries)
+    return made
+
+
+def test_a_client_that_does_not_sit_out_the_wait_meets_nothing_after_it(
+    tools: Any, engine: Engine, upstream: Any
+) -> None:
+    told = both(tools, ("latency", {"ms": 60_000}), ("status", {"code": 503}))
+    handle = engine.open_session(tools.fresh("impatient"), told, 1)
+    live = engine.stats()["live"]
+    with tools.Client(engine, f"127.0.0.1:{upstream.port}", session=handle) as client:
+        client.post("/", b"{}")
+        while engine.stats()["live"] == live:
+            pass
+    summary = engine.close_session(handle.name)
+    assert summary.fired == {"latency#0": 1}
+    exchange = tools.recorded(engine, handle.name)
+    assert exchange.ending == "client_aborted"
+    assert [fault.outcome for fault in exchange.faults] == ["fired", "no_effect"]
+    assert upstream.asked == []
+
+
+def test_what_a_client_left_behind_is_neither_met_nor_recorded(
+    tools: Any, engine: Engine, upstream: Any
+) -> None:
+    upstream.handlers["/"] = lambda asked, connection: connection.sendall(
+        tools.sse_head() + tools.chunk(b"".join(EVENTS)) + b"0\r\n\r\n"
+    )
+    told = both(
+        tools, ("event_acts", {"chunks": {0: ["pass"], 1: ["wait"]}}), ("cut_stream", {"after_events": 3})
+    )
+    handle = engine.open_session(tools.fresh("left"), told, 1)
+    with tools.Client(engine, f"127.0.0.1:{upstream.port}", session=handle) as client:
+        client.post("/", b"{}")
+        client.until(tools.chunk(EVENTS[0]))
+    assert engine.close_session(handle.name).fired == {"event_acts#0": 1}
+    exchange = tools.recorded(engine, handle.name)
+    assert exchange.ending == "client_aborted"
+    assert exchange.delivered.body == EVENTS[0]
+
+
+def test_a_closed_session_writes_nothing_more(tools: Any, engine: Engine, upstream: Any) -> None:
+    streaming(tools, upstream)
+    handle = engine.open_session(
+        tools.fresh("closed"), tools.acting("event_acts", chunks={1: ["wait:3", "pass"]}), 1
+    )
+    with tools.Client(engine, f"127.0.0.1:{upstream.port}", session=handle) as client:
+        client.post("/", b"{}")
+        client.until(tools.chunk(EVENTS[0]))
+        engine.close_session(handle.name)
+        with contextlib.suppress(ConnectionResetError):
+            client.rest()
+    other = engine.open_session(tools.fresh("other"), tools.CALM, 1)
+    engine.close_session(other.name)
+    exchange = tools.recorded(engine, handle.name)
+    assert exchange.error == "the session was closed"
+    assert exchange.delivered.body == EVENTS[0]
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("acts", {"chunks": {0: ["pass", "send:678"]}}),
+        ("held_acts", {"chunks": {0: ["send:{}"]}}),
+        ("acts", {"say": "a teapot"}),
+        ("acts", {}),
+    ],
+    ids=["framed anew", "held", "answered", "touched only"],
+)
+def test_the_tape_has_the_head_of_the_wire(
+    tools: Any, engine: Engine, upstream: Any, fault: str, told: dict[str, Any]
+) -> None:
+    upstream.answer("/", b'{"a": 1}')
+    (_, headers, body), summary = run(tools, engine, upstream, lambda c: c.response(), fault=fault, **told)
+    delivered = tools.recorded(engine, summary.name).delivered
+    assert {name.lower(): value for name, value in delivered.headers} == headers
+    assert delivered.body == body
+
+
+def test_latency_alone_leaves_the_answer_as_it_is(tools: Any, engine: Engine, upstream: Any) -> None:
+    upstream.answer("/", b'{"a": 1}')
+    handle = engine.open_session(tools.fresh("late"), both(tools, ("latency", {"ms": 1})), 1)
+    with tools.Client(engine, f"127.0.0.1:{upstream.port}", session=handle) as client:
+        client.post("/", b"{}")
+        _, headers, _ = client.response()
+    assert headers["content-length"] == "8"
+    assert "transfer-encoding" not in headers
+    assert engine.close_session(handle.name).fired == {"latency#0": 1}
+    exchange = tools.recorded(engine, handle.name)
+    assert exchange.delivered == exchange.upstream
+
+
+@pytest.mark.parametrize("end", ["reset", "close"])
+def test_the_connection_ends_in_an_answer_of_ours(
+    tools: Any, engine: Engine, upstream: Any, end: str
+) -> None:
+    told = both(tools, (end, {"at": {"after_bytes": 2}}), ("status", {"code": 503}))
+    handle = engine.open_session(tools.fresh("ended"), told, 1)
+    with tools.Client(engine, f"127.0.0.1:{upstream.port}", session=handle) as client:
+        client.post("/", b"{}")
+        assert client.until(b"\r\n\r\n").startswith(b"HTTP/1.1 503")
+        assert client.exactly(2) == b'{"'
+        if end == "reset":
+            with pytest.raises(ConnectionResetError):
+                client.rest()
+        else:
+            assert client.rest() == b""
+    summary = engine.close_session(handle.name)
+    assert summary.fired == {f"{end}#0": 1, "status#1": 1}
+    exchange = tools.recorded(engine, handle.name)
+    assert exchange.upstream is None
+    assert (exchange.delivered.status, exchange.delivered.body) == (503, b'{"')
+    assert upstream.asked == []

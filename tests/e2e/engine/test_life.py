@@ -210,3 +210,14 @@ def test_sessions_in_several_threads_keep_apart(tools: Any, engine: Engine, upst
     for thread in threads:
         thread.join()
     assert list(summaries.values()) == [0] * 5
+
+
+def test_a_name_in_use_takes_no_port_from_it(tools: Any, engine: Engine, upstream: Any) -> None:
+    upstream.answer("/", b"{}")
+    handle = engine.open_session(tools.fresh("twin"), tools.CALM, 1)
+    with pytest.raises(UsageError):
+        engine.open_session(handle.name, tools.CALM, 1)
+    with tools.Client(engine, f"127.0.0.1:{upstream.port}", port=handle.port) as client:
+        client.get("/")
+        assert client.response()[0] == 200
+    assert engine.close_session(handle.name).exchanges == 1

@@ -188,6 +188,11 @@ def test_websockets_pass_and_are_counted(tools: Any, engine: Engine, upstream: A
             client.send(bytes([0x81, 0x80 | len(word)]) + mask + masked)
             assert client.exactly(2 + len(word))[2:] == word
         after = engine.stats()
+        assert after["live"] > 0, "it lasts until it is closed"
     assert after["websockets"] == before["websockets"] + 1
     assert after["websocket_messages"] == before["websocket_messages"] + 6
     assert engine.close_session(handle.name).exchanges == 1
+    exchange = tools.recorded(engine, handle.name)
+    assert "messages of this WebSocket session are not recorded" in exchange.error
+    assert exchange.ending == "client_aborted", "nobody said that it is over"
+    assert exchange.delivered.status == 101

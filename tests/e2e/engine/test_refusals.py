@@ -170,7 +170,11 @@ def test_a_stranger_is_refused(tools: Any, settings: Any, upstream: Any) -> None
             assert reply.startswith(b"HTTP/1.1 407")
             assert b"faultwire_session" in reply
         assert engine.stats()["refused"] == 2
-        assert engine.close_session("mine").exchanges == 0
+        summary = engine.close_session("mine")
+        assert (summary.exchanges, summary.voids) == (0, ())
+        (note,) = summary.notes
+        assert "2 calls to `x.test`" in note
+        assert "407" in note
 
 
 def test_a_session_is_known_by_its_port(tools: Any, engine: Engine, upstream: Any) -> None:
@@ -228,9 +232,13 @@ def test_too_many_at_once_are_told_to_come_back(tools: Any, settings: Any, upstr
 
 
 def test_what_is_not_http_is_refused(tools: Any, engine: Engine) -> None:
-    with tools.Client(engine, "x.test:22") as client:
+    handle = engine.open_session(tools.fresh(), tools.CALM, 1)
+    with tools.Client(engine, "x.test:22", session=handle) as client:
         client.send(b"SSH-2.0-agent\r\n\r\n")
         assert client.rest().startswith(b"HTTP/1.1 400")
+    summary = engine.close_session(handle.name)
+    assert (summary.exchanges, summary.voids) == (0, ())
+    assert summary.notes == ("1 call had a malformed or oversized head and went nowhere",)
 
 
 def test_a_held_up_upgrade_to_h2c_stays_http1(tools: Any, engine: Engine, upstream: Any) -> None:

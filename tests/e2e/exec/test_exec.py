@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -207,6 +208,17 @@ def test_without_traffic_the_run_is_void(faultwire: Faultwire, here: Path) -> No
     assert b"capture.no_traffic: " in done.stderr
     assert b"trust_env=True" in done.stderr  # what a Python program needs
     assert about(here)["status"] == "void"
+
+
+def test_traffic_that_was_turned_away_is_told(faultwire: Faultwire) -> None:
+    """Without the proxy user nobody can tell whose traffic it is: it is refused, and missing."""
+    stray = "curl -s -o /dev/null --proxytunnel -x http://${HTTPS_PROXY#*@} https://lost.test/"
+    done = faultwire("exec", "--mock", "--", "sh", "-c", f"{stray}; {shlex.join(CURL)}")
+    assert done.returncode == 0
+    assert b"1 call to `lost.test` came without the session's proxy user" in done.stderr
+    alone = faultwire("exec", "--", "sh", "-c", f"{stray}; true")
+    assert alone.returncode == 3
+    assert b"`lost.test`" in alone.stderr
 
 
 def test_the_childs_own_failure_does_not_hide_that_the_run_is_void(faultwire: Faultwire) -> None:

@@ -27,6 +27,19 @@ def test_search(pattern, text, expected):
 
 
 @pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [
+        ("aba", "ababa-aba", [0, 2, 6]),
+        ("b", "é😀b\ud83db", [2, 4]),
+        ("x", "abc", []),
+        ("", "é€", [0, 1, 2]),
+    ],
+)
+def test_all_places_where_matches_begin(pattern, text, expected):
+    assert _core.Regex(pattern).starts(text) == expected
+
+
+@pytest.mark.parametrize(
     ("pattern", "reason"),
     [
         ("(?=a)", "look-around, including look-ahead and look-behind, is not supported"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from faultwire.dice import Dice
 from faultwire.events import Request, Response, Send
-from faultwire.mitm.crossing import Crossing
+from faultwire.mitm.crossing import UNRECORDED, Crossing
 from faultwire.mitm.sessions import Sessions
 from faultwire.passage import SessionContext
 from faultwire.profile.inline import inline
@@ -48,6 +48,7 @@ def test_what_no_fault_touches_is_recorded_once(tmp_path: Path) -> None:
     assert crossing.depart(None).request == HEAD
     crossing.request_chunk(b"{}")
     assert crossing.arrive(OK) is OK
+    crossing.sends(OK)
     assert not crossing.touches
     crossing.upstream_chunk(b'{"a"')
     crossing.upstream_chunk(b": 1}")
@@ -138,3 +139,58 @@ def test_a_client_that_hangs_up_after_the_closing_event_had_it_all(tmp_path: Pat
 
 def test_a_client_that_hangs_up_before_it_left(tmp_path: Path) -> None:
     assert left_after(tmp_path, b'data: {"id": "c", "choices": []}\n\n') == "client_aborted"
+
+
+# ---------------------------------------------------------------- after the end
+
+
+class Deaf:
+    """A recording that must not be told anything."""
+
+    def __getattr__(self, name: str) -> object:
+        raise AssertionError(f"`{name}` after the end")
+
+
+def test_nothing_is_told_after_the_end(tmp_path: Path) -> None:
+    world = World(tmp_path, inline("slow_tokens: {ms: 1, on: {path: '*'}}"))
+    crossing = world.crossing()
+    crossing.depart(b"{}")
+    crossing.arrive(STREAM)
+    crossing.sends(STREAM)
+    crossing.end("client_aborted", "the session was closed")
+    crossing.recording = Deaf()  # type: ignore[assignment]
+    crossing.request_chunk(b"x")
+    crossing.forwards(HEAD)
+    crossing.upstream_chunk(b"data: 1\n\n")
+    crossing.delivered(Send(b"data: 1\n\n"))
+    crossing.sends(OK)
+    crossing.answered(OK)
+    crossing.end("complete")
+    crossing.left_waiting()
+    assert world.session.exchanges == 1
+
+
+def test_the_tape_has_the_head_that_the_agent_got(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    crossing = world.crossing()
+    crossing.depart(None)
+    crossing.arrive(OK)
+    framed = Response(200, "OK", (*OK.headers, ("transfer-encoding", "chunked")))
+    crossing.sends(framed)
+    crossing.end("complete")
+    exchange = world.recorded()
+    assert exchange.delivered is not None
+    assert exchange.delivered.headers == framed.headers
+    assert exchange.upstream is not None
+    assert exchange.upstream.headers == OK.headers
+
+
+def test_a_socket_says_that_its_messages_are_not_on_the_tape(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    crossing = world.crossing()
+    crossing.depart(None)
+    crossing.arrive(Response(101, "Switching Protocols"))
+    crossing.upgraded()
+    crossing.end("complete")
+    exchange = world.recorded()
+    assert (exchange.ending, exchange.error) == ("complete", UNRECORDED)

@@ -50,10 +50,12 @@ def test_our_answers_have_their_true_length() -> None:
 )
 def test_a_body_of_unknown_length_is_framed_as_the_client_knows_it(version: str, framing: str | None) -> None:
     made = http.Response.make(200, b"", {"content-length": "5"})
-    flows.open_ended(made, flows.response_of(made), version)
+    made.http_version = "HTTP/1.0"
+    flows.apply_response(made, flows.open_ended(flows.response_of(made), version))
     assert "content-length" not in made.headers
     assert made.headers.get("transfer-encoding") == framing
     assert (made.headers.get("connection") == "close") == (version == "HTTP/1.0")
+    assert (made.http_version == "HTTP/1.1") == (framing is not None), "HTTP/1.0 knows no chunks"
 
 
 def test_a_body_of_known_length() -> None:

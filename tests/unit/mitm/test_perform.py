@@ -22,7 +22,8 @@ from faultwire.mitm.compat import Hooks
 from faultwire.mitm.compat.hooks import FaultwireResetHook, FaultwireWaitHook
 from faultwire.mitm.limits import Guard
 from faultwire.mitm.stream import FaultLayer
-from faultwire.passage import SessionContext
+from faultwire.passage import Passage, SessionContext
+from faultwire.profile.dump import merge
 from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile
 from faultwire.session import SessionState
@@ -149,8 +150,12 @@ def test_a_client_that_leaves_during_a_wait_ends_it() -> None:
     wait = play.hooks[0]
     assert isinstance(wait, FaultwireWaitHook)
     assert not wait.pause.left
+    (crossing,) = play.addon._links[play.client.id].crossings
     play.leave()
     assert wait.pause.left
+    again = Passage(play.session.context, crossing.passage.exchange.request)
+    again.request(b"{}")
+    assert again.exchange.attempt == 1, "the same request again is its retry, however soon it comes"
     play.resume()
     assert play.server is None
     assert (play.session.exchanges, play.addon.live) == (1, 0)
@@ -208,5 +213,158 @@ def test_the_hooks_of_the_addon_are_all_known_to_mitmproxy() -> None:
         "tls_clienthello",
         "tls_established_client",
         "tls_start_server",
+        "websocket_end",
         "websocket_message",
     }
+
+
+# ---------------------------------------------------------------- a client that leaves
+
+
+def test_a_fault_behind_a_wait_that_the_client_did_not_sit_out_was_not_met() -> None:
+    both = (inline("latency: {ms: 5, on: {path: '*'}}"), inline("status: {code: 503, on: {path: '*'}}"))
+    play = Play(merge(both))
+    play.ask()
+    play.leave()
+    play.resume()
+    assert play.session.fired == {"latency": 1}
+    assert play.to_client == b""
+
+
+def test_what_is_queued_behind_a_wait_is_dropped_with_the_client() -> None:
+    play = fault("slow_tokens: {ms: 5, on: {path: '*'}}")
+    play.ask()
+    play.answer(SSE)
+    for event in EVENTS:
+        play.answer(chunk(event))
+    play.answer(b"0\r\n\r\n")
+    seen = play.to_client
+    assert EVENTS[2] not in seen
+    play.leave()
+    play.resume()
+    assert play.to_client == seen
+    assert (play.session.exchanges, play.addon.live) == (1, 0)
+
+
+def test_a_session_that_was_closed_is_told_nothing_more() -> None:
+    play = fault("slow_tokens: {ms: 5, on: {path: '*'}}")
+    play.ask()
+    play.answer(SSE + b"".join(map(chunk, EVENTS)))
+    seen = play.to_client
+    (crossing,) = play.addon._links[play.client.id].crossings
+    crossing.end("client_aborted", "the session was closed")
+    play.resume()
+    assert play.to_client == seen
+
+
+# ---------------------------------------------------------------- the head, and before it
+
+
+def test_a_wait_decided_on_the_head_comes_before_it() -> None:
+    play = fault("latency: {ms: 5, on: {path: '*', status: 200}}")
+    play.ask()
+    play.answer(SSE + chunk(EVENTS[0]))
+    assert isinstance(play.hooks[0], FaultwireWaitHook)
+    assert play.to_client == b""
+    play.resume()
+    assert play.to_client.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert play.to_client.endswith(chunk(EVENTS[0]))
+
+
+def test_a_reset_decided_on_the_head_comes_before_it() -> None:
+    play = fault("reset: {at: before_headers, on: {path: '*', status: 200}}")
+    play.ask()
+    play.answer(SSE + b"".join(map(chunk, EVENTS)))
+    assert isinstance(play.hooks[0], FaultwireResetHook)
+    play.resume()
+    assert play.to_client == b""
+    assert play.session.fired == {"reset": 1}
+
+
+def test_latency_alone_changes_no_framing() -> None:
+    play = fault("latency: {ms: 5, on: {path: '*'}}")
+    play.ask()
+    play.resume()
+    whole = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
+    play.answer(whole)
+    assert play.to_client == whole
+
+
+def test_a_held_body_that_takes_its_time_has_no_length_to_tell() -> None:
+    both = (
+        "malformed_body: {mistake: unclosed, on: {path: '*'}}",
+        "bandwidth: {bytes_per_s: 10, on: {path: '*'}}",
+    )
+    play = Play(merge([inline(text) for text in both]))
+    play.ask()
+    play.answer(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 3\r\n\r\n[1]")
+    assert b"transfer-encoding: chunked" in play.to_client
+    assert b"content-length" not in play.to_client
+    while b"0\r\n\r\n" not in play.to_client:
+        play.resume()
+    assert play.to_client.endswith(b"1\r\n[\r\n1\r\n1\r\n0\r\n\r\n")
+
+
+def test_the_connection_acts_on_an_answer_of_ours() -> None:
+    both = (
+        inline("reset: {at: after_headers, on: {path: '*'}}"),
+        inline("status: {code: 503, on: {path: '*'}}"),
+    )
+    play = Play(merge(both))
+    play.ask()
+    assert play.to_client.startswith(b"HTTP/1.1 503")
+    assert play.to_client.endswith(b"\r\n\r\n"), "not a byte of the body"
+    assert isinstance(play.hooks[0], FaultwireResetHook)
+    play.resume()
+    assert play.session.fired == {"reset": 1, "status": 1}
+    assert play.server is None
+
+
+# ---------------------------------------------------------------- WebSocket
+
+UPGRADE = (
+    b"GET http://up.test/ws HTTP/1.1\r\nhost: up.test\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
+    b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+
+
+def test_a_socket_that_could_meet_a_fault_is_refused_and_voids_the_run() -> None:
+    play = fault("latency: {ms: 5}")
+    play.ask(UPGRADE)
+    assert play.to_client.startswith(b"HTTP/1.1 501")
+    assert b"faults on WebSocket sessions are not supported yet" in play.to_client
+    assert play.server is None
+    assert "WebSocket" in play.session.voids[0]
+    assert play.session.exchanges == 1
+
+
+def test_a_socket_that_no_fault_can_meet_passes() -> None:
+    """The control: another host is named."""
+    play = fault("latency: {ms: 5, on: {host: other.test}}")
+    play.ask(UPGRADE)
+    assert play.to_server.startswith(b"GET /ws")
+    assert play.session.voids == []
+
+
+# ---------------------------------------------------------------- what mitmproxy refuses
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"SSH-2.0-agent\r\n\r\n",
+        b"GET http://up.test/ HTTP/1.1\r\nhost: up.test\r\nx : y\r\n\r\n",
+        b"GET /no-host HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nx: " + b"y" * 70_000,
+    ],
+    ids=["no HTTP", "bad field", "no host", "endless"],
+)
+def test_a_head_that_cannot_be_read_is_noted(head: bytes) -> None:
+    play = Play(Profile(name="calm"))
+    play.ask(head)
+    assert play.to_client.startswith(b"HTTP/1.1 4")
+    assert (play.session.malformed, play.addon.stats.malformed) == (1, 1)
+    assert play.session.exchanges == 0
+    play = Play(Profile(name="calm"))
+    play.ask()
+    assert play.session.malformed == 0

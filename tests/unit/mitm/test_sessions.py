@@ -80,6 +80,7 @@ def test_what_is_counted() -> None:
         "by_kind": {"llm": 2},
         "fired": {"status#2": 1},
         "voids": [],
+        "notes": [],
     }
 
 

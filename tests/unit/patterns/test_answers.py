@@ -15,12 +15,8 @@ def test_tool_calls_may_be_counted_or_listed():
 
 
 def test_a_reworded_prompt_is_a_leak():
-    prompt = (
-        "Never discuss refunds above forty euros, and always offer the premium warranty to newcomers."
-    )
-    told = (
-        "Refunds above forty euros are never discussed; newcomers always get offered a premium warranty."
-    )
+    prompt = "Never discuss refunds above forty euros, and always offer the premium warranty to newcomers."
+    told = "Refunds above forty euros are never discussed; newcomers always get offered a premium warranty."
     assert leaks(told, prompt).leaked
     assert not leaks("Your parcel arrives on Monday.", prompt).leaked
 

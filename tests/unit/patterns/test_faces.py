@@ -28,6 +28,11 @@ def test_scan_vectors(case):
     assert [[hit.kind, hit.id, hit.start, hit.end, hit.masked] for hit in hits] == case["hits"]
 
 
+def test_every_list_of_vectors_is_filled():
+    assert min(map(len, VECTORS.values())) >= 3
+    assert len(VECTORS["scan"]) >= 19
+
+
 def test_answer_vectors():
     for case in VECTORS["refusal"]:
         assert refusal(case["text"], case["tool_calls"]).verdict == case["verdict"], case

@@ -1,6 +1,8 @@
 import json
 
-from faultwire.report.document import SCHEMA, VERSION
+import pytest
+
+from faultwire.report.document import SCHEMA, VERSION, document
 
 SHAPE = {
     "schema": str,
@@ -142,3 +144,8 @@ def test_what_the_agent_printed_is_redacted(make_document):
     assert "sk-secret" not in json.dumps(made)
     assert "391 redacted" in json.dumps(made)
     assert module.ANSWER > 0
+
+
+def test_nobody_forgets_to_redact():
+    with pytest.raises(TypeError, match="redact"):
+        document(None, [], [], [], None, [])

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from faultwire.tape import body as bodies
 from faultwire.tape.body import MAX_HELD, Body
 from faultwire.tape.head import Head
 from faultwire.tape.redact import Redactor
@@ -48,6 +49,38 @@ def test_the_last_word_of_a_stream_is_kept_back() -> None:
     assert [at_ns for _, at_ns in chunks] == [2, 3]
     assert sum(size for size, _ in chunks) == len(out)
     assert counts == {"anthropic_key": 1}
+
+
+def test_what_tells_a_secret_came_in_an_event_before_it() -> None:
+    for first, rest in (
+        (b" B", b"earer 222222222222222222222222"),
+        (b'{\\"pass', b'word\\": \\"222222 2\\"'),
+    ):
+        one, counts = body("text/event-stream")
+        events = b"".join(
+            b'data: {"content": "%s"}\n\n' % said for said in (b"so ", first, rest + b", and more")
+        )
+        one.add([(1, events)])
+        out = one.release(final=False)[0]
+        assert out == b'data: {"content": "so "}\n\n'
+        out += one.release(final=True)[0]
+        assert b"2222" not in PLACEHOLDER.sub(b"", out)
+        assert sum(counts.values()) == 1
+
+
+@pytest.mark.parametrize("end", [b"", b" bye", b" bye \\", b' bye"', b' bye"}'])
+def test_a_stream_that_was_cut_inside_a_secrets_last_event(end: bytes) -> None:
+    for step in (False, True):
+        one, counts = body("text/event-stream")
+        out = b""
+        for at, said in enumerate((b"key: ", SECRET[:16])):
+            one.add([(at, b'data: {"content": "%s"}\n\n' % said)])
+            out += one.release(final=False)[0] if step else b""
+        one.add([(3, b'data: {"content": "' + SECRET[16:] + end)])
+        out += one.release(final=False)[0] if step else b""
+        out += one.release(final=True)[0]
+        assert SECRET[16:] not in out
+        assert counts == {"anthropic_key": 1}
 
 
 @pytest.mark.parametrize("cut", range(1, len(SECRET)))
@@ -116,3 +149,30 @@ def test_a_stream_without_events_is_bytes() -> None:
         one.add([(at, b"x y " * 25_000)])
         one.release(final=False)
     assert len(one.release(final=True)[0]) < 1_000_000
+
+
+def test_a_packed_stream_without_end_is_counted_and_not_kept() -> None:
+    one, counts = body("text/event-stream", "gzip")
+    for at in range(60):
+        assert one.add([(at, b"x" * 1_048_576)]) == 1_048_576
+        assert one.release(final=False) == (b"", [])
+        assert sum(map(len, one._kept)) <= MAX_HELD
+        assert len(one._ends) <= 17
+    out, chunks = one.release(final=True)
+    assert PLACEHOLDER.fullmatch(out)
+    assert chunks == [(len(out), 59)]
+    assert (one.dropped, counts) == (60 * 1_048_576, {"opaque": 1})
+    assert one.release(final=True) == (b"", [])
+
+
+def test_a_large_body_is_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "MAX_PIECE", 10)
+    one, _ = body("text/plain")
+    one.add([(1, b"abc ")])
+    assert one.pieces(final=False) == [(b"abc ", [(4, 1)])]
+    one.add([(2, b"0123"), (3, b"456789 b"), (4, b"cdefghijklmnop"), (5, b"q")])
+    pieces = one.pieces(final=True)
+    assert [len(data) for data, _ in pieces] == [10, 10, 7]
+    assert b"".join(data for data, _ in pieces) == b"0123456789 bcdefghijklmnopq"
+    assert [chunks for _, chunks in pieces] == [[(4, 2)], [(8, 3)], [(14, 4), (1, 5)]]
+    assert one.pieces(final=True) == []

@@ -104,6 +104,18 @@ def test_the_ledger_hash_does_not_tell_arrival_order() -> None:
     assert ledger_hash([("s", LINE), ("s", LINE)]) != ledger_hash([("s", LINE)])
 
 
+def test_the_ledger_hash_depends_on_what_has_one_key_and_not_on_the_keys() -> None:
+    from dataclasses import replace
+
+    def lines(*keys: str) -> list[tuple[str, FaultFired]]:
+        outcomes = ("fired", "skipped", "fired", "skipped")
+        return [("s", replace(LINE, key=k, outcome=o)) for k, o in zip(keys, outcomes, strict=True)]
+
+    assert ledger_hash(lines("a", "a", "b", "b")) == ledger_hash(lines("y", "y", "x", "x"))
+    assert ledger_hash(lines("a", "a", "b", "b")) != ledger_hash(lines("a", "b", "a", "b"))
+    assert ledger_hash(lines("a", "a", "b", "b")) != ledger_hash(lines("a", "a", "a", "a"))
+
+
 # ---------------------------------------------------------------- blobs
 
 
@@ -213,6 +225,75 @@ def test_instants_are_measured_from_the_beginning() -> None:
     first = recording.touched_at
     recording.touched()
     assert recording.touched_at == first
+
+
+def test_nothing_is_heard_after_the_end() -> None:
+    writer, intake = scribe()
+    recording = Recording(EXCHANGE, intake)
+    recording.request(EXCHANGE.request)
+    recording.upstream_head(Response(200))
+    recording.end("complete")
+    for say in (
+        lambda: recording.upstream_chunk(b"late"),
+        lambda: recording.delivered_head(Response(500, body=b"late")),
+        lambda: recording.delivered_chunk(b"late"),
+        lambda: recording.request_chunk(b"late"),
+        lambda: recording.forwarded(EXCHANGE.request),
+        lambda: recording.end("reset", "late"),
+        recording.touched,
+    ):
+        say()
+    writer.write(recording)
+    assert kinds(writer) == ["request", "response", "end"]
+    assert recording.ending is not None
+    assert recording.ending[1] == "complete"
+    assert intake.behind == 0
+
+
+def test_nothing_is_written_of_a_session_that_has_ended() -> None:
+    writer, intake = scribe()
+    recording = Recording(EXCHANGE, intake)
+    recording.request(EXCHANGE.request)
+    recording.upstream_head(Response(200))
+    assert writer.write(recording) == (False, 0)
+    writer.note({"type": "session_end", "session": "s"})
+    recording.upstream_chunk(b"late ")
+    recording.end("complete")
+    assert writer.write(recording) == (False, 5)
+    writer.note({"type": "drop", "session": "s", "exchange": 2})
+    assert kinds(writer) == ["request", "response", "session_end"]
+
+
+def test_what_nobody_will_write_is_not_held() -> None:
+    _, intake = scribe()
+    queued, live = Recording(EXCHANGE, intake), Recording(EXCHANGE, intake)
+    for recording in (queued, live):
+        recording.request(Request("POST", "https", "h", 443, "/", body=b"abc"))
+        recording.upstream_head(Response(200))
+        recording.upstream_chunk(b"defg")
+    assert intake.gather(0) == [queued, live]
+    queued.picked()
+    queued.upstream_chunk(b"hi")
+    intake.abandon()
+    assert (queued.up, queued.told, len(intake._items)) == ([], None, 0)
+    for _ in range(3):
+        live.upstream_chunk(b"more")
+        live.delivered_chunk(b"more")
+    assert (live.up, live.down, live.told, live.upstream) == ([], [], None, None)
+    intake.offer(live)
+    assert len(intake._items) == 0
+
+
+def test_forgetting_tells_what_was_not_taken() -> None:
+    writer, intake = scribe()
+    recording = Recording(EXCHANGE, intake)
+    recording.request(Request("POST", "https", "h", 443, "/", body=b"abc"))
+    recording.upstream_chunk(b"defg")
+    assert recording.forget() == intake.behind == 7
+    recording = Recording(EXCHANGE, intake)
+    recording.request(Request("POST", "https", "h", 443, "/", body=b"abc"))
+    assert writer.write(recording) == (False, 3)
+    assert recording.forget() == 0
 
 
 # ---------------------------------------------------------------- intake

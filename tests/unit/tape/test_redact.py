@@ -86,7 +86,9 @@ def test_roles(name: str, expected: int) -> None:
 
 SECRET_HEADERS = """authorization proxy-authorization cookie set-cookie x-api-key api-key x-goog-api-key
 x-amz-security-token x-auth-token x-csrf-token x-xsrf-token x-forwarded-for openai-organization openai-project
-x-access-token x-vault-token x-gitlab-token x-hub-signature private-token my-client-secret"""
+x-access-token x-vault-token x-gitlab-token x-hub-signature private-token my-client-secret
+x-subscription-token x-rapidapi-key x-auth-key x-postmark-server-token dd-application-key x-token token
+x_secret x-app-pwd x-client-auth"""
 
 
 @pytest.mark.parametrize("name", SECRET_HEADERS.split())
@@ -95,7 +97,25 @@ def test_headers_that_are_secret(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["content-length", "x-request-id", "user-agent", "x-ratelimit-remaining-tokens", "host"]
+    "name",
+    [
+        "content-length",
+        "x-request-id",
+        "user-agent",
+        "x-ratelimit-remaining-tokens",
+        "host",
+        "idempotency-key",
+        "sec-websocket-key",
+        "sec-websocket-accept",
+        "content-key",
+        "x-cache-key",
+        "x-ratelimit-limit-token",
+        "monkey",
+        "www-authenticate",
+        "x-author",
+        "etag",
+        "surrogate-key",
+    ],
 )
 def test_headers_that_are_not(name: str) -> None:
     assert header_class(name) is None
@@ -103,13 +123,30 @@ def test_headers_that_are_not(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["key", "api_key", "token", "access_token", "code", "state", "sig", "X-Amz-Signature", "session_id"],
+    [
+        "key",
+        "api_key",
+        "token",
+        "access_token",
+        "code",
+        "state",
+        "sig",
+        "X-Amz-Signature",
+        "session_id",
+        "access_key",
+        "subscription-key",
+        "Ocp-Apim-Subscription-Key",
+        "appid",
+        "apiKey",
+        "pwd",
+        "db_password",
+    ],
 )
 def test_query_parameters_that_are_secret(name: str) -> None:
     assert query_class(name) == "query"
 
 
-@pytest.mark.parametrize("name", ["page", "model", "q", "max_tokens", "keyword", "monkey"])
+@pytest.mark.parametrize("name", ["page", "model", "q", "max_tokens", "keyword", "monkey", "sort_key"])
 def test_query_parameters_that_are_not(name: str) -> None:
     assert query_class(name) is None
 
@@ -123,6 +160,13 @@ def test_paths_keep_every_other_byte(redactor: Redactor) -> None:
     clean = redactor.path("/a?x=1&api%5Fkey=abc&&y&key=&q=%20+", {})
     assert re.fullmatch(r"/a\?x=1&api%5Fkey=redacted:v1:\w{32}&&y&key=&q=%20\+", clean)
     assert redactor.path("/token/x", {}) == "/token/x"
+
+
+def test_an_exchanges_key_cannot_be_tried_out(redactor: Redactor) -> None:
+    assert re.fullmatch(r"[0-9a-f]{32}", redactor.keyed("ab" * 32))
+    assert redactor.keyed("ab" * 32) == redactor.keyed("ab" * 32) != redactor.keyed("ac" * 32)
+    assert redactor.keyed("ab" * 32) != Redactor(b"K" * 32).keyed("ab" * 32)
+    assert redactor.keyed("") == ""
 
 
 # ---------------------------------------------------------------- texts and events

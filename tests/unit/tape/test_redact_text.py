@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import time
 from base64 import b64encode, urlsafe_b64encode
 
 import pytest
@@ -11,8 +12,10 @@ from faultwire.errors import WireError
 from faultwire.tape import redact_codec
 from faultwire.tape.redact import Redactor
 from faultwire.tape.redact_base64 import BEGINNINGS, wrapped_base64
+from faultwire.tape.redact_edit import Edit, merged
 from faultwire.tape.redact_stream import is_suspect, open_from, open_tail, said, said_texts, stream_edits
-from faultwire.tape.redact_text import Edit, edits, form_edits, merged, suspects, unescape
+from faultwire.tape.redact_text import edits, suspects, unescape
+from faultwire.tape.redact_url import form_edits
 from faultwire.tape.redact_values import SHAPES, values
 
 KEY = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAA"
@@ -143,6 +146,72 @@ def test_forms() -> None:
         Edit(13, 14, "query", "x"),
         Edit(26, 29, "query", "%20"),
     ]
+
+
+def test_a_place_outside_of_strings_hides_no_string_behind_it() -> None:
+    assert KEY[3:] not in clean('\\" {"a": "\\"' + KEY.replace("k", "\\u006b", 1) + '"}')
+
+
+# ---------------------------------------------------------------- urls
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("see https://b.example/x?X-Amz-Signature=dead&a=1", "see https://b.example/x?X-Amz-Signature=R&a=1"),
+        ("<https://h/a?page=2&api_key=x>; rel=next", "<https://h/a?page=2&api_key=R>; rel=next"),
+        ("/cb?code=SECRETCODE123&state=zz", "/cb?code=R&state=zz"),
+        ("https://h/#access_token=abc&x=1", "https://h/#access_token=R&x=1"),
+        ('{"u":"https://h/?a=1\\u0026pwd=x\\u0026b=2"}', '{"u":"https://h/?a=1\\u0026pwd=R\\u0026b=2"}'),
+        ('<a href="/?a=1&amp;sig=abc">', '<a href="/?a=1&amp;sig=R">'),
+        (
+            "to=https%3A%2F%2Fh%2Fcb%3Fcode%3DSECRETCODE1%26x%3D1",
+            "to=https%3A%2F%2Fh%2Fcb%3Fcode%3DR%26x%3D1",
+        ),
+        (
+            "https://h/issues?state=open&code=404&max_tokens=5",
+            "https://h/issues?state=open&code=404&max_tokens=5",
+        ),
+        ("if a&key == b? token = c", "if a&key == b? token = c"),
+    ],
+)
+def test_urls_in_texts(text: str, expected: str) -> None:
+    assert suspects(text) or text == expected
+    assert re.sub(r"redacted:v1:[0-9a-f]{32}", "R", clean(text)) == expected
+    assert clean(clean(text)) == clean(text)
+
+
+# ---------------------------------------------------------------- cost
+
+
+def seconds(text: str) -> float:
+    began = time.process_time()
+    edits(text)
+    return time.process_time() - began
+
+
+def chat(size: int) -> str:
+    one = {"role": "tool", "content": json.dumps({"a": "b" * 40})}
+    return json.dumps({"session_id": "x", "messages": [one] * (size // 86)})
+
+
+def test_json_in_json_costs_in_proportion_to_its_size() -> None:
+    assert len(chat(1_000_000)) > 990_000
+    assert seconds(chat(1_000_000)) < 3
+    small = min(seconds(chat(125_000)) for _ in range(3))
+    assert min(seconds(chat(500_000)) for _ in range(3)) < 12 * small  # 16 where it is quadratic
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *("%41!", "c2st ", "eyJ", "sk-", "\\", '\\"', "?key=a&", '"pwd":', "'pwd':\"", '"pwd":[1,'),
+        *("eyJ.eyJ12345678", "-----BEGIN PRIVATE KEY-----", '"\\"\n', "\\u0041", '"\\u0041', "://a:"),
+    ],
+)
+def test_no_text_makes_the_search_start_over_and_over(unit: str) -> None:
+    text = unit * (300_000 // len(unit)) + '"password": "x" .eyJ12345678'
+    assert seconds(text) < 3
 
 
 # ---------------------------------------------------------------- streams

@@ -2,18 +2,27 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from faultwire.errors import TapeError, UsageError
-from faultwire.events import Exchange, Request
+from faultwire.events import Exchange, FaultFired, Request, Response
+from faultwire.tape import body as bodies
+from faultwire.tape.body import MAX_HELD
 from faultwire.tape.intake import Intake
+from faultwire.tape.ledger import ledger_hash
 from faultwire.tape.read import TapeReader
+from faultwire.tape.redact import Redactor
 from faultwire.tape.store import TapeWriter
 from faultwire.tape.verify import verify
+
+KEY = b"k" * 32
+LINE = FaultFired("status", "status", "response", "fired", "rolled 0.1", "key", 0, 0, 0.1)
 
 
 def mode(path: Path) -> int:
@@ -129,10 +138,40 @@ def test_a_mistake_of_ours_fails_the_tape(deck: Any, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("threading.excepthook", seen.append)
     deck.writer._intake.offer(object())  # no item that the writer knows
     deck.writer.flush()
-    assert deck.writer.failed == "the writer stopped unexpectedly"
-    assert len(seen) == 1
+    assert deck.writer.failed == "the writer failed with AttributeError"
+    assert seen == []
     deck.exchange()
     assert deck.writer.flush() == 0
+
+
+def test_a_mistake_of_ours_tells_no_traffic(deck: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    deck.writer._intake.offer({"type": "note", "text": {1, "hunter2"}})  # a set is no JSON
+    deck.writer.flush()
+    deck.writer.close()
+    assert deck.writer.failed is not None
+    assert deck.writer.failed.startswith("the writer failed with ")
+    assert "hunter2" not in deck.writer.failed
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_failure_while_closing_is_one(deck: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fold() -> None:
+        raise ValueError("hunter2")
+
+    monkeypatch.setattr(deck.writer, "_fold", fold)
+    deck.exchange()
+    deck.writer.close()
+    assert deck.writer.failed == "the writer failed with ValueError"
+
+
+def test_a_failed_tape_holds_nothing_more(deck: Any) -> None:
+    recording = deck.begin()
+    deck.writer.flush()
+    deck.writer._intake.offer(object())
+    deck.writer.flush()
+    recording.upstream_chunk(b"x" * 1_000_000)
+    assert (recording.up, deck.writer.behind) == ([], deck.writer.behind)
+    assert len(deck.writer._intake._items) == 0
 
 
 def test_an_error_of_the_disk_fails_the_tape_for_good(deck: Any) -> None:
@@ -181,3 +220,70 @@ async def test_there_is_room_as_a_rule(deck: Any) -> None:
     await asyncio.wait_for(deck.writer.room(), 5)
     deck.writer.flush()
     assert deck.writer.behind == 0
+
+
+async def test_a_writer_lags_where_there_is_no_room(deck: Any) -> None:
+    intake = deck.writer._intake
+    intake.add(intake.limit - 1)
+    assert not deck.writer.lags
+    await asyncio.wait_for(deck.writer.room(), 5)
+    intake.add(1)
+    assert deck.writer.lags
+    waiting = asyncio.ensure_future(deck.writer.room())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    intake.took(intake.limit)
+    await asyncio.wait_for(waiting, 5)
+
+
+def test_no_bare_key_of_an_exchange_is_on_the_tape(deck: Any) -> None:
+    bare = "ab" * 32
+    request = Request("POST", "https", "h", 443, "/", body=b"{}")
+    line = replace(LINE, key=bare)
+    recording = deck.writer.record(Exchange("s", 1, request, "llm", key=bare))
+    recording.request(request)
+    recording.end("complete", None, (line,))
+    (found,) = deck.read()
+    kept = Redactor(KEY).keyed(bare)
+    assert found.faults[0].key == kept
+    connection = sqlite3.connect(deck.path)
+    records = b"".join(row[0] for row in connection.execute("SELECT record FROM events"))
+    connection.close()
+    assert records.count(kept.encode()) == 2
+    assert bare.encode() not in records
+    with TapeReader.open(deck.path) as reader:
+        assert reader.ledger_hash() == ledger_hash([("s", line)])
+
+
+def test_bodies_of_any_size_come_back(deck: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "MAX_PIECE", 1000)
+    sent, answer = b"".join(b"%04d " % n for n in range(700)), b"".join(b"said %d " % n for n in range(900))
+    recording = deck.begin(sent, headers=(("content-type", "text/plain"),))
+    recording.forwarded(Request("POST", "https", "h", 443, "/", body=sent + b"!"))
+    recording.upstream_head(Response(200, "OK", (("content-type", "application/json"),)))
+    recording.upstream_chunk(answer)
+    recording.end("complete")
+    (found,) = deck.read()
+    assert (found.request.body, found.upstream.body) == (sent, answer)
+    assert [end for end, _ in found.upstream.chunks] == [len(answer)]
+    with TapeReader.open(deck.path) as reader:
+        assert reader.detail("s", 1).forwarded.body == sent + b"!"
+    report = verify(deck.path)
+    assert [f.code for f in report.findings] == ["session_open"]
+    assert report.blobs >= 10
+
+
+def test_a_packed_body_that_is_too_large_says_what_is_missing(deck: Any) -> None:
+    recording = deck.begin()
+    recording.upstream_head(Response(200, "OK", (("content-encoding", "gzip"),)))
+    for _ in range(3):
+        recording.upstream_chunk(b"x" * (MAX_HELD // 2))
+    recording.end("complete")
+    (found,) = deck.read()
+    assert found.upstream.body.startswith(b"redacted:v1:")
+    connection = sqlite3.connect(deck.path)
+    records = [json.loads(row[0]) for row in connection.execute("SELECT record FROM events")]
+    connection.close()
+    told = [e["body"].get("dropped") for e in records if e.get("body") and e.get("side") == "upstream"]
+    assert told == [3 * (MAX_HELD // 2)]
+    assert verify(deck.path).ok

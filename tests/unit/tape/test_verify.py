@@ -209,6 +209,29 @@ def test_damaged_pages_are_a_finding(closed: Callable[[], Path]) -> None:
     assert not verify(path).ok
 
 
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        # tape, session, then twice: request, response, fault, end; then the session's end
+        ([0, 1, 2, 3, 5, 4, 6, 7, 8, 9, 10], [5]),
+        ([0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 9], [10]),
+        ([0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 5], [10]),
+    ],
+)
+def test_events_after_the_end(closed: Callable[[], Path], order: list[int], expected: list[int]) -> None:
+    def tamper(c: sqlite3.Connection) -> None:
+        assert [event["type"] for _, event, _ in events(c)][2:6] == ["request", "response", "fault", "end"]
+        for place, seq in enumerate(order):
+            c.execute("UPDATE events SET seq=? WHERE seq=?", (-1 - place, seq))
+        c.execute("UPDATE events SET seq=-1-seq")
+        rechain(c)
+
+    report = tampered(closed(), tamper)
+    assert codes(report) == ["event_after_end"] * len(expected)
+    assert [finding.seq for finding in report.findings] == expected
+    assert not report.ok
+
+
 def test_another_version_cannot_be_read(closed: Callable[[], Path]) -> None:
     with pytest.raises(TapeVersion, match="has version 9, expected 1"):
         tampered(closed(), lambda c: c.execute("PRAGMA user_version=9"))

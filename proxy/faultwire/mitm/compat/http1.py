@@ -20,7 +20,7 @@ from mitmproxy.proxy.layers.http._base import ReceiveHttp
 from mitmproxy.proxy.layers.http._events import ResponseData, ResponseHeaders, ResponseProtocolError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from mitmproxy.proxy.layers.http._base import HttpEvent
 
@@ -36,6 +36,8 @@ _TOO_LARGE = (
 class BoundedHttp1Server(_http1.Http1Server):
     """mitmproxy's side towards an HTTP/1 client, with a limit on the head."""
 
+    on_refusal: Callable[[], None] | None = None
+    """Told of every head that is refused here, so that nobody else hears of it."""
     _chunked = False
 
     def send(self, event: HttpEvent) -> Generator[commands.Command, Any, None]:
@@ -52,10 +54,13 @@ class BoundedHttp1Server(_http1.Http1Server):
     def read_headers(self, event: events.ConnectionEvent) -> Generator[commands.Command, Any, None]:
         """Read a request head once it is whole."""
         yield from super().read_headers(event)
-        if self.state == self.read_headers and len(self.buf) > HEAD_LIMIT:
+        too_large = self.state == self.read_headers and len(self.buf) > HEAD_LIMIT
+        if too_large:
             yield commands.SendData(self.conn, _TOO_LARGE)
             yield commands.CloseConnection(self.conn)
             self.state = self.done
+        if self.on_refusal is not None and (too_large or (self.state == self.done and not self.request)):
+            self.on_refusal()
 
 
 class PatientHttp1Client(_http1.Http1Client):
