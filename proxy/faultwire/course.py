@@ -139,7 +139,9 @@ class Course:
         self._chain = sorted(self.all, key=_depth)
         met = [running for running in self._chain if running.mutator and running.mutator.effect]
         for at, running in enumerate(self._chain):  # each sees the head as those before it leave it
-            self._drop_unfit(running, replace(exchange, response=response), streams)
+            if exchange.response is not response:
+                exchange = replace(exchange, response=response)
+            self._drop_unfit(running, exchange, streams)
             if running.acts and running.mutator is not None:
                 delivered = running.mutator.head(response)
                 response = delivered if delivered is response else _final(running, delivered)

@@ -88,10 +88,13 @@ class Passage:
 
     def request(self, body: bytes | None) -> Departure:
         """Decide, now that the request is known; `body` is None where it was not held."""
-        self.exchange = replace(self.exchange, request=replace(self.exchange.request, body=body))
-        if not self.holds_request or body is None:
+        if body is None:
             return Departure(self.exchange.request)
-        self._understand(body)
+        request = replace(self.exchange.request, body=body)
+        if not self.holds_request:
+            self.exchange = replace(self.exchange, request=request)
+            return Departure(request)
+        self._understand(request, body)
         self._lines.extend(retelling.returned(self.exchange, self._context.state))
         request = self._rewritten(self.exchange.request)
         self._plan = decide(self._profile, self._context.dice, self.exchange, self._context.state)
@@ -139,9 +142,8 @@ class Passage:
                 )
         return with_body(request, retelling.again(self._protocol, request.body, self._context.state))
 
-    def _understand(self, body: bytes) -> None:
+    def _understand(self, request: Request, body: bytes) -> None:
         """Classify with the body, view it, and number the logical call."""
-        request = self.exchange.request
         found = wire.classify(request, self._profile.tools)
         self._protocol = found.protocol
         view = None
@@ -154,6 +156,7 @@ class Passage:
                 view = None
         known = replace(
             self.exchange,
+            request=request,
             kind=found.kind,
             protocol=found.protocol.name if found.protocol else None,
             provider=found.provider,

