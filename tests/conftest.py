@@ -1,0 +1,15 @@
+"""For all tests: signals as in a program that a user starts.
+
+A runner that was started in the background, or with `nohup`, hands down ignored signals, and what is
+ignored at its start no shell can trap: tests about signals would then wait for ever.
+"""
+
+from __future__ import annotations
+
+import signal
+
+for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
