@@ -7,11 +7,11 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from faultwire.cli.schema import schema
+from faultwire.cli import main
 
 
 @pytest.mark.parametrize(("what", "title"), [("profile", "faultwire profile"), ("config", "faultwire.yaml")])
 def test_prints_one_json_document(what: str, title: str) -> None:
-    result = CliRunner().invoke(schema, [what])
+    result = CliRunner().invoke(main, ["schema", what])
     assert result.exit_code == 0
     assert json.loads(result.stdout)["title"] == title
