@@ -1,16 +1,20 @@
 //! The pure core of faultwire. No Python, no sockets, no clock, no files.
 #![forbid(unsafe_code)]
 
+pub mod array;
 pub mod digest;
 pub mod error;
 pub mod eventstream;
 pub mod glob;
+pub mod grpc;
 pub mod json;
 pub mod line;
 pub mod matching;
 pub mod patterns;
+pub mod proof;
 pub mod score;
 pub mod sse;
+pub mod stats;
 pub mod text;
 
 pub use error::Error;

@@ -92,7 +92,7 @@ pub fn jeffreys_interval(passed: u64, total: u64, confidence: f64) -> Result<(f6
 ///
 /// `statrs` has a Newton search for this, but a bracketed one cannot miss; a double ends it after
 /// 1,100 halvings at worst, and some sixty in practice.
-fn beta_quantile(a: f64, b: f64, p: f64) -> Result<f64, Error> {
+pub(crate) fn beta_quantile(a: f64, b: f64, p: f64) -> Result<f64, Error> {
     let (mut low, mut high) = (0.0_f64, 1.0_f64);
     loop {
         let middle = low + (high - low) / 2.0;

@@ -11,20 +11,32 @@ from collections.abc import Sequence
 from typing import Final, TypeAlias, final
 
 __all__ = [
+    "ArraySplitter",
     "EventStreamSplitter",
+    "Frontier",
+    "GrpcSplitter",
     "LineSplitter",
     "PatternStream",
     "Regex",
     "SseSplitter",
     "UserPatterns",
     "__version__",
+    "benjamini_hochberg",
+    "boschloo_test",
     "chain_hash",
+    "clopper_pearson_interval",
     "compare_texts",
+    "confidence_sequence",
+    "consistency_proof",
     "eventstream_parse",
     "eventstream_with_payload",
     "eventstream_write",
     "find_leak",
     "glob_match",
+    "grpc_parse",
+    "grpc_write",
+    "holm",
+    "inclusion_proof",
     "jcs",
     "jeffreys_interval",
     "json_children",
@@ -34,16 +46,26 @@ __all__ = [
     "json_splice",
     "judge_refusal",
     "leaf_hash",
+    "ln_evidence",
+    "mcnemar",
     "merkle_root",
+    "newcombe_interval",
+    "newcombe_paired_interval",
     "node_hash",
+    "pass_bound",
+    "pass_hat",
     "pattern_catalog",
     "resilience_score",
     "scan_text",
     "secret_spans",
     "sha256_hex",
+    "sprt",
     "sse_parse",
     "text_guard",
     "unit",
+    "verify_consistency",
+    "verify_inclusion",
+    "wilson_interval",
 ]
 
 __version__: Final[str]
@@ -69,6 +91,47 @@ def merkle_root(leaves: list[bytes], /) -> bytes:
     """Tree head over leaf hashes (RFC 6962 §2.1); without leaves, SHA-256 of nothing.
 
     Raises ValueError unless every leaf is 32 bytes.
+    """
+
+@final
+class Frontier:
+    """An RFC 6962 tree that grows by one leaf hash at a time; it holds about log2(size) hashes."""
+
+    def __new__(cls) -> Frontier: ...
+    def push(self, leaf: bytes, /) -> None:
+        """Add a leaf hash. Raises ValueError unless it is 32 bytes."""
+
+    @property
+    def size(self) -> int:
+        """How many leaves it has."""
+
+    def root(self) -> bytes:
+        """The tree head, as `merkle_root` gives it for the same leaves."""
+
+def inclusion_proof(leaves: list[bytes], index: int, /) -> list[bytes]:
+    """The hashes that lead from a leaf to the tree head, the leaf's sibling first (RFC 6962 §2.1.1).
+
+    Raises ValueError where there is no such leaf, or one is not 32 bytes.
+    """
+
+def verify_inclusion(leaf: bytes, index: int, size: int, proof: list[bytes], root: bytes, /) -> bool:
+    """Is this leaf hash number `index` of the tree of `size` leaves (RFC 9162 §2.1.3.2)?
+
+    Raises ValueError for hashes that are not 32 bytes and for negative numbers.
+    """
+
+def consistency_proof(leaves: list[bytes], first: int, /) -> list[bytes]:
+    """The hashes that show that a tree grew out of its first leaves (RFC 6962 §2.1.2).
+
+    Raises ValueError unless `first` is 1 to the number of leaves, or where one is not 32 bytes.
+    """
+
+def verify_consistency(
+    first: int, second: int, proof: list[bytes], first_root: bytes, second_root: bytes, /
+) -> bool:
+    """Did the tree of `second` leaves grow out of the one of `first` leaves (RFC 9162 §2.1.4.2)?
+
+    Raises ValueError for hashes that are not 32 bytes and for negative numbers.
     """
 
 def chain_hash(previous: bytes, record: bytes, /) -> bytes:
@@ -183,6 +246,32 @@ class LineSplitter:
         """Bytes held."""
 
 @final
+class ArraySplitter:
+    """Cuts one JSON array after each element, at any chunking; the same promises as `SseSplitter`.
+
+    The first piece begins with the opening bracket, later ones with their comma; the closing bracket
+    and what follows it come from `finish`. An element is released by its last byte (a bare number or
+    word by the byte behind it). Elements are not checked for being JSON.
+
+    What cannot be an array passes as it comes, from the first byte that says so on.
+    """
+
+    def __new__(cls) -> ArraySplitter: ...
+    def feed(self, chunk: bytes, /) -> list[bytes]:
+        """Whole elements that `chunk` completes, each with what stands before it."""
+
+    def finish(self) -> bytes:
+        """The end of the array, or what never came to its end; the splitter is then as new."""
+
+    @property
+    def broken(self) -> bool:
+        """Was there something that no array holds?"""
+
+    @property
+    def pending(self) -> int:
+        """Bytes held."""
+
+@final
 class EventStreamSplitter:
     """Cuts an AWS event stream into frames, at any chunking; the same promises as `SseSplitter`.
 
@@ -204,6 +293,36 @@ class EventStreamSplitter:
     @property
     def broken(self) -> str | None:
         """Why frames ended before the stream did."""
+
+@final
+class GrpcSplitter:
+    """Cuts a gRPC body into its length-prefixed frames, at any chunking; the same promises as
+    `SseSplitter`.
+
+    Once a flag is neither 0 nor 1, or a length is more than 16 MiB, frames end: what is held and what
+    follows is passed on as it comes, and `broken` says why.
+    """
+
+    def __new__(cls) -> GrpcSplitter: ...
+    def feed(self, chunk: bytes, /) -> list[bytes]:
+        """Whole frames that `chunk` completes, each with its five bytes in front."""
+
+    def finish(self) -> bytes:
+        """The frame that never ended; the splitter is then as new."""
+
+    @property
+    def pending(self) -> int:
+        """Bytes held."""
+
+    @property
+    def broken(self) -> str | None:
+        """Why frames ended before the stream did."""
+
+def grpc_parse(frame: bytes, /) -> tuple[bool, bytes]:
+    """Whether a frame's message is compressed, and the message. Raises ValueError where it is no frame."""
+
+def grpc_write(message: bytes, /, *, compressed: bool = False) -> bytes:
+    """A message as a frame. Raises ValueError for one of more than 16 MiB."""
 
 def eventstream_parse(frame: bytes, /) -> tuple[list[tuple[str, str]], bytes]:
     """`(text headers, payload)` of one whole frame; headers of other types are passed over.
@@ -283,6 +402,83 @@ def jeffreys_interval(passed: int, total: int, confidence: float = 0.95) -> tupl
 
     Raises ValueError for negative counts, passed > total, and a confidence outside (0, 1).
     """
+
+def wilson_interval(passed: int, total: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Score interval of a pass rate; `(0.0, 1.0)` without runs. Source: Wilson (1927).
+
+    Raises ValueError as `jeffreys_interval` does; so do all functions on counts below.
+    """
+
+def clopper_pearson_interval(passed: int, total: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Exact interval of a pass rate: covers at least as often as it says. Source: Clopper, Pearson (1934)."""
+
+def newcombe_interval(
+    first: tuple[int, int], second: tuple[int, int], confidence: float = 0.95
+) -> tuple[float, float]:
+    """Interval of the first rate minus the second, of independent samples `(passed, total)`.
+
+    `(-1.0, 1.0)` where one sample is empty. Source: Newcombe (1998), Stat. Med. 17, 873-890, method 10.
+    """
+
+def newcombe_paired_interval(
+    both: int, first: int, second: int, neither: int, confidence: float = 0.95
+) -> tuple[float, float]:
+    """The same on the same subjects: how many passed both times, only first, only second, never.
+
+    Source: Newcombe (1998), Stat. Med. 17, 2635-2650, method 10.
+    """
+
+def pass_hat(passed: int, total: int, k: int, /) -> float | None:
+    """Estimate of pass^k, C(passed, k) / C(total, k); None for fewer than k runs.
+
+    Source: Yao et al. (2024), "τ-bench". Raises ValueError for k = 0 as well.
+    """
+
+def pass_bound(passed: int, total: int, k: int, confidence: float = 0.95) -> float:
+    """What the runs support for pass^k at least: the one-sided exact limit of the rate, to the power k."""
+
+def mcnemar(only_first: int, only_second: int, /) -> float:
+    """Two-sided exact p-value for pairs that passed only the first or only the second time.
+
+    Source: McNemar (1947).
+    """
+
+def boschloo_test(first: tuple[int, int], second: tuple[int, int], /) -> float:
+    """Two-sided exact p-value for two independent samples `(passed, total)`, each of at most 1,000.
+
+    Twice the smaller one-sided p-value. Source: Boschloo (1970). Raises ValueError for larger samples too.
+    """
+
+def holm(p_values: Sequence[float], /) -> list[float]:
+    """Adjusted p-values, in their order, that bound the chance of any false alarm. Source: Holm (1979).
+
+    Raises ValueError for values outside [0, 1].
+    """
+
+def benjamini_hochberg(p_values: Sequence[float], /) -> list[float]:
+    """Adjusted p-values, in their order, that bound the share of false alarms among all.
+
+    Source: Benjamini, Hochberg (1995). Raises ValueError for values outside [0, 1].
+    """
+
+def sprt(
+    passed: int, total: int, bad: float, good: float, alpha: float = 0.05, beta: float = 0.05
+) -> str:
+    """`good`, `bad` or `open`: Wald's test of a pass rate of at most `bad` against one of at least `good`.
+
+    May be asked after every run. `alpha` bounds how often a bad rate is called good, `beta` how often
+    a good one is called bad. Source: Wald (1945). Raises ValueError unless 0 < bad < good < 1.
+    """
+
+def ln_evidence(passed: int, total: int, rate: float, /) -> float:
+    """Natural logarithm of an e-value against the claim that the pass rate is `rate`.
+
+    Under the claim it ever exceeds ln(1/alpha) with probability alpha at most, however often one looks.
+    Source: Robbins (1970), with a Beta(½, ½) mixture.
+    """
+
+def confidence_sequence(passed: int, total: int, confidence: float = 0.95) -> tuple[float, float]:
+    """An interval of the pass rate that holds at all looks at once: the rates `ln_evidence` left standing."""
 
 # --- patterns -----------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use faultwire_core::grpc::{self, GrpcSplitter};
 use faultwire_core::patterns::{Options, engine};
 use faultwire_core::sse::SseSplitter;
 use faultwire_core::text::compare;
@@ -55,5 +56,22 @@ fn framing(bench: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, scanning, comparing, framing);
+fn grpc_framing(bench: &mut Criterion) {
+    let frame = grpc::write(&[b'x'; 145], false).expect("the message is short");
+    let stream = frame.repeat(1 << 13);
+    let mut group = bench.benchmark_group("gRPC");
+    group.throughput(Throughput::Bytes(stream.len() as u64));
+    group.bench_function("150-byte frames in 16 KiB chunks", |bench| {
+        bench.iter(|| {
+            let (mut splitter, mut frames) = (GrpcSplitter::default(), 0);
+            for chunk in stream.chunks(16 << 10) {
+                splitter.feed(black_box(chunk), |_| frames += 1);
+            }
+            frames
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, scanning, comparing, framing, grpc_framing);
 criterion_main!(benches);

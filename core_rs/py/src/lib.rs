@@ -3,11 +3,14 @@
 mod border;
 mod digest;
 mod eventstream;
+mod grpc;
 mod json;
 mod matching;
 mod patterns;
+mod proof;
 mod score;
 mod sse;
+mod stats;
 mod text;
 
 use pyo3::prelude::*;
@@ -17,11 +20,14 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     digest::register(module)?;
     eventstream::register(module)?;
+    grpc::register(module)?;
     json::register(module)?;
     matching::register(module)?;
     patterns::register(module)?;
+    proof::register(module)?;
     score::register(module)?;
     sse::register(module)?;
+    stats::register(module)?;
     text::register(module)?;
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! Framing of SSE and NDJSON streams.
+//! Framing of SSE and NDJSON streams, and of JSON arrays.
 
-use faultwire_core::{line, sse};
+use faultwire_core::{array, line, sse};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -62,6 +62,40 @@ impl LineSplitter {
     }
 }
 
+#[pyclass(module = "faultwire._core")]
+#[derive(Default)]
+struct ArraySplitter(array::ArraySplitter);
+
+#[pymethods]
+impl ArraySplitter {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    #[pyo3(signature = (chunk, /))]
+    fn feed<'py>(&mut self, py: Python<'py>, chunk: &[u8]) -> Vec<Bound<'py, PyBytes>> {
+        let mut elements = Vec::new();
+        self.0
+            .feed(chunk, |element| elements.push(PyBytes::new(py, element)));
+        elements
+    }
+
+    fn finish<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.finish())
+    }
+
+    #[getter]
+    fn broken(&self) -> bool {
+        self.0.broken()
+    }
+
+    #[getter]
+    fn pending(&self) -> usize {
+        self.0.pending()
+    }
+}
+
 type PyEvent<'py> = (
     Option<String>,
     Bound<'py, PyBytes>,
@@ -80,5 +114,6 @@ fn sse_parse<'py>(py: Python<'py>, event: &[u8]) -> Option<PyEvent<'py>> {
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<SseSplitter>()?;
     module.add_class::<LineSplitter>()?;
+    module.add_class::<ArraySplitter>()?;
     module.add_function(wrap_pyfunction!(sse_parse, module)?)
 }

@@ -1,0 +1,327 @@
+//! A million streams a framing: any division gives the same pieces, no byte is lost, nothing panics.
+//!
+//! Long: `cargo test --release --test framing_fuzz -- --ignored`.
+
+use faultwire_core::array::ArraySplitter;
+use faultwire_core::eventstream::{self, EventStreamSplitter};
+use faultwire_core::json;
+use faultwire_core::line::LineSplitter;
+use faultwire_core::sse::{self, SseSplitter};
+
+const STREAMS: u64 = 1_000_000;
+
+/// SplitMix64: the same stream for the same seed.
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+
+    fn pick<'a>(&mut self, of: &[&'a [u8]]) -> &'a [u8] {
+        of[self.below(of.len())]
+    }
+}
+
+/// What is asked of a framing: its pieces, its rest, and whether it gave up.
+trait Framing: Default {
+    fn feed(&mut self, chunk: &[u8], emit: &mut dyn FnMut(&[u8]));
+    fn finish(&mut self) -> Vec<u8>;
+    fn gave_up(&self) -> bool {
+        false
+    }
+}
+
+impl Framing for SseSplitter {
+    fn feed(&mut self, chunk: &[u8], emit: &mut dyn FnMut(&[u8])) {
+        SseSplitter::feed(self, chunk, emit);
+    }
+    fn finish(&mut self) -> Vec<u8> {
+        SseSplitter::finish(self)
+    }
+}
+
+impl Framing for LineSplitter {
+    fn feed(&mut self, chunk: &[u8], emit: &mut dyn FnMut(&[u8])) {
+        LineSplitter::feed(self, chunk, emit);
+    }
+    fn finish(&mut self) -> Vec<u8> {
+        LineSplitter::finish(self)
+    }
+}
+
+impl Framing for EventStreamSplitter {
+    fn feed(&mut self, chunk: &[u8], emit: &mut dyn FnMut(&[u8])) {
+        EventStreamSplitter::feed(self, chunk, emit);
+    }
+    fn finish(&mut self) -> Vec<u8> {
+        EventStreamSplitter::finish(self)
+    }
+    fn gave_up(&self) -> bool {
+        self.broken().is_some()
+    }
+}
+
+impl Framing for ArraySplitter {
+    fn feed(&mut self, chunk: &[u8], emit: &mut dyn FnMut(&[u8])) {
+        ArraySplitter::feed(self, chunk, emit);
+    }
+    fn finish(&mut self) -> Vec<u8> {
+        ArraySplitter::finish(self)
+    }
+    fn gave_up(&self) -> bool {
+        self.broken()
+    }
+}
+
+#[derive(PartialEq, Debug)]
+struct Outcome {
+    pieces: Vec<Vec<u8>>,
+    rest: Vec<u8>,
+    gave_up: bool,
+}
+
+fn run<F: Framing>(chunks: &[&[u8]]) -> Outcome {
+    let mut splitter = F::default();
+    let mut pieces = Vec::new();
+    for chunk in chunks {
+        splitter.feed(chunk, &mut |piece| pieces.push(piece.to_vec()));
+    }
+    Outcome {
+        gave_up: splitter.gave_up(),
+        rest: splitter.finish(),
+        pieces,
+    }
+}
+
+fn cut<'a>(dice: &mut Dice, stream: &'a [u8]) -> Vec<&'a [u8]> {
+    let mut chunks = Vec::new();
+    let most = 1 + dice.below(16);
+    let mut rest = stream;
+    while !rest.is_empty() {
+        let (chunk, after) = rest.split_at((1 + dice.below(most)).min(rest.len()));
+        chunks.push(chunk);
+        rest = after;
+    }
+    chunks
+}
+
+fn damage(dice: &mut Dice, stream: &mut Vec<u8>) {
+    for _ in 0..dice.below(3) {
+        let at = dice.below(stream.len() + 1);
+        match dice.below(3) {
+            0 => stream.insert(at, dice.next() as u8),
+            1 if at < stream.len() => drop(stream.remove(at)),
+            _ if at < stream.len() => stream[at] ^= 1 << dice.below(8),
+            _ => {}
+        }
+    }
+}
+
+/// Runs a framing on made and damaged streams; `read` is shown every piece.
+fn fuzz<F: Framing>(make: impl Fn(&mut Dice) -> Vec<u8>, read: impl Fn(&[u8])) {
+    let (mut events, mut given_up) = (0, 0);
+    for seed in 0..STREAMS {
+        let mut dice = Dice(seed);
+        let mut stream = make(&mut dice);
+        if seed % 2 == 1 {
+            damage(&mut dice, &mut stream);
+        }
+        let whole = run::<F>(&[&stream]);
+        let divided = run::<F>(&cut(&mut dice, &stream));
+        for one in [&whole, &divided] {
+            let joined = [one.pieces.concat(), one.rest.clone()].concat();
+            assert_eq!(joined, stream, "seed {seed}");
+        }
+        assert_eq!(whole.gave_up, divided.gave_up, "seed {seed}");
+        if !whole.gave_up {
+            assert_eq!(whole, divided, "seed {seed}");
+        }
+        whole.pieces.iter().for_each(|piece| read(piece));
+        events += whole.pieces.len();
+        given_up += usize::from(whole.gave_up);
+    }
+    println!("{STREAMS} streams, {events} events, {given_up} not of the framing");
+    assert!(events > 0);
+}
+
+fn joined(dice: &mut Dice, parts: &[&[u8]], most: usize) -> Vec<u8> {
+    let count = dice.below(most);
+    (0..count).flat_map(|_| dice.pick(parts).to_vec()).collect()
+}
+
+const SSE: [&[u8]; 20] = [
+    b"\n",
+    b"\r",
+    b"\r\n",
+    b"\n\n",
+    b"\r\n\r\n",
+    b"data: a",
+    b"data:",
+    b"data",
+    b"event: x",
+    b": c",
+    b":",
+    b"id: 1",
+    b"id: \0",
+    b"retry: 9",
+    b"\xEF\xBB\xBF",
+    b"\xEF",
+    b"x",
+    b" ",
+    b"\xFF",
+    b"data: {\"a\":1}",
+];
+
+const JSON: [&[u8]; 26] = [
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b",",
+    b":",
+    b"\"",
+    b"\\",
+    b"\\\"",
+    b"\\u00e9",
+    b"\\ud800",
+    b"\"a\"",
+    b"\"a\":",
+    b"1",
+    b"-2.5e+3",
+    b"null",
+    b"true",
+    b" ",
+    b"\r\n",
+    b"\t",
+    b"{}",
+    b"[]",
+    b"{\"a\":[1]}",
+    b"\xFF",
+    b"\xE4\xB8\xAD",
+    b"x",
+];
+
+const ELEMENTS: [&[u8]; 10] = [
+    b"{}",
+    b"{\"a\":\"]}\\\"\\\\\"}",
+    b"[[],{}]",
+    b"\"x,]\"",
+    b"1",
+    b"-0.5e9",
+    b"null",
+    b"true",
+    b"{\"b\":{\"c\":[1,2]}}",
+    b"\"\"",
+];
+
+#[test]
+#[ignore = "long"]
+fn server_sent_events() {
+    fuzz::<SseSplitter>(
+        |dice| joined(dice, &SSE, 24),
+        |piece| drop(sse::parse(piece)),
+    );
+}
+
+#[test]
+#[ignore = "long"]
+fn lines() {
+    fuzz::<LineSplitter>(
+        |dice| {
+            let mut stream = joined(dice, &JSON, 16);
+            stream.extend(joined(dice, &[b"\n", b"\r\n", b"{}\n"], 4));
+            stream
+        },
+        read_json,
+    );
+}
+
+#[test]
+#[ignore = "long"]
+fn frames() {
+    fuzz::<EventStreamSplitter>(
+        |dice| {
+            let count = dice.below(5);
+            (0..count)
+                .flat_map(|_| {
+                    let headers = [(":event-type".to_owned(), "x".repeat(dice.below(5)))];
+                    let payload = joined(dice, &JSON, 8);
+                    eventstream::write(&headers[..dice.below(2)], &payload).expect("short enough")
+                })
+                .collect()
+        },
+        |piece| {
+            if let Ok(frame) = eventstream::parse(piece) {
+                read_json(frame.payload);
+            }
+        },
+    );
+}
+
+#[test]
+#[ignore = "long"]
+fn arrays() {
+    fuzz::<ArraySplitter>(
+        |dice| {
+            let blanks: [&[u8]; 4] = [b"", b" ", b"\r\n", b"\t"];
+            let mut stream = b"[".to_vec();
+            for at in 0..dice.below(6) {
+                let comma: &[u8] = if at == 0 { b"" } else { b"," };
+                stream.extend(
+                    [
+                        comma,
+                        dice.pick(&blanks),
+                        dice.pick(&ELEMENTS),
+                        dice.pick(&blanks),
+                    ]
+                    .concat(),
+                );
+            }
+            stream.extend(b"]");
+            if dice.below(4) == 0 {
+                stream = joined(dice, &JSON, 24);
+            }
+            stream
+        },
+        read_json,
+    );
+}
+
+/// Whole bodies: read, searched and cut, whatever they hold.
+#[test]
+#[ignore = "long"]
+fn bodies() {
+    let mut read = 0u64;
+    for seed in 0..STREAMS {
+        let mut dice = Dice(seed);
+        let mut body = if dice.below(2) == 0 {
+            joined(&mut dice, &JSON, 24)
+        } else {
+            [b"{\"a\":".as_slice(), dice.pick(&ELEMENTS), b"}"].concat()
+        };
+        if seed % 2 == 1 {
+            damage(&mut dice, &mut body);
+        }
+        read_json(&body);
+        read += u64::from(json::children(&body, &[]).is_ok());
+    }
+    println!("{STREAMS} bodies, {read} of them JSON");
+    assert!(read > 0);
+}
+
+fn read_json(text: &[u8]) {
+    if let Ok(children) = json::children(text, &[]) {
+        for (_, span) in children {
+            assert!(span.start <= span.end && span.end <= text.len());
+        }
+    }
+}
