@@ -35,6 +35,19 @@ if TYPE_CHECKING:
 @click.option(
     "--chunk-delay-ms", type=click.IntRange(0, 600_000), default=0, help="Pause between events of a stream."
 )
+@click.option(
+    "--tokens-per-second",
+    "tokens_per_s",
+    type=click.FloatRange(0, 100_000, min_open=True),
+    help="How fast the model speaks, an event a token; instead of --chunk-delay-ms.",
+)
+@click.option(
+    "--jitter",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    help="By how much of itself each pause varies: 0.3 is 30 % up or down.",
+)
+@click.option("--seed", type=int, default=42, help="What the jitter is rolled with.", show_default=True)
 @click.option("--list", "list_", is_flag=True, help="List what it speaks, and start nothing.")
 @format_option
 def mock(
@@ -44,18 +57,22 @@ def mock(
     script: Path | None,
     first_event_delay_ms: int,
     chunk_delay_ms: int,
+    tokens_per_s: float | None,
+    jitter: float,
+    seed: int,
     list_: bool,
     format_: str,
 ) -> None:
     """Run a server that answers as the providers do: no key, no network, always the same.
 
     It prints the base URLs to give to an SDK, and runs until Ctrl-C. Any model name and any key will
-    do. `exec --mock` starts one by itself.
+    do. `exec --mock` starts one by itself. A script can also make calls fail: see docs/mock.md.
 
     \b
     Examples:
       faultwire mock --port 8080
       faultwire mock --script talk.yaml --tls
+      faultwire mock --first-event-delay-ms 400 --tokens-per-second 60 --jitter 0.4
       faultwire mock --list
     """
     if list_:
@@ -70,6 +87,9 @@ def mock(
         tls_port=tls_port,
         chunk_delay_ms=chunk_delay_ms,
         first_event_delay_ms=first_event_delay_ms,
+        tokens_per_s=tokens_per_s,
+        jitter=jitter,
+        seed=seed,
     )
     serve(settings, lambda listening: _ready(listening, format_))
 
@@ -86,6 +106,7 @@ def _ready(listening: Listening, format_: str) -> None:
     if listening.https is not None:
         roots[" (HTTPS)"] = f"https://127.0.0.1:{listening.https}"
     show(fields((d.provider + label, root + d.base) for label, root in roots.items() for d in BUILTIN))
+    show(fields((f"MCP{label}", f"{root}/mcp") for label, root in roots.items()))
     if listening.ca is not None:
         show(fields({"CA to trust": listening.ca}))
     say("ready; Ctrl-C ends it")
@@ -93,14 +114,22 @@ def _ready(listening: Listening, format_: str) -> None:
 
 def _list(format_: str) -> None:
     from faultwire.mock._registry import BUILTIN
-    from faultwire.mock.hosts import PROVIDER_HOSTS, PROVIDER_PATTERNS
+    from faultwire.mock.hosts import PROVIDER_HOSTS, PROVIDER_PATTERNS, SERVER_HOSTS
+    from faultwire.mock.sockets import ENDPOINTS
 
+    hosts = (*PROVIDER_HOSTS, *SERVER_HOSTS, *PROVIDER_PATTERNS)
     rows = [{"method": "POST", "path": f"…{d.path}", "speaks": d.provider} for d in BUILTIN]
+    rows += [{"method": "GET", "path": f"…{e.path}", "speaks": e.provider} for e in ENDPOINTS]
+    rows.append({"method": "POST", "path": "…/mcp", "speaks": "MCP, streamable HTTP"})
+    rows.append({"method": "GET", "path": "…/sse", "speaks": "MCP, HTTP+SSE of 2024-11-05"})
     rows.append({"method": "GET", "path": "…/models", "speaks": "model list"})
     rows.append({"method": "GET", "path": "…/api/tags", "speaks": "Ollama's model list"})
+    rows.append({"method": "GET", "path": "…/.well-known/agent-card.json", "speaks": "A2A agent's card"})
+    rows.append({"method": "POST", "path": "…", "speaks": "A2A over JSON-RPC"})
+    rows.append({"method": "POST", "path": "…/message:send", "speaks": "A2A over HTTP+JSON"})
     if format_ == "json":
-        show_json({"endpoints": rows, "hosts": [*PROVIDER_HOSTS, *PROVIDER_PATTERNS]})
+        show_json({"endpoints": rows, "hosts": list(hosts)})
         return
     show(fields((f"{row['method']} {row['path']}", row["speaks"]) for row in rows))
     show()
-    show("Stands in for: " + ", ".join((*PROVIDER_HOSTS, *PROVIDER_PATTERNS)))
+    show("Stands in for: " + ", ".join(hosts))

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from faultwire.events import Headers, Request, RequestView, Response
+    from faultwire.mock.mcp import Feed
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,8 @@ class Reply:
     failure: Failure | None = None
     first_event_delay_ms: int | None = None
     chunk_delay_ms: int | None = None
+    state: str = "completed"
+    """The state in which an agent leaves its task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,57 @@ class Answer:
     events: tuple[bytes, ...] | None = None
     first_event_delay_ms: int = 0
     chunk_delay_ms: int = 0
+    feed: Feed | None = None
+    """Set where the stream stays open: what comes in it."""
+    session: Session | None = None
+    """Set where the answer is 101: what is said over the WebSocket."""
+    trailers: Headers = ()
+    """What follows the body, over HTTP/2."""
+    pauses: tuple[float, ...] = ()
+    """Milliseconds before each event, where they are not all the same."""
+    breaks: Break | None = None
+    """Where and how the stream fails, if it does."""
+
+    def pause_ms(self, index: int) -> float:
+        """How long to wait before the event of this index."""
+        if index < len(self.pauses):
+            return self.pauses[index]
+        return self.chunk_delay_ms if index else self.first_event_delay_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """A stream that fails after so many events: its connection is closed or reset, or nothing comes any
+    more."""
+
+    after_events: int
+    how: Literal["cut", "reset", "hang"]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message that the server of a WebSocket sends after a pause. `closes` with this code after it;
+    an empty text says nothing more."""
+
+    text: str
+    delay_ms: int = 0
+    closes: int | None = None
+
+
+class Session(ABC):
+    """One client's conversation over a WebSocket: JSON messages in, JSON messages out.
+
+    What comes back is sent one by one, in the order in which it was asked for; a message that the client
+    sends meanwhile is heard at once, so that it can cut short what is still to be said.
+    """
+
+    def opening(self) -> Iterable[Said]:
+        """What the server says first."""
+        return ()
+
+    @abstractmethod
+    def hear(self, message: str) -> Iterable[Said]:
+        """What it says to a message."""
 
 
 class Refused(Exception):
@@ -103,8 +159,14 @@ class Dialect(ABC):
     """What an SDK wants in its base URL behind the host."""
     provider: ClassVar[str]
     """Whose it is, for people."""
+    whole_type: ClassVar[str] = "application/json"
+    """The content type of its whole answers."""
     stream_type: ClassVar[str] = "text/event-stream; charset=utf-8"
     """The content type of its streams."""
+
+    def streams_as(self, conversation: Conversation) -> str:
+        """The content type of this conversation's stream."""
+        return self.stream_type
 
     def answers(self, request: Request) -> bool:
         """Is this request, a POST, spoken in this dialect?"""
@@ -125,6 +187,10 @@ class Dialect(ABC):
     @abstractmethod
     def headers(self, conversation: Conversation) -> Headers:
         """Request id and rate limits."""
+
+    def trailers(self, conversation: Conversation) -> Headers:
+        """What follows an answer, where that is the protocol's way."""
+        return ()
 
     @abstractmethod
     def whole(self, conversation: Conversation, reply: Reply) -> bytes:

@@ -3,22 +3,28 @@ the conversations that a provider would keep."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import orjson
 
 from faultwire import wire
 from faultwire.events import header
-from faultwire.mock import _shared, talk
-from faultwire.mock._api import Answer, Refused
+from faultwire.mock import _shared, sockets, talk
+from faultwire.mock._api import Answer, Break, Refused
 from faultwire.mock._registry import BUILTIN
-from faultwire.wire import _recognise
+from faultwire.mock.a2a import Agents
+from faultwire.mock.failing import Failing
+from faultwire.mock.mcp import McpServer
+from faultwire.mock.pace import Pace
+from faultwire.wire import _recognise, _socket
 
 if TYPE_CHECKING:
     from faultwire.events import Headers, Request, Response
-    from faultwire.mock._api import Dialect, Reply
+    from faultwire.mock._api import Conversation, Dialect, Reply
+    from faultwire.mock.failing import BreakSpec
     from faultwire.mock.script import Script
+    from faultwire.wire._api import Protocol
 
 MODELS = ("gpt-4o-mini", "gpt-4o", "gpt-5-mini", "claude-sonnet-4-5", "claude-haiku-4-5")
 """What the model list shows. Any other name is answered, too."""
@@ -33,16 +39,27 @@ class Answerer:
     script: Script | None = None
     first_event_delay_ms: int = 0
     chunk_delay_ms: int = 0
+    mcp: McpServer = field(default_factory=McpServer)
+    agents: Agents = field(default_factory=Agents, compare=False)
+    pace: Pace = field(default_factory=Pace)
+    """How fast the model speaks, where neither the script nor a delay above says it."""
+    failing: Failing = field(default_factory=Failing, compare=False)
 
     def __call__(self, request: Request) -> Answer:
         """The answer; the same for the same request."""
         path = request.path.partition("?")[0].rstrip("/")
         try:
+            if _socket.upgrades(request):
+                return sockets.answer(request, self._replying)
+            if self.mcp.speaks(request) and not self.agents.called(request):
+                return self.mcp.answer(request)
             if request.method == "GET" and path.endswith("/models"):
                 return Answer(200, _JSON, _models(request))
             if request.method == "GET" and path.endswith("/api/tags"):
                 return Answer(200, _JSON, orjson.dumps({"models": [{"name": n, "model": n} for n in MODELS]}))
             dialect = next((d for d in BUILTIN if request.method == "POST" and d.answers(request)), None)
+            if dialect is None and self.agents.speaks(request) is not None:
+                return self.agents.answer(request, self._replying)
             if dialect is None:
                 raise _shared.refuse(
                     wire.protocol(_family(request)), f"Invalid URL ({request.method} {path})", 404
@@ -55,7 +72,12 @@ class Answerer:
         dialect.check_key(request)
         conversation = dialect.hear(request)
         reply = self.script.reply(conversation) if self.script else talk.reply(conversation)
-        first, between = self._delays(reply)
+        fails = self.failing.next(conversation)
+        if fails is not None and fails.error is not None:
+            reply = replace(reply, failure=fails.error.made())
+        pace = self._pace(reply)
+        first = round(pace.pauses(conversation.digest, 1)[0])
+        breaks = None if fails is None else fails.breaks
         if reply.failure is not None:
             failure = reply.failure
             protocol = wire.protocol(dialect.protocol)
@@ -67,11 +89,38 @@ class Answerer:
             )
             return _plain(error, first)
         headers = dialect.headers(conversation)
+        trailers = dialect.trailers(conversation)
         if not conversation.view.stream:
-            return Answer(200, (*_JSON, *headers), dialect.whole(conversation, reply), None, first)
+            kind: Headers = (("content-type", dialect.whole_type),)
+            body = dialect.whole(conversation, reply)
+            answer = Answer(200, (*kind, *headers), body, None, first, trailers=trailers)
+            return answer if breaks is None else _broken(answer, breaks, wire.protocol(dialect.protocol))
         events = dialect.events(conversation, reply)
-        kind = (("content-type", dialect.stream_type), ("cache-control", "no-cache"))
-        return Answer(200, (*kind, *headers), b"", events, first, between)
+        kind = (("content-type", dialect.streams_as(conversation)), ("cache-control", "no-cache"))
+        pauses = pace.pauses(conversation.digest, len(events)) if pace.varies else ()
+        between = round(pace.between_ms)
+        answer = Answer(200, (*kind, *headers), b"", events, first, between, trailers=trailers, pauses=pauses)
+        return answer if breaks is None else _broken(answer, breaks, wire.protocol(dialect.protocol))
+
+    def _replying(self, conversation: Conversation) -> Reply:
+        """What the model says, with the delays that hold for it."""
+        reply = self.script.reply(conversation) if self.script else talk.reply(conversation)
+        first, between = self._delays(reply)
+        return replace(reply, first_event_delay_ms=first, chunk_delay_ms=between)
+
+    def _pace(self, reply: Reply) -> Pace:
+        """The script's own words go first, then what the mock was started with."""
+        first, between = self._delays(reply)
+        pace, script = self.pace, self.script
+        if script is not None and (script.tokens_per_s or script.jitter):
+            pace = Pace(0, 0, script.tokens_per_s, script.jitter, script.seed)
+        told = reply.chunk_delay_ms is not None
+        return replace(
+            pace,
+            first_ms=first or pace.first_ms,
+            between_ms=between or pace.between_ms,
+            tokens_per_s=None if told else pace.tokens_per_s,
+        )
 
     def _delays(self, reply: Reply) -> tuple[int, int]:
         first, between = reply.first_event_delay_ms, reply.chunk_delay_ms
@@ -79,6 +128,18 @@ class Answerer:
             first = self.script.first_event_delay_ms if first is None else first
             between = self.script.chunk_delay_ms if between is None else between
         return first or self.first_event_delay_ms, between or self.chunk_delay_ms
+
+
+def _broken(answer: Answer, breaks: BreakSpec, protocol: Protocol) -> Answer:
+    """The answer as far as it comes."""
+    if breaks.how != "error":
+        return replace(answer, breaks=Break(breaks.after_events, breaks.how))
+    if answer.events is None:
+        return _plain(protocol.error(500), answer.first_event_delay_ms)
+    event = protocol.edits.error_event("server_error", None)
+    last = (event,) if event else ()
+    trailers = protocol.edits.error_trailers("server_error", None)
+    return replace(answer, events=(*answer.events[: breaks.after_events], *last), trailers=trailers)
 
 
 def _plain(response: Response, delay_ms: int = 0) -> Answer:

@@ -52,7 +52,7 @@ class GeminiDialect(Dialect):
         if not options and not _json.objects(document.get("contents")):
             raise refuse(self._wire, "* GenerateContentRequest.contents: contents is not specified")
         view = self._wire.view(request)
-        if method == "streamGenerateContent" and not view.stream:
+        if view.stream and "alt=sse" not in request.path.partition("?")[2].split("&"):
             options = _ARRAY
         told = {**document, "model": view.model}
         return self._conversation(told, view, frozenset({options} - {""}))
@@ -85,18 +85,23 @@ class GeminiDialect(Dialect):
         return (("vary", "Origin"), ("server", "ESF"), ("server-timing", "gfet4t7; dur=12"))
 
     def whole(self, conversation: Conversation, reply: Reply) -> bytes:
-        """One answer, or an array of them, or vectors."""
+        """One answer, or vectors."""
         if conversation.options & {_EMBED, _BATCH}:
             return _embedded(conversation)
-        if _ARRAY in conversation.options:
-            return b"[" + b",\r\n".join(orjson.dumps(part) for part in _parts(conversation, reply)) + b"]"
         text, calls, closing = _said(conversation, reply)
         parts = [{"text": text}] if text or not calls else []
         return orjson.dumps(_answer(conversation, [*parts, *calls], closing))
 
     def events(self, conversation: Conversation, reply: Reply) -> tuple[bytes, ...]:
         """An answer for every piece; the last one has the reason why it stopped."""
-        return tuple(b"data: " + orjson.dumps(part) + b"\r\n\r\n" for part in _parts(conversation, reply))
+        parts = [orjson.dumps(part) for part in _parts(conversation, reply)]
+        if _ARRAY in conversation.options:
+            return (b"[" + parts[0], *(b",\r\n" + part for part in parts[1:]), b"]")
+        return tuple(b"data: " + part + b"\r\n\r\n" for part in parts)
+
+    def streams_as(self, conversation: Conversation) -> str:
+        """Server-sent events, or one array of answers where nobody asked for those."""
+        return "application/json; charset=UTF-8" if _ARRAY in conversation.options else self.stream_type
 
     @property
     def _wire(self) -> Protocol:

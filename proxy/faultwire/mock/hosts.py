@@ -30,6 +30,9 @@ PROVIDER_HOSTS = (
 )
 """Providers whose own hosts speak a protocol of the mock."""
 
+SERVER_HOSTS = ("mcp.mock.test",)
+"""Servers of the mock's own that no provider has; `.test` is nobody's (RFC 2606)."""
+
 PROVIDER_PATTERNS = (
     "*.api.openai.com",
     "*.openai.azure.com",
@@ -46,4 +49,4 @@ PROVIDER_PATTERNS = (
 
 def routes(port: int) -> Mapping[str, str]:
     """Where each provider's traffic goes instead: a plain-HTTP mock on this machine."""
-    return dict.fromkeys((*PROVIDER_HOSTS, *PROVIDER_PATTERNS), f"http://127.0.0.1:{port}")
+    return dict.fromkeys((*PROVIDER_HOSTS, *SERVER_HOSTS, *PROVIDER_PATTERNS), f"http://127.0.0.1:{port}")

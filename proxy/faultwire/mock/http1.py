@@ -55,6 +55,12 @@ class Requests:
         self.wants_continue = False
         return Request(head.method, head.scheme, head.host, head.port, head.path, head.headers, body)
 
+    def rest(self) -> bytes:
+        """What has come after the last request; from here on something else is spoken."""
+        data = bytes(self._buffer)
+        self._buffer.clear()
+        return data
+
     def _begin(self) -> bool:
         while self._buffer[:2] == b"\r\n":  # RFC 9112 §2.2: an empty line before a request
             del self._buffer[:2]
@@ -167,6 +173,11 @@ def whole(answer: Answer, *, close: bool = False) -> bytes:
 def opening(answer: Answer, *, close: bool = False) -> bytes:
     """The head of an answer that comes in chunks."""
     return _answer_head(answer, (("transfer-encoding", "chunked"),), close)
+
+
+def switching(answer: Answer) -> bytes:
+    """The head of an answer 101, which has no body (RFC 9110 §15.2.2)."""
+    return _answer_head(answer, (), close=False)
 
 
 def chunk(data: bytes) -> bytes:

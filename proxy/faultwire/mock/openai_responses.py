@@ -60,7 +60,7 @@ class OpenAIResponsesDialect(Dialect):
         return Conversation(
             digest=digest,
             view=self._wire.request_view(orjson.dumps(told)),
-            tools=_tools(document),
+            tools=tools_of(document),
             may_call=choice != "none",
             must_call=choice == "required" or isinstance(choice, dict),
             only=_json.member(choice, "name"),
@@ -225,7 +225,7 @@ def _call_events(index: int, item: dict[str, Any]) -> Items:
     ]
 
 
-def _tools(document: dict[str, Any]) -> tuple[Tool, ...]:
+def tools_of(document: dict[str, Any]) -> tuple[Tool, ...]:
     """The client's functions; hosted tools have a type of their own."""
     return tuple(
         Tool(tool["name"], _json.string(tool.get("description")), tool.get("parameters") or {})

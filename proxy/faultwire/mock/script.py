@@ -12,7 +12,19 @@ turns:
 ```
 
 The first turn whose `match` fits the conversation replies; without one, small talk does. There is no
-state: what is said depends on the request alone.
+state: what is said depends on the request alone. `tools: [{name: lookup, result: {id: 7}}]` beside
+`turns` adds tools to the MCP server.
+
+```yaml
+tokens_per_s: 40
+jitter: 0.3
+failures:
+  - {first: 2, error: {status: 503}}
+  - {match: {model: "gpt-*"}, every: 5, breaks: {after_events: 3, how: reset}}
+```
+
+How fast the model speaks, and which of its calls fail, counted in the order in which they come. Both
+work without `turns`, too.
 """
 
 from __future__ import annotations
@@ -20,13 +32,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import Field, NonNegativeFloat, NonNegativeInt
+from pydantic import Field, PositiveFloat
 
-from faultwire import _core
 from faultwire.errors import Location, ScenarioError
 from faultwire.mock import talk
 from faultwire.mock._api import Call, Failure, Reply
-from faultwire.profile.model import Frozen, Globs
+from faultwire.mock._mcp_tools import McpTool, told
+from faultwire.mock.failing import BreakSpec, ErrorSpec, FailureSpec
+from faultwire.mock.matching import Match
+from faultwire.profile.model import Frozen
 from faultwire.profile.problems import Problems
 from faultwire.profile.yaml import MAX_BYTES, Node, printable, read, shown
 
@@ -37,31 +51,6 @@ M = TypeVar("M", bound=Frozen)
 Delay = Annotated[int, Field(ge=0, le=600_000)]
 
 
-class Match(Frozen):
-    """When a turn replies: all keys must fit. `turn` counts the model's earlier messages, from 0."""
-
-    last_user: Globs | None = None
-    last_tool: Globs | None = None
-    last_result: Globs | None = None
-    system: Globs | None = None
-    model: Globs | None = None
-    turn: NonNegativeInt | None = None
-
-    def fits(self, conversation: Conversation) -> bool:
-        """Is the conversation at this point?"""
-        view = conversation.view
-        result = view.results[-1] if view.results and view.results[-1].new else None
-        said = sum(1 for turn in view.turns if turn.role == "assistant")
-        return (
-            (self.turn is None or self.turn == said)
-            and _like(self.last_user, talk.current(view)[0].text)
-            and _like(self.last_tool, (result.name or "") if result else None)
-            and _like(self.last_result, result.text if result else None)
-            and _like(self.system, view.system)
-            and _like(self.model, view.model)
-        )
-
-
 class CallSpec(Frozen):
     """A tool call to make."""
 
@@ -69,35 +58,32 @@ class CallSpec(Frozen):
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
-class ErrorSpec(Frozen):
-    """An error to answer with, in the provider's shape."""
-
-    status: Annotated[int, Field(ge=400, le=599)]
-    message: str | None = None
-    retry_after_s: NonNegativeFloat | None = None
-
-
 class ReplySpec(Frozen):
-    """What is said. `{last_user}` and `{last_result}` in `text` stand for those words."""
+    """What is said. `{last_user}` and `{last_result}` in `text` stand for those words; `state` is that in
+    which an agent leaves its task."""
 
     text: str | None = None
     tool_calls: tuple[CallSpec, ...] = ()
     error: ErrorSpec | None = None
     first_event_delay_ms: Delay | None = None
     chunk_delay_ms: Delay | None = None
+    state: Literal["completed", "working", "input-required", "auth-required", "failed", "rejected"] = (
+        "completed"
+    )
 
     def filled(self, conversation: Conversation) -> Reply:
         """The reply to this conversation."""
         question, results = talk.current(conversation.view)
         text = (self.text or "").replace("{last_result}", results[-1].text if results else "")
         error = self.error
-        failure = None if error is None else Failure(error.status, error.message, error.retry_after_s)
+        failure = None if error is None else error.made()
         return Reply(
             text=text.replace("{last_user}", question.text),
             calls=tuple(Call(call.name, call.arguments) for call in self.tool_calls),
             failure=failure,
             first_event_delay_ms=self.first_event_delay_ms,
             chunk_delay_ms=self.chunk_delay_ms,
+            state=self.state,
         )
 
 
@@ -108,6 +94,19 @@ class Turn(Frozen):
     reply: ReplySpec
 
 
+class ToolSpec(Frozen):
+    """A tool of the mock's MCP server, which always gives `result`: a text, or JSON."""
+
+    name: Annotated[str, Field(min_length=1, max_length=128)]
+    description: str = ""
+    result: Any = ""
+    is_error: bool = False
+
+    def made(self) -> McpTool:
+        """The tool."""
+        return told(self.name, self.description, self.result, is_error=self.is_error)
+
+
 class Settings(Frozen):
     """What holds for a whole script. `fallback` says what replies where no turn fits."""
 
@@ -115,7 +114,17 @@ class Settings(Frozen):
     description: str = ""
     first_event_delay_ms: Delay = 0
     chunk_delay_ms: Delay = 0
+    tokens_per_s: Annotated[PositiveFloat, Field(le=100_000)] | None = None
+    """How fast the model speaks; goes before `chunk_delay_ms`."""
+    jitter: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """By how much of itself each pause may be longer or shorter."""
+    seed: int = 42
+    """What the jitter is rolled with."""
     fallback: Literal["small_talk", "error"] = "small_talk"
+    failures: tuple[FailureSpec, ...] = ()
+    """Calls that fail."""
+    tools: tuple[ToolSpec, ...] = ()
+    """What the MCP server of the mock has, beside its own."""
 
 
 class Script(Settings):
@@ -154,13 +163,23 @@ def parse(text: bytes | str, path: str) -> Script:
     root = read(text, path, ScenarioError)
     fields = problems.mapping(root, "a script") or {}
     node = fields.pop("turns", None)
-    if node is None:
+    if node is None and "failures" not in fields:
         problems.add(root, "bad_value", "found no `turns` in the script, expected a list")
+    failing = fields.pop("failures", None)
     settings = problems.build(Settings, Node(fields, root.line, root.column), "script")
+    failures = [_failure(item, problems) for item in _items(failing, "failures", problems)]
     turns = [_turn(item, problems) for item in _items(node, "turns", problems)]
     problems.settle()
     found = [turn for turn in turns if turn is not None]
-    return Script(turns=tuple(found), **(settings.model_dump() if settings else {}))
+    told = {"turns": tuple(found), "failures": tuple(one for one in failures if one is not None)}
+    return Script(**(settings.model_dump() if settings else {}) | told)
+
+
+def _failure(node: Node, problems: Problems) -> FailureSpec | None:
+    fields = problems.mapping(node, "a failure") or {}
+    parts: dict[str, type[Frozen]] = {"match": Match, "error": ErrorSpec, "breaks": BreakSpec}
+    made = [problems.build(kind, fields[key], key) for key, kind in parts.items() if key in fields]
+    return problems.build(FailureSpec, node, "failure") if all(part is not None for part in made) else None
 
 
 def _turn(node: Node, problems: Problems) -> Turn | None:
@@ -206,11 +225,3 @@ def _items(node: Node | None, name: str, problems: Problems) -> list[Node]:
         return node.value
     problems.add(node, "bad_value", f"found {shown(node.value)} for `{name}`, expected a list")
     return []
-
-
-def _like(globs: Globs | None, value: str | None) -> bool:
-    if globs is None:
-        return True
-    if value is None:
-        return False
-    return any(_core.glob_match(glob, value) for glob in ((globs,) if isinstance(globs, str) else globs))

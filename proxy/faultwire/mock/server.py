@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import socket
+import struct
 from typing import TYPE_CHECKING
 
 from faultwire import clock
@@ -18,11 +20,17 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from faultwire.events import Request
+    from faultwire.mock._api import Break, Session
     from faultwire.mock.gate import Gate
+    from faultwire.mock.http2 import Http2
+    from faultwire.mock.mcp import Feed
+    from faultwire.mock.websocket import Socket
 
     Answering = Callable[[Request], Answer]
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+_HTTP2 = b"PRI * HTTP/2.0\r\n"
+"""How a client that speaks HTTP/2 begins (RFC 9113 §3.4)."""
 
 
 class MockServer:
@@ -45,12 +53,20 @@ class MockServer:
         self.https = tls_port
         self.requests = 0
         """Requests that were answered, or begun to be."""
-        self._answering = answering
+        self.answer = answering
         self._host = host
         self._tls = tls
-        self._hold = hold
+        self.hold = hold
         self._servers: list[asyncio.Server] = []
-        self._connections: set[_Connection] = set()
+        self._connections: set[_Connection | Http2] = set()
+
+    def join(self, connection: _Connection | Http2) -> None:
+        """A client has come."""
+        self._connections.add(connection)
+
+    def leave(self, connection: _Connection | Http2) -> None:
+        """A client is gone."""
+        self._connections.discard(connection)
 
     async def start(self) -> None:
         """Listen. Raises UsageError where a port is taken."""
@@ -106,19 +122,24 @@ class _Connection(asyncio.Protocol):
         self._requests = http1.Requests(scheme)
         self._transport: asyncio.Transport | None = None
         self._task: asyncio.Task[None] | None = None
+        self._socket: Socket | None = None
+        self._scheme = scheme
+        self._fresh = True
         self._writable = asyncio.Event()
         self._writable.set()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self._server._connections.add(self)
+        self._server.join(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._server._connections.discard(self)
+        self._server.leave(self)
         self._transport = None
         if self._task is not None:
             self._task.cancel()
+        if self._socket is not None:
+            self._socket.cancel()
 
     def pause_writing(self) -> None:
         self._writable.clear()
@@ -127,9 +148,27 @@ class _Connection(asyncio.Protocol):
         self._writable.set()
 
     def data_received(self, data: bytes) -> None:
+        if self._fresh and data.startswith(_HTTP2):
+            self._speak_http2(data)
+            return
+        self._fresh = False
+        if self._socket is not None:
+            self._socket.receive(data)
+            return
         self._requests.feed(data)
         if self._task is None:
             self._advance()
+
+    def _speak_http2(self, data: bytes) -> None:
+        """From its first bytes on the client speaks HTTP/2."""
+        from faultwire.mock.http2 import Http2  # h2 is not needed for the rest
+
+        assert self._transport is not None
+        other = Http2(self._server, self._scheme)
+        self._server.leave(self)
+        self._transport.set_protocol(other)
+        other.connection_made(self._transport)
+        other.data_received(data)
 
     def abort(self) -> None:
         """Drop the client."""
@@ -160,9 +199,13 @@ class _Connection(asyncio.Protocol):
 
     def _answer(self, transport: asyncio.Transport, request: Request) -> None:
         self._server.requests += 1
-        answer = self._server._answering(request)
+        answer = self._server.answer(request)
         close = http1.closes(request)
-        if answer.events is None and not answer.first_event_delay_ms:
+        if answer.session is not None:
+            self._upgrade(transport, answer, answer.session)
+            return
+        breaks = answer.breaks is not None and answer.events is None
+        if answer.events is None and answer.feed is None and not (answer.first_event_delay_ms or breaks):
             transport.write(http1.whole(answer, close=close))
             if close:
                 transport.close()
@@ -170,9 +213,23 @@ class _Connection(asyncio.Protocol):
         self._task = asyncio.get_running_loop().create_task(self._perform(transport, answer, close=close))
         self._task.add_done_callback(self._done)
 
+    def _upgrade(self, transport: asyncio.Transport, answer: Answer, session: Session) -> None:
+        """From here on a WebSocket is spoken."""
+        from faultwire.mock.websocket import Socket  # wsproto is not needed for the rest
+
+        transport.write(http1.switching(answer))
+        self._socket = Socket(session, transport, self._writable)
+        self._socket.begin()
+        self._socket.receive(self._requests.rest())
+
     async def _perform(self, transport: asyncio.Transport, answer: Answer, *, close: bool) -> None:
-        if answer.events is None:
+        if answer.feed is not None:
+            await self._follow(transport, answer, answer.feed, close=close)
+        elif answer.events is None:
             await clock.sleep(answer.first_event_delay_ms / 1000)
+            if answer.breaks is not None:
+                await self._break(transport, answer.breaks)
+                return
             transport.write(http1.whole(answer, close=close))
         else:
             await self._stream(transport, answer, answer.events, close=close)
@@ -182,14 +239,37 @@ class _Connection(asyncio.Protocol):
     async def _stream(
         self, transport: asyncio.Transport, answer: Answer, events: tuple[bytes, ...], *, close: bool
     ) -> None:
-        gate = self._server._hold
+        gate = self._server.hold
         transport.write(http1.opening(answer, close=close))
         for index, event in enumerate(events):
             if gate is not None and index == gate.after_events:
                 await gate.wait()
-            pause = answer.chunk_delay_ms if index else answer.first_event_delay_ms
+            if answer.breaks is not None and index >= answer.breaks.after_events:
+                await self._break(transport, answer.breaks)
+                return
+            pause = answer.pause_ms(index)
             if pause:
                 await clock.sleep(pause / 1000)
+            await self._writable.wait()
+            transport.write(http1.chunk(event))
+        transport.write(http1.chunk(b""))
+
+    async def _break(self, transport: asyncio.Transport, breaks: Break) -> None:
+        """Fail, as a script wants it."""
+        if breaks.how == "hang":
+            await asyncio.Event().wait()
+        elif breaks.how == "reset":
+            raw = transport.get_extra_info("socket")
+            if raw is not None:  # a socket that lingers for no time at all is reset, not closed
+                raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            transport.abort()
+        else:
+            transport.close()
+
+    async def _follow(self, transport: asyncio.Transport, answer: Answer, feed: Feed, *, close: bool) -> None:
+        """A stream that says something whenever there is something to say."""
+        transport.write(http1.opening(answer, close=close))
+        while (event := await feed.next()) is not None:
             await self._writable.wait()
             transport.write(http1.chunk(event))
         transport.write(http1.chunk(b""))

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faultwire.mock.answering import Answerer
+from faultwire.mock.failing import Failing
+from faultwire.mock.mcp import McpServer
+from faultwire.mock.pace import Pace
 from faultwire.mock.server import MockServer
 
 if TYPE_CHECKING:
@@ -26,6 +29,9 @@ class MockSettings:
     tls_port: int = 0
     chunk_delay_ms: int = 0
     first_event_delay_ms: int = 0
+    tokens_per_s: float | None = None
+    jitter: float = 0.0
+    seed: int = 42
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,15 @@ def serve(settings: MockSettings, ready: Callable[[Listening], None], *, watch: 
         from faultwire.mock.script import load
 
         script = load(settings.script)
-    answerer = Answerer(script, settings.first_event_delay_ms, settings.chunk_delay_ms)
+    server = McpServer(more=tuple(tool.made() for tool in script.tools) if script else ())
+    answerer = Answerer(
+        script,
+        settings.first_event_delay_ms,
+        settings.chunk_delay_ms,
+        server,
+        pace=Pace(0, 0, settings.tokens_per_s, settings.jitter, settings.seed),
+        failing=Failing(script.failures if script else ()),
+    )
     asyncio.run(_serve(settings, answerer, ready, watch))
 
 

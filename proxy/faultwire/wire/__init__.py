@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from faultwire.wire._classify import Classified, classify, may_be_model
 from faultwire.wire._fingerprint import VOLATILE, fingerprint, tool_key
-from faultwire.wire._registry import protocol, protocols
+from faultwire.wire._recognise import provider_of
+from faultwire.wire._registry import protocol, protocols, text_members
+from faultwire.wire._retries import attempt
 from faultwire.wire._signed import WHY as SIGNED
 from faultwire.wire._signed import is_signed, signs_header
+from faultwire.wire._tool_sites import tool_site
+from faultwire.wire._understood import Understood, understood
 from faultwire.wire.told import Told, conversation
 
 __all__ = [
@@ -14,6 +18,8 @@ __all__ = [
     "VOLATILE",
     "Classified",
     "Told",
+    "Understood",
+    "attempt",
     "classify",
     "conversation",
     "fingerprint",
@@ -21,6 +27,10 @@ __all__ = [
     "may_be_model",
     "protocol",
     "protocols",
+    "provider_of",
     "signs_header",
+    "text_members",
     "tool_key",
+    "tool_site",
+    "understood",
 ]

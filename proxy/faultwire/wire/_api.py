@@ -9,14 +9,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
+from typing import Protocol as Structure
 
+from faultwire.wire import _retries, framing, plain
 from faultwire.wire._edits import Edits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from faultwire.events import Request, RequestView, Response, ResponseView, ToolResult
+    from faultwire.events import Kind, Request, RequestView, Response, ResponseView, ToolResult
+    from faultwire.wire.framing import Splitter
+
+
+class Errors(Structure):
+    """Makes error answers."""
+
+    def __call__(self, status: int, message: str | None, retry_after_s: float | None, /) -> Response:
+        """The answer for a status; `message` None: what is usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +70,74 @@ class StreamEditor(ABC):
         return ()
 
 
+def _plain_error(status: int, message: str | None, retry_after_s: float | None) -> Response:
+    return plain.error(status, message=message, retry_after_s=retry_after_s)
+
+
 class Protocol(ABC):
-    """One provider protocol."""
+    """One provider protocol.
+
+    What it declares (its class variables) is gathered by the registry once, from plug-ins too: a new
+    protocol needs no line anywhere else.
+    """
 
     name: ClassVar[str]
     """The word used in profiles, tapes and reports, for example `openai_chat`."""
 
+    kind: ClassVar[Kind] = "llm"
+    """What an exchange of this protocol is."""
+
+    methods: ClassVar[frozenset[str]] = frozenset(("POST",))
+    """The HTTP methods of its requests; no other one is shown to `recognise`."""
+
     edits: ClassVar[Edits] = Edits()
     """Changes of answers and requests that this protocol knows how to make."""
+
+    hosts: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """Domains (the name or any subdomain of it) and the provider that runs them. One that begins with
+    `-` is the end of a name: regions stand before it. Of several that fit the longest one counts."""
+
+    settled: ClassVar[tuple[str, ...]] = ()
+    """Endings of paths that say by themselves what a request is, of this protocol or of its helpers (a
+    count of tokens): a body like another protocol's conversation proves nothing there."""
+
+    by_body: ClassVar[tuple[str, ...]] = ()
+    """Settled endings that services of other kinds have, too: there the body decides."""
+
+    text_members: ClassVar[frozenset[str]] = frozenset()
+    """JSON members that carry a piece of what is said in this protocol's streams. A secret that a model
+    repeats stands in no single event, so the tape looks for it in their texts joined."""
+
+    socket: ClassVar[bool] = False
+    """Is it spoken over a WebSocket? Then each message of the server is one event, and each of the client
+    stands for a body: `message_view`, `replace_result` and `edits.texts` take one."""
+
+    volatile: ClassVar[tuple[str, ...]] = ()
+    """JSON paths in a request, of another kind than `llm`, that differ between runs of the same agent."""
+
+    volatile_query: ClassVar[frozenset[str]] = frozenset()
+    """Query fields of which that is true, in lower case."""
+
+    volatile_path: ClassVar[tuple[str, ...]] = ()
+    """Parts of a path behind which an id stands that somebody minted: `/tasks`."""
+
+    errors: ClassVar[Errors] = staticmethod(_plain_error)
+    """Makes the error answer for a status, with the provider's headers."""
+
+    errors_by: ClassVar[Mapping[str, Errors]] = MappingProxyType({})
+    """The same by provider, for those that word their errors in their own way."""
 
     @abstractmethod
     def recognise(self, request: Request) -> bool:
         """Is this request of this protocol? `request.body` may be None: then the head decides."""
+
+    def recognise_peer(self, request: Request) -> bool:
+        """Is it, where the request goes to an agent whose card was seen?"""
+        return False
+
+    def role(self, request: Request) -> tuple[Kind, str | None]:
+        """The kind of a recognised request, and the tool that it calls where that is `tool`."""
+        return self.kind, None
 
     @abstractmethod
     def provider(self, request: Request) -> str:
@@ -116,11 +183,23 @@ class Protocol(ABC):
     def truncator(self, max_tokens: int) -> StreamEditor:
         """The same for a stream: later text and tool-call events go, closing events stay and agree."""
 
-    @abstractmethod
+    def splitter(self, request: Request, response: Response) -> Splitter | None:
+        """What cuts this response into events; None where it is no framed stream."""
+        return framing.splitter(response.headers)
+
+    def message_view(self, data: bytes) -> RequestView | None:
+        """What one WebSocket message of the client tells the model; None where it tells nothing."""
+        return None
+
+    def attempt(self, request: Request) -> int | None:
+        """The retries that came before this request by the SDK's own count; None where it tells none."""
+        return _retries.told(request.headers)
+
     def error(
         self, status: int, *, message: str | None = None, retry_after_s: float | None = None
     ) -> Response:
         """The error answer that the provider sends for a status, with its headers."""
+        return type(self).errors(status, message, retry_after_s)
 
     def error_by(
         self,
@@ -131,4 +210,19 @@ class Protocol(ABC):
         retry_after_s: float | None = None,
     ) -> Response:
         """The same as one of several providers of this protocol words it."""
-        return self.error(status, message=message, retry_after_s=retry_after_s)
+        errors = self.errors_by.get(provider or "")
+        if errors is None:
+            return self.error(status, message=message, retry_after_s=retry_after_s)
+        return errors(status, message, retry_after_s)
+
+    def error_to(
+        self,
+        request: Request,
+        provider: str | None,
+        status: int,
+        *,
+        message: str | None = None,
+        retry_after_s: float | None = None,
+    ) -> Response:
+        """The same as the answer to this request, for protocols whose errors name what they answer."""
+        return self.error_by(provider, status, message=message, retry_after_s=retry_after_s)

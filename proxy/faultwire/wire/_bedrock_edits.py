@@ -5,18 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faultwire import _core
-from faultwire.wire import _bedrock_errors, _json
+from faultwire.wire import _bedrock_changer, _bedrock_errors, _json
 from faultwire.wire._anthropic_edits import AnthropicEdits
-from faultwire.wire._provider_edits import RequestEdits, Texts, last_said, role_of
+from faultwire.wire._provider_edits import ALL, RequestEdits, Texts, last_said, role_of
 
 if TYPE_CHECKING:
     from faultwire.events import Path, Response
-    from faultwire.wire._edits import Failure, TextPlace
+    from faultwire.wire._api import StreamEditor
+    from faultwire.wire._edits import Ability, Change, Failure, TextPlace
     from faultwire.wire._provider_edits import Broken
 
 
 class BedrockEdits(RequestEdits):
     """Bedrock's Converse. What a guardrail stops is no error there."""
+
+    abilities: frozenset[Ability] = ALL
+
+    def change(self, body: bytes, change: Change) -> bytes:
+        """A whole answer, changed."""
+        return _bedrock_changer.changed(body, change)
+
+    def changer(self, change: Change) -> StreamEditor:
+        """What is to change is held until the answer stops."""
+        return _bedrock_changer.Changer(change)
 
     def gathered(self, document: _json.Object) -> Texts:
         """System prompt, messages, and what tools returned."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from faultwire import _core
 from faultwire.events import header
-from faultwire.wire import _recognise
+from faultwire.wire import _recognise, mcp
 from faultwire.wire._registry import protocols
 
 if TYPE_CHECKING:
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
     from faultwire.events import Kind, Request
     from faultwire.wire._api import Protocol
+    from faultwire.wire._peers import Peers
 
     class Site(Structure):
-        """Where a tool is found; `profile.model.ToolSite` is one."""
+        """Where a tool or an agent is found; `profile.model.ToolSite` is one."""
 
         @property
         def url(self) -> str | tuple[str, ...] | None:
@@ -32,50 +33,62 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Classified:
-    """The kind of a request; `protocol` and `provider` for `llm`, `tool` for `tool`."""
+    """The kind of a request; `protocol` and `provider` where one is spoken, `tool` for `tool`, `agent` (the
+    peer's name) for `agent`."""
 
     kind: Kind
     protocol: Protocol | None = None
     provider: str | None = None
     tool: str | None = None
+    agent: str | None = None
 
 
 _OTHER = Classified("other")
 _NO_TOOLS: Mapping[str, Site] = MappingProxyType({})
 
 
-_BY_BODY = ("/messages", "/responses", "/api/chat", "/api/generate", "/api/embed", "/v2/chat")
-"""Paths that services of other kinds have, too: there the body decides."""
-
-
-def classify(request: Request, tools: Mapping[str, Site] = _NO_TOOLS) -> Classified:
-    """The kind of a request. `tools` are the user's own words and go before recognition."""
-    tool = _tool(request, tools) if tools else None
+def classify(
+    request: Request,
+    tools: Mapping[str, Site] = _NO_TOOLS,
+    agents: Mapping[str, Site] = _NO_TOOLS,
+    peers: Peers | None = None,
+) -> Classified:
+    """The kind of a request. `tools` and `agents` are the user's own words and go before recognition;
+    `peers` are the agents whose cards were seen, and only name what nothing else names."""
+    tool = _named(request, tools) if tools else None
     if tool is not None:
         return Classified("tool", tool=tool)
-    if request.method != "POST":
-        return _OTHER
+    agent = _named(request, agents) if agents else None
+    peer = peers.name(request.url) if peers else None
+    method = request.method
     for protocol in protocols().values():
-        if protocol.recognise(request):
-            return Classified("llm", protocol, protocol.provider(request))
-    return _OTHER
+        if method not in protocol.methods:
+            continue
+        if protocol.recognise(request) or (peer is not None and protocol.recognise_peer(request)):
+            role, called = protocol.role(request)
+            kind = role if agent is None else "agent"
+            known = (agent or peer or request.host) if kind == "agent" else None
+            tool = called if kind == "tool" else None
+            return Classified(kind, protocol, protocol.provider(request), tool, known)
+    return _OTHER if agent is None else Classified("agent", agent=agent)
 
 
 def may_be_model(head: Request) -> bool:
     """Could the body of an `other` request still show that it is model traffic?
 
-    Only JSON can be a conversation, and only where the path does not say what it is.
+    Only JSON can be a conversation, and only where the path does not say what it is, or where a client of
+    MCP says in its headers that a message may come.
     """
     if head.method != "POST" or "json" not in (header(head.headers, "content-type") or "").lower():
         return False
     path = _recognise.bare_path(head)
-    return path.endswith(_BY_BODY) or not _recognise.is_settled(path)
+    return _recognise.is_contested(path) or not _recognise.is_settled(path) or mcp.may_speak(head)
 
 
-def _tool(request: Request, tools: Mapping[str, Site]) -> str | None:
+def _named(request: Request, sites: Mapping[str, Site]) -> str | None:
     url = request.url
     bare = url.partition("?")[0]
-    for name, site in tools.items():
+    for name, site in sites.items():
         globs = (site.url,) if isinstance(site.url, str) else site.url or ()
         if any(_core.glob_match(glob, url) or _core.glob_match(glob, bare) for glob in globs):
             return name

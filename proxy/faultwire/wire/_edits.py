@@ -99,6 +99,14 @@ class Edits:
         """The event by which the provider tells of an error inside a stream that has begun."""
         return None
 
+    def error_trailers(self, what: Literal["overloaded", "server_error"], message: str | None) -> Headers:
+        """The trailers by which it does, where the protocol has no event for that but these."""
+        return ()
+
     def quota(self, quota: Quota) -> Headers:
         """The header fields by which the provider tells a quota."""
         return ()
+
+    def quota_by(self, provider: str | None, quota: Quota) -> Headers:
+        """The same as one of several providers of this protocol tells it."""
+        return self.quota(quota)

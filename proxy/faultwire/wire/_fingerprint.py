@@ -11,6 +11,7 @@ from faultwire import _core
 
 if TYPE_CHECKING:
     from faultwire.events import Kind, Request
+    from faultwire.wire._api import Protocol
 
 _ABOUT_THE_CALL = (
     "conversation",
@@ -49,12 +50,23 @@ _OF_A_MODEL = _SIGNING | {"access_token", "api_key", "apikey", "key", "token"}
 """Those of a model's API, where the credential may stand in the query."""
 
 
-def fingerprint(request: Request, kind: Kind) -> str:
-    """SHA-256 (hex) of what was asked: kind, method, host, path and canonical body, volatile parts masked."""
+def fingerprint(
+    request: Request, kind: Kind, protocol: Protocol | None = None, also: tuple[str, ...] = ()
+) -> str:
+    """SHA-256 (hex) of what was asked: kind, method, host, path and canonical body, volatile parts masked.
+
+    What is volatile in a request to anybody but a model, its `protocol` says; `also` are further places
+    in the body that count for nothing.
+    """
     masked, fields = (VOLATILE, _OF_A_MODEL) if kind == "llm" else ((), _SIGNING)
-    body = _core.json_fingerprint(request.body or b"", masked)
+    if protocol is not None and kind != "llm":
+        masked, fields = protocol.volatile, fields | protocol.volatile_query
+    body = _core.json_fingerprint(request.body or b"", (*masked, *also))
     host = request.host.lower().rstrip(".")
-    return _digest("exchange", kind, request.method, host, _stable_path(request.path, fields), body.hex())
+    path = _stable_path(request.path, fields)
+    for before in protocol.volatile_path if protocol is not None else ():
+        path = _without_id(path, before)
+    return _digest("exchange", kind, request.method, host, path, body.hex())
 
 
 def tool_key(name: str | None, arguments: str) -> str:
@@ -73,6 +85,15 @@ def _stable_path(path: str, volatile: frozenset[str]) -> str:
     bare, _, query = path.partition("?")
     kept = [pair for pair in query.split("&") if pair and not _is_volatile(pair, volatile)]
     return f"{bare}?{'&'.join(kept)}" if kept else bare
+
+
+def _without_id(path: str, before: str) -> str:
+    """The path with what stands behind `before`, up to the next delimiter, taken out."""
+    head, found, rest = path.partition(f"{before}/")
+    if not found:
+        return path
+    end = min((at for mark in "/:?" if (at := rest.find(mark)) >= 0), default=len(rest))
+    return head + found + rest[end:]
 
 
 def _is_volatile(pair: str, volatile: frozenset[str]) -> bool:

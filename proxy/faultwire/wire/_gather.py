@@ -56,6 +56,31 @@ LINES = Framed(_read_line, _swap_line)
 FRAMES = Framed(_read_frame, _core.eventstream_with_payload)
 
 
+def _read_element(event: bytes) -> tuple[str, bytes] | None:
+    """An element of an array with its bracket or comma; what closes the array is none."""
+    element = event.strip()
+    if element[:1] in (b"[", b","):
+        element = element[1:].lstrip()
+    return ("", element) if element and element[:1] != b"]" else None
+
+
+def _swap_element(event: bytes, data: bytes) -> bytes:
+    found = _read_element(event)
+    at = event.rindex(found[1]) if found else len(event)
+    return event[:at] + data
+
+
+def _of_google(event: bytes) -> Framed:
+    """Each event shows by itself how it is framed: no field of an SSE event begins like JSON."""
+    return ELEMENTS if event.lstrip()[:1] in (b"[", b",", b"{", b"]") else SSE
+
+
+ELEMENTS = Framed(_read_element, _swap_element)
+SSE_OR_ELEMENTS = Framed(
+    lambda event: _of_google(event).read(event), lambda event, data: _of_google(event).swap(event, data)
+)
+
+
 class Gatherer(StreamReader):
     """Gathers text, calls and the rest; what is no JSON is told in `error` and passed over."""
 

@@ -8,7 +8,7 @@ from faultwire.errors import WireError
 from faultwire.events import Usage
 from faultwire.wire import _json
 from faultwire.wire._cut import Part, cut_parts, put_count
-from faultwire.wire._gather import Gatherer, JsonEditor
+from faultwire.wire._gather import SSE_OR_ELEMENTS, Gatherer, JsonEditor
 from faultwire.wire.tokens import Budget
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ def finish_of(document: _json.Object) -> str | None:
 
 class Reader(Gatherer):
     """Gathers the first candidate."""
+
+    framed = SSE_OR_ELEMENTS
 
     def take(self, name: str, document: _json.Object) -> None:
         """Take one answer, or a piece of one."""
@@ -82,7 +84,7 @@ def _cut_all(document: list[Any], budget: Budget) -> list[tuple[int, bytes]]:
         packed = _json.dump(part)
         new = _cut(packed, part, budget)
         if new != packed:
-            out.append((at, new if _says_anything(new) else b""))
+            out.append((at, new if says_anything(new) else b""))
     return out
 
 
@@ -108,7 +110,7 @@ def _cut(body: bytes, document: _json.Object, budget: Budget) -> bytes:
     return put_count(body, path, told, budget.max_tokens, (("usageMetadata", "totalTokenCount"), total))
 
 
-def _says_anything(body: bytes) -> bool:
+def says_anything(body: bytes) -> bool:
     document = _json.load_object(body)
     if "candidates" not in document:
         return True
@@ -119,10 +121,12 @@ def _says_anything(body: bytes) -> bool:
 class Truncator(JsonEditor):
     """Cuts the parts; events that are left empty go."""
 
+    framed = SSE_OR_ELEMENTS
+
     def __init__(self, max_tokens: int) -> None:
         self._budget = Budget(max_tokens)
 
     def edit(self, name: str, data: bytes, document: _json.Object) -> bytes:
         """One event."""
         cut = _cut(data, document, self._budget)
-        return cut if cut == data or _says_anything(cut) else b""
+        return cut if cut == data or says_anything(cut) else b""

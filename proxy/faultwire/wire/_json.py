@@ -133,6 +133,19 @@ def insert_first(array: bytes, value: bytes) -> bytes:
     return _core.json_splice(array, [(at, at, value + (b"," if children else b""))])
 
 
+def insert(array: bytes, at: int | None, value: bytes) -> bytes:
+    """An array's text with one element added before that one, or behind the last (None)."""
+    children = _core.json_children(array, [])
+    if not children:
+        place = array.index(b"[") + 1
+        return _core.json_splice(array, [(place, place, value)])
+    if at is None or at >= len(children):
+        place = children[-1][2]
+        return _core.json_splice(array, [(place, place, b"," + value)])
+    place = children[at][1]
+    return _core.json_splice(array, [(place, place, value + b",")])
+
+
 def _refuse(constant: str) -> Any:
     raise ValueError(f"`{constant}` is no JSON value")
 

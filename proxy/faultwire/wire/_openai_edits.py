@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from faultwire.errors import WireError
 from faultwire.events import ToolCall
-from faultwire.wire import _content, _edited, _json, _openai_errors, _openai_stream, sse
+from faultwire.wire import _content, _edited, _json, _openai_errors, _openai_stream, _quotas, sse
 from faultwire.wire._api import StreamEditor
 from faultwire.wire._edits import Change, Edits, Failure, Finish, Quota, TextPlace
 
@@ -110,6 +110,11 @@ class OpenAIEdits(Edits):
     def quota(self, quota: Quota) -> Headers:
         """`x-ratelimit-…`, resets as durations."""
         return tuple(_fields(quota))
+
+    def quota_by(self, provider: str | None, quota: Quota) -> Headers:
+        """Some that speak this protocol have fields of their own."""
+        elsewhere = _quotas.BY_PROVIDER.get(provider or "")
+        return self.quota(quota) if elsewhere is None else elsewhere(quota)
 
 
 def _fields(quota: Quota) -> Iterator[tuple[str, str]]:

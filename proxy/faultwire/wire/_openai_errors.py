@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faultwire.wire import _http, _json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from faultwire.events import Headers, Response
+    from faultwire.wire._api import Errors
 
 
 Shown = dict[str, Any]
@@ -133,17 +136,16 @@ def duration(seconds: float) -> str:
 
 def error_by(provider: str | None, status: int, message: str | None, retry_after_s: float | None) -> Response:
     """The answer for a status as a provider that imitates the protocol words it."""
-    if status in _EDGE or provider not in _ELSEWHERE:
+    elsewhere = _ELSEWHERE.get(provider or "")
+    if status in _EDGE or elsewhere is None:
         return error(status, message, retry_after_s)
     known = _TABLE.get(status) or _unlisted(status)
-    body, headers = _ELSEWHERE[provider](
-        status, known._replace(message=message or known.message), retry_after_s
-    )
+    body, headers = elsewhere(status, known._replace(message=message or known.message), retry_after_s)
     return _http.answer(status, _json.dump(body), "application/json", *headers)
 
 
 def _azure(status: int, known: Told, retry_after_s: float | None) -> tuple[Shown, Headers]:
-    """The status as `code`; whole seconds in `retry-after`."""
+    """The status as `code`; `retry-after` in whole seconds and, with `-ms`, in milliseconds."""
     text, code = known.message, str(status)
     if status == 429 and text == _TABLE[429].message:
         text = "Requests to the ChatCompletions_Create Operation have exceeded the token rate limit."
@@ -158,7 +160,7 @@ def _azure(status: int, known: Told, retry_after_s: float | None) -> tuple[Shown
         ("apim-request-id", request_id),
         ("x-ms-region", "East US"),
         ("x-request-id", request_id),
-        *_seconds(retry_after_s),
+        *_retry(retry_after_s),
     )
 
 
@@ -184,9 +186,26 @@ def _seconds(seconds: float | None) -> Headers:
     return () if seconds is None else (("retry-after", _http.whole_seconds(seconds)),)
 
 
-_ELSEWHERE: dict[str | None, Callable[[int, Told, float | None], tuple[Shown, Headers]]] = {
+def _groq(status: int, known: Told, retry_after_s: float | None) -> tuple[Shown, Headers]:
+    """OpenAI's shape and limits; whole seconds in `retry-after`."""
+    text = known.message
+    if status == 429 and text == _TABLE[429].message and retry_after_s is not None:
+        text += f" Please try again in {duration(retry_after_s)}."
+    shown = {"message": _json.whole(text), "type": known.type, "code": known.code}
+    request_id = _http.made_id("req_", "groq", status, text, length=26)
+    limits = _limits(retry_after_s) if status == 429 else ()
+    return {"error": shown}, (("x-request-id", request_id), *limits, *_seconds(retry_after_s))
+
+
+_ELSEWHERE: dict[str, Callable[[int, Told, float | None], tuple[Shown, Headers]]] = {
     "azure": _azure,
+    "groq": _groq,
     "mistral": _mistral,
     "openrouter": _openrouter,
 }
 """Providers whose errors have a shape of their own; all others give OpenAI's."""
+
+BY_PROVIDER: Mapping[str, Errors] = MappingProxyType(
+    {provider: partial(error_by, provider) for provider in _ELSEWHERE}
+)
+"""The same as functions of their own."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.errors import WireError
 from faultwire.events import ResponseView, ToolCall, Usage
-from faultwire.wire import _json, sse
+from faultwire.wire import _content, _json, sse
 from faultwire.wire._api import StreamEditor, StreamReader
 from faultwire.wire.tokens import Budget
 
@@ -42,8 +42,16 @@ def error_text(document: _json.Object) -> str | None:
     return None
 
 
+def _error_line(event: bytes) -> bytes:
+    """What llama.cpp says in a field of its own, which no SSE client reads: `error: {…}`."""
+    return event.strip().removeprefix(b"error:") if event.startswith(b"error:") else b""
+
+
 class Reader(StreamReader):
-    """Gathers the first choice; what is no JSON is told in `error` and passed over."""
+    """Gathers the first choice; what is no JSON is told in `error` and passed over.
+
+    It is whole with `[DONE]`, or, as some imitators leave that out, with the reason why it stopped.
+    """
 
     def __init__(self) -> None:
         self._model = ""
@@ -53,17 +61,20 @@ class Reader(StreamReader):
         self._usage: Usage | None = None
         self._error: str | None = None
         self._complete = False
+        self._moved: dict[int, int] = {}
+        """Where the calls went whose index was taken."""
 
     def feed(self, event: bytes) -> None:
         """Take one event with its framing bytes."""
         fields = sse.fields(event)
-        if fields is None or not fields.data:
+        data = fields.data if fields is not None else _error_line(event)
+        if not data:
             return
-        if is_done(fields.data):
+        if is_done(data):
             self._complete = True
             return
         try:
-            document = _json.load_object(fields.data)
+            document = _json.load_object(data)
         except WireError as error:
             self._error = self._error or error.message
             return
@@ -78,7 +89,7 @@ class Reader(StreamReader):
             tool_calls=tuple(ToolCall(i, name, "".join(parts)) for i, name, parts in self._calls.values()),
             usage=self._usage,
             error=self._error,
-            complete=self._complete,
+            complete=self._complete or self._finish is not None,
         )
 
     def _take(self, document: _json.Object) -> None:
@@ -95,7 +106,7 @@ class Reader(StreamReader):
 
     def _delta(self, delta: Any) -> None:
         for key in ("content", "refusal"):
-            self._text.append(_json.string(_json.member(delta, key)))
+            self._text.append(_content.text_of(_json.member(delta, key), glue=""))
         for _, piece in _json.objects(_json.member(delta, "tool_calls")):
             name, arguments = said(piece)
             call_id = _json.string(piece.get("id"))
@@ -103,11 +114,22 @@ class Reader(StreamReader):
             known[2].append(arguments)
 
     def _index(self, piece: _json.Object, call_id: str) -> int:
-        """Some imitators leave `index` out: then an id begins the next call."""
+        """Some imitators leave `index` out, or give all calls the same: then another id, or without ids
+        another name, begins the next call."""
         index = piece.get("index")
-        if isinstance(index, int):
+        last = max(self._calls, default=-1)
+        if isinstance(index, int) and index not in self._calls:
             return index
-        return len(self._calls) if call_id else max(0, len(self._calls) - 1)
+        at = index if isinstance(index, int) else max(last, 0)
+        known = self._calls.get(at)
+        if known is None:
+            return at
+        unnamed = not known[0] and not isinstance(index, int)
+        begins = call_id != known[0] if call_id else unnamed and bool(said(piece)[0])
+        if not begins:
+            return self._moved.get(at, at)
+        self._moved[at] = last + 1
+        return last + 1
 
 
 # ---------------------------------------------------------------- cutting short

@@ -5,13 +5,25 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Literal
 
-from faultwire.wire import _edited, _gemini_errors, _http, _json, sse
+from faultwire.wire import (
+    _cohere_edits,
+    _edited,
+    _gemini_changer,
+    _gemini_errors,
+    _http,
+    _json,
+    _ollama_changer,
+    _quotas,
+    _responses_changer,
+    sse,
+)
 from faultwire.wire._edits import Edits, Failure, TextPlace
 from faultwire.wire._openai_edits import OpenAIEdits
 
 if TYPE_CHECKING:
     from faultwire.events import Headers, Path, Response
-    from faultwire.wire._edits import Ability, Quota
+    from faultwire.wire._api import StreamEditor
+    from faultwire.wire._edits import Ability, Change, Quota
 
 Role = Literal["system", "user", "assistant", "tool"]
 Broken = Literal["overloaded", "server_error"]
@@ -49,6 +61,9 @@ class Texts:
             self.add(role, block.get(key), (*path, at, key), turn)
 
 
+ALL: frozenset[Ability] = frozenset(("answer", "texts", "failure", "error_event"))
+
+
 class RequestEdits(Edits):
     """Texts can be changed, and failures named; to build on."""
 
@@ -75,8 +90,18 @@ def last_said(items: list[tuple[int, _json.Object]]) -> int:
 class ResponsesEdits(RequestEdits):
     """OpenAI Responses."""
 
+    abilities: frozenset[Ability] = ALL
+
     def __init__(self) -> None:
         self._chat = OpenAIEdits()
+
+    def change(self, body: bytes, change: Change) -> bytes:
+        """A whole answer, changed."""
+        return _responses_changer.changed(body, change)
+
+    def changer(self, change: Change) -> StreamEditor | None:
+        """What is to change is held until the answer stops."""
+        return _responses_changer.Changer(change)
 
     def gathered(self, document: _json.Object) -> Texts:
         """Instructions, messages, and what tools returned."""
@@ -106,9 +131,23 @@ class ResponsesEdits(RequestEdits):
         """As for chat completions."""
         return self._chat.quota(quota)
 
+    def quota_by(self, provider: str | None, quota: Quota) -> Headers:
+        """As for chat completions."""
+        return self._chat.quota_by(provider, quota)
+
 
 class GeminiEdits(RequestEdits):
     """Gemini. A blocked prompt is no error there, so there is no failure of that name."""
+
+    abilities: frozenset[Ability] = ALL
+
+    def change(self, body: bytes, change: Change) -> bytes:
+        """A whole answer, changed."""
+        return _gemini_changer.changed(body, change)
+
+    def changer(self, change: Change) -> StreamEditor:
+        """What is to change is held until the answer stops."""
+        return _gemini_changer.Changer(change)
 
     def gathered(self, document: _json.Object) -> Texts:
         """System instruction, parts, and what functions returned."""
@@ -159,6 +198,16 @@ _GEMINI: dict[Failure, tuple[int, str, str]] = {
 class OllamaEdits(RequestEdits):
     """Ollama: runs on one's own machine, so it knows no quota and no filter."""
 
+    abilities: frozenset[Ability] = ALL
+
+    def change(self, body: bytes, change: Change) -> bytes:
+        """A whole answer, changed."""
+        return _ollama_changer.changed(body, change)
+
+    def changer(self, change: Change) -> StreamEditor:
+        """What is to change is held until the answer stops."""
+        return _ollama_changer.Changer(change)
+
     def gathered(self, document: _json.Object) -> Texts:
         """System prompt, prompt, messages."""
         messages = _json.objects(document.get("messages"))
@@ -190,6 +239,16 @@ class OllamaEdits(RequestEdits):
 class CohereEdits(RequestEdits):
     """Cohere."""
 
+    abilities: frozenset[Ability] = ALL
+
+    def change(self, body: bytes, change: Change) -> bytes:
+        """A whole answer, changed."""
+        return _cohere_edits.changed(body, change)
+
+    def changer(self, change: Change) -> StreamEditor:
+        """What is to change is held until the answer stops."""
+        return _cohere_edits.Changer(change)
+
     def gathered(self, document: _json.Object) -> Texts:
         """Messages and documents."""
         messages = _json.objects(document.get("messages"))
@@ -214,6 +273,10 @@ class CohereEdits(RequestEdits):
         usual = "service unavailable" if what == "overloaded" else "internal server error"
         closing = {"finish_reason": "ERROR", "error": message or usual}
         return sse.write(_json.dump({"type": "message-end", "delta": closing}), "message-end")
+
+    def quota(self, quota: Quota) -> Headers:
+        """The calls of a trial key."""
+        return _quotas.cohere(quota)
 
 
 _COHERE: dict[Failure, tuple[int, str]] = {
@@ -243,3 +306,7 @@ class EmbeddingsEdits(Edits):
     def quota(self, quota: Quota) -> Headers:
         """As for chat completions."""
         return self._chat.quota(quota)
+
+    def quota_by(self, provider: str | None, quota: Quota) -> Headers:
+        """As for chat completions."""
+        return self._chat.quota_by(provider, quota)

@@ -6,6 +6,7 @@ Paths are matched by suffix after any gateway's prefix, on any host and port; th
 
 from __future__ import annotations
 
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from faultwire.errors import WireError
@@ -14,73 +15,27 @@ from faultwire.wire import _json
 if TYPE_CHECKING:
     from faultwire.events import Request
 
-HOSTS: tuple[tuple[str, str], ...] = (
-    ("api.openai.com", "openai"),
-    ("openai.azure.com", "azure"),
-    ("services.ai.azure.com", "azure"),
-    ("cognitiveservices.azure.com", "azure"),
-    ("anthropic.com", "anthropic"),
-    ("claude.googleapis.com", "anthropic"),
-    ("generativelanguage.googleapis.com", "google"),
-    ("aiplatform.googleapis.com", "google"),
-    ("-aiplatform.googleapis.com", "google"),
-    ("amazonaws.com", "aws"),
-    ("api.aws", "aws"),
-    ("api.groq.com", "groq"),
-    ("mistral.ai", "mistral"),
-    ("api.cohere.com", "cohere"),
-    ("api.cohere.ai", "cohere"),
-    ("ollama.com", "ollama"),
-    ("openrouter.ai", "openrouter"),
-    ("api.together.xyz", "together"),
-    ("api.fireworks.ai", "fireworks"),
-    ("api.deepseek.com", "deepseek"),
-    ("api.x.ai", "xai"),
-    ("api.cerebras.ai", "cerebras"),
-    ("api.perplexity.ai", "perplexity"),
-)
-"""Domains (the name or any subdomain of it) and the provider that runs them. One that begins with `-` is
-the end of a name: regions stand before it."""
-
-_SETTLED = (
-    "/chat/completions",
-    "/completions",
-    "/messages",
-    "/count_tokens",
-    "/input_tokens",
-    "/tokenize",
-    "/detokenize",
-    "/apply-template",
-    "/embeddings",
-    "/moderations",
-    "/responses",
-    "/responses/compact",
+_NOT_MODEL_TRAFFIC = (
+    "/batch",
     "/batches",
-    "/files",
+    "/capture",
+    "/events",
     "/feedback",
+    "/files",
     "/ingest",
     "/ingestion",
-    "/traces",
+    "/log",
     "/logs",
     "/metrics",
-    "/events",
-    "/capture",
-    "/track",
+    "/moderations",
     "/multipart",
-    "/batch",
     "/runs",
-    "/api/chat",
-    "/api/generate",
-    "/api/embed",
-    "/v2/chat",
-    "/v1/chat",
-    "/converse",
-    "/converse-stream",
-    "/invoke",
-    "/invoke-with-response-stream",
-    "/interactions",
+    "/spans",
+    "/traces",
+    "/track",
 )
-"""Paths that say by themselves what they are, so that a body like a conversation proves nothing."""
+"""Endings of paths under which tracing, telemetry and the like are sent: they carry whole conversations,
+and are none. What the helpers of a protocol end in, it declares itself (`Protocol.settled`)."""
 
 
 def bare_path(request: Request) -> str:
@@ -88,10 +43,13 @@ def bare_path(request: Request) -> str:
     return request.path.partition("?")[0].rstrip("/")
 
 
+@lru_cache(maxsize=1024)
 def provider_of(host: str) -> str | None:
     """The provider that runs a host, None where it is nobody's that we know."""
+    from faultwire.wire._registry import declared  # which imports the protocols, and they this file
+
     name = host.lower().rstrip(".")
-    for domain, provider in HOSTS:
+    for domain, provider in declared().hosts:
         if name.endswith(domain) and (domain[0] == "-" or name[: -len(domain)][-1:] in ("", ".")):
             return provider
     return None
@@ -99,7 +57,21 @@ def provider_of(host: str) -> str | None:
 
 def is_settled(path: str) -> bool:
     """Does the path alone say what the request is?"""
-    return path.endswith(_SETTLED) or ":" in path.rpartition("/")[2]
+    return path.endswith(_settled()) or ":" in path.rpartition("/")[2]
+
+
+@cache
+def _settled() -> tuple[str, ...]:
+    from faultwire.wire._registry import declared
+
+    return (*_NOT_MODEL_TRAFFIC, *declared().settled)
+
+
+def is_contested(path: str) -> bool:
+    """Do services of other kinds have this path, too, so that the body decides?"""
+    from faultwire.wire._registry import declared
+
+    return path.endswith(declared().by_body)
 
 
 def document(body: bytes | None) -> _json.Object | None:

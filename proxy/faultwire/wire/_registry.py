@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire.errors import FaultError, UsageError, did_you_mean
 from faultwire.wire._api import Protocol
+from faultwire.wire.a2a import A2A
+from faultwire.wire.a2a_http import A2AHttp
 from faultwire.wire.anthropic import Anthropic
 from faultwire.wire.bedrock import Bedrock
 from faultwire.wire.bedrock_invoke import BedrockInvoke
 from faultwire.wire.cohere import Cohere
+from faultwire.wire.completions import Completions
 from faultwire.wire.embeddings import Embeddings
 from faultwire.wire.gemini import Gemini
+from faultwire.wire.gemini_grpc import GeminiGrpc
+from faultwire.wire.grpc import Grpc
+from faultwire.wire.interactions import Interactions
+from faultwire.wire.mcp import Mcp
 from faultwire.wire.ollama import Ollama
 from faultwire.wire.openai_chat import OpenAIChat
 from faultwire.wire.openai_responses import OpenAIResponses
+from faultwire.wire.realtime import Realtime
+from faultwire.wire.responses_socket import ResponsesSocket
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,12 +35,21 @@ BUILTIN: tuple[type[Protocol], ...] = (
     OpenAIChat,
     Anthropic,
     OpenAIResponses,
+    Completions,
     Embeddings,
     Gemini,
+    GeminiGrpc,
+    Interactions,
     Ollama,
     Cohere,
     Bedrock,
     BedrockInvoke,
+    Grpc,
+    A2A,
+    A2AHttp,
+    Mcp,
+    Realtime,
+    ResponsesSocket,
 )
 GROUP = "faultwire.protocols"
 """Entry points of this group name a class; it is asked after the built-in ones."""
@@ -46,6 +64,42 @@ def protocols() -> Mapping[str, Protocol]:
     from importlib.metadata import entry_points
 
     return collect(BUILTIN, entry_points(group=GROUP))
+
+
+class Declared(NamedTuple):
+    """What all protocols declare, gathered. Longer domains go before shorter ones."""
+
+    hosts: tuple[tuple[str, str], ...]
+    settled: tuple[str, ...]
+    by_body: tuple[str, ...]
+    text_members: frozenset[str]
+
+
+@cache
+def declared() -> Declared:
+    """What the known protocols declare."""
+    return gathered(protocols().values())
+
+
+def gathered(known: Iterable[Protocol]) -> Declared:
+    """What these protocols declare; of two that claim a domain the first one has it."""
+    each = tuple(known)
+    hosts = (host for one in each for host in one.hosts)
+    return Declared(
+        hosts=tuple(sorted(hosts, key=lambda host: -len(host[0]))),
+        settled=tuple(dict.fromkeys(path for one in each for path in one.settled)),
+        by_body=tuple(dict.fromkeys(path for one in each for path in one.by_body)),
+        text_members=frozenset(_UNCLAIMED_TEXT.union(*(one.text_members for one in each))),
+    )
+
+
+_UNCLAIMED_TEXT = frozenset(("content", "delta", "output", "text", "token"))
+"""Members that carry text in the streams of servers whose protocol is none of these."""
+
+
+def text_members() -> frozenset[str]:
+    """JSON members that carry a piece of what is said, in the streams of all known protocols."""
+    return declared().text_members
 
 
 def protocol(name: str) -> Protocol:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
 """Items that are calls of the client's tools, and where their arguments are."""
-_CLOSING = ("response.completed", "response.incomplete", "response.failed")
+CLOSING = ("response.completed", "response.incomplete", "response.failed")
 _ARGUMENTS = {
     "response.function_call_arguments.delta": "delta",
     "response.function_call_arguments.done": "arguments",
@@ -33,8 +33,8 @@ _TEXTS = {
 
 def closes(fields: Fields) -> bool:
     """Does this event close a stream?"""
-    return fields.name in _CLOSING or (
-        not fields.name and any(b'"' + word.encode() + b'"' in fields.data for word in _CLOSING)
+    return fields.name in CLOSING or (
+        not fields.name and any(b'"' + word.encode() + b'"' in fields.data for word in CLOSING)
     )
 
 
@@ -87,7 +87,7 @@ class Reader(Gatherer):
         index = _json.count(document.get("output_index"))
         response = document.get("response")
         if isinstance(response, dict):
-            self._whole(response, closing=kind in _CLOSING)
+            self._whole(response, closing=kind in CLOSING)
         elif kind == "error":
             self.error = self.error or _error_text(document)
         elif _TEXTS.get(kind) == "delta":

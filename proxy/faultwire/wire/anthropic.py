@@ -6,6 +6,7 @@ Shapes: Anthropic's API reference, as the official SDKs send and parse it.
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from faultwire.errors import WireError
@@ -23,7 +24,7 @@ from faultwire.wire._anthropic_edits import AnthropicEdits
 from faultwire.wire._api import Protocol
 
 if TYPE_CHECKING:
-    from faultwire.events import Path, Request, Response
+    from faultwire.events import Path, Request
     from faultwire.wire._api import Rewrite, StreamEditor, StreamReader
 
 
@@ -32,6 +33,13 @@ class Anthropic(Protocol):
 
     name = "anthropic"
     edits = AnthropicEdits()
+    hosts = (("anthropic.com", "anthropic"), ("claude.googleapis.com", "anthropic"))
+    settled = ("/messages", "/count_tokens")
+    by_body = ("/messages",)
+    text_members = frozenset(("text", "partial_json", "thinking"))
+    errors = staticmethod(_anthropic_errors.error)
+    errors_by = MappingProxyType({"google": _gemini_errors.error})
+    """Vertex answers with Google's own errors."""
 
     def recognise(self, request: Request) -> bool:
         """By path and (header or host); else by a body that only this protocol has.
@@ -141,24 +149,6 @@ class Anthropic(Protocol):
     def truncator(self, max_tokens: int) -> StreamEditor:
         """Cuts a tool call's partial JSON where the budget ends, as the provider does."""
         return _anthropic_stream.Truncator(max_tokens)
-
-    def error(
-        self, status: int, *, message: str | None = None, retry_after_s: float | None = None
-    ) -> Response:
-        """`{"type": "error", …}` with its headers; an HTML page for what only the edge answers."""
-        return _anthropic_errors.error(status, message, retry_after_s)
-
-    def error_by(
-        self,
-        provider: str | None,
-        status: int,
-        *,
-        message: str | None = None,
-        retry_after_s: float | None = None,
-    ) -> Response:
-        """Vertex answers with Google's own errors."""
-        error = _gemini_errors.error if provider == "google" else _anthropic_errors.error
-        return error(status, message, retry_after_s)
 
 
 def _on_vertex(path: str) -> bool:

@@ -18,7 +18,7 @@ from faultwire.wire._bedrock_edits import BedrockEdits
 from faultwire.wire._gather import FRAMES
 
 if TYPE_CHECKING:
-    from faultwire.events import Path, Request, Response
+    from faultwire.events import Path, Request
     from faultwire.wire._api import Rewrite, StreamEditor, StreamReader
 
 
@@ -27,6 +27,10 @@ class Bedrock(Protocol):
 
     name = "bedrock"
     edits = BedrockEdits()
+    hosts = (("amazonaws.com", "aws"), ("api.aws", "aws"))
+    settled = ("/converse", "/converse-stream")
+    text_members = frozenset(("text", "input"))
+    errors = staticmethod(_bedrock_errors.error)
 
     def recognise(self, request: Request) -> bool:
         """By path, which names the model: an id, or an ARN whose slashes are escaped."""
@@ -110,12 +114,6 @@ class Bedrock(Protocol):
     def truncator(self, max_tokens: int) -> StreamEditor:
         """Cuts a call's partial JSON where the budget ends, as the provider does."""
         return _bedrock_stream.Truncator(max_tokens)
-
-    def error(
-        self, status: int, *, message: str | None = None, retry_after_s: float | None = None
-    ) -> Response:
-        """`{"message"}`; the kind of error is in a header."""
-        return _bedrock_errors.error(status, message, retry_after_s)
 
 
 def model_in(request: Request, *methods: str) -> str | None:

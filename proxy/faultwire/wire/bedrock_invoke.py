@@ -23,7 +23,7 @@ from faultwire.wire.bedrock import model_in
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from faultwire.events import Request, RequestView, Response, ResponseView, ToolResult
+    from faultwire.events import Request, RequestView, ResponseView, ToolResult
     from faultwire.wire._api import Rewrite
     from faultwire.wire._edits import Ability, Change
 
@@ -53,6 +53,8 @@ class BedrockInvoke(Protocol):
 
     name = "bedrock_invoke"
     edits = _Edits()
+    settled = ("/invoke", "/invoke-with-response-stream")
+    errors = staticmethod(_bedrock_errors.error)
 
     def __init__(self) -> None:
         self._inner = Anthropic()
@@ -105,12 +107,6 @@ class BedrockInvoke(Protocol):
     def truncator(self, max_tokens: int) -> StreamEditor:
         """As Anthropic's, inside the frames."""
         return _Editor(self._inner.truncator(max_tokens))
-
-    def error(
-        self, status: int, *, message: str | None = None, retry_after_s: float | None = None
-    ) -> Response:
-        """Bedrock's own."""
-        return _bedrock_errors.error(status, message, retry_after_s)
 
 
 def _unpacked(frame: bytes) -> bytes | None:

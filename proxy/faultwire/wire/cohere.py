@@ -39,6 +39,10 @@ class Cohere(Protocol):
 
     name = "cohere"
     edits = CohereEdits()
+    hosts = (("api.cohere.com", "cohere"), ("api.cohere.ai", "cohere"))
+    settled = ("/v2/chat", "/v1/chat")
+    by_body = ("/v2/chat",)
+    text_members = frozenset(("text", "arguments", "thinking", "tool_plan"))
 
     def recognise(self, request: Request) -> bool:
         """By path and (host or body)."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire.errors import WireError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from faultwire.events import Headers
 
@@ -21,8 +21,15 @@ MAX_BYTES = 16 << 20
 MAX_RATIO = 512
 """Output bytes per input byte; the first MiB of output is always allowed."""
 MAX_LAYERS = 2
+AT_ONCE = 2 << 20
+AT_ONCE_PACKED = 512 << 10
+"""What an event loop looks at in one go: brotli takes longest, about 30 ms for a MiB of packed text."""
+_MOST_BLOCKS = 1 << 14
 _ALWAYS = 1 << 20
 _STEP = 256 << 10
+_WINDOW = 16 << 10
+_MOST_MEMBERS = 1024
+"""Of one gzip body: somebody's tiny members would take far more time than their bytes."""
 _ZSTD_WINDOW = 8 << 20
 """RFC 9659 §3: no larger window than 8 MB in HTTP."""
 _BROTLI_STEP = 16
@@ -41,11 +48,12 @@ def decoded(
     max_bytes: int = MAX_BYTES,
     max_ratio: int = MAX_RATIO,
     max_layers: int = MAX_LAYERS,
+    max_packed: int | None = None,
 ) -> tuple[bytes, bool]:
     """The body without its content codings, and whether it is only a part.
 
-    Partial is what a limit cut, or what ends before its coding does. Raises WireError for an
-    unknown coding, more layers than allowed, and broken data.
+    Partial is what a limit cut, or what ends before its coding does; `max_packed` limits what is put into
+    each layer. Raises WireError for an unknown coding, more layers than allowed, and broken data.
     """
     codings = _codings(headers)
     if len(codings) > max_layers:
@@ -55,10 +63,17 @@ def decoded(
         unpack = _UNPACK.get(coding)
         if unpack is None:
             raise WireError(f"found content coding `{coding}`, expected one of {', '.join(sorted(_UNPACK))}")
+        if max_packed is not None and len(body) > max_packed:
+            body, partial = body[:max_packed], True
         allowed = min(max_bytes, max(_ALWAYS, len(body) * max_ratio))
         body, cut = _collect(unpack, body, allowed, coding)
         partial = partial or cut
     return body, partial
+
+
+def at_once(body: bytes, headers: Headers) -> tuple[bytes, bool]:
+    """The same within limits that hold up an event loop for no more than some milliseconds."""
+    return decoded(body, headers, max_bytes=AT_ONCE, max_packed=AT_ONCE_PACKED)
 
 
 def _codings(headers: Headers) -> list[str]:
@@ -86,25 +101,41 @@ class _Unfinished(Exception):
 
 
 def _gzip(body: bytes) -> Iterator[bytes]:
-    while body:
-        unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        yield from _inflate(unpacker, body)
-        body = unpacker.unused_data.lstrip(b"\0")
+    """One member after the other, with zeros between them where somebody padded."""
+    at, members = 0, 0
+    while at < len(body):
+        if members == _MOST_MEMBERS:
+            raise _Unfinished
+        at = yield from _inflate(zlib.decompressobj(zlib.MAX_WBITS | 16), body, at)
+        members += 1
+        while at < len(body) and body[at] == 0:
+            window = body[at : at + _WINDOW]
+            at += len(window) - len(window.lstrip(b"\0"))
 
 
 def _deflate(body: bytes) -> Iterator[bytes]:
     """With the zlib header that RFC 9110 §8.4.1.2 wants, or bare as some servers send it."""
     with_header = len(body) >= 2 and body[0] & 0x0F == 8 and int.from_bytes(body[:2], "big") % 31 == 0
-    yield from _inflate(zlib.decompressobj(zlib.MAX_WBITS if with_header else -zlib.MAX_WBITS), body)
+    yield from _inflate(zlib.decompressobj(zlib.MAX_WBITS if with_header else -zlib.MAX_WBITS), body, 0)
 
 
-def _inflate(unpacker: zlib._Decompress, body: bytes) -> Iterator[bytes]:
-    piece = unpacker.decompress(body, _STEP)
-    while piece or unpacker.unconsumed_tail:
+def _inflate(unpacker: zlib._Decompress, body: bytes, at: int) -> Generator[bytes, None, int]:
+    """What stands from `at` on; returns where it ends. Input goes in by windows, because what is left of
+    each piece of input is copied."""
+    ended = False
+    while not ended:
+        if at >= len(body):
+            raise _Unfinished
+        window = body[at : at + _WINDOW]
+        at += len(window)
+        piece = unpacker.decompress(window, _STEP)
         yield piece
-        piece = unpacker.decompress(unpacker.unconsumed_tail, _STEP)
-    if not unpacker.eof:
-        raise _Unfinished
+        # Behind the end, what follows stands in `unconsumed_tail`, too, and stays there.
+        while not unpacker.eof and (piece or unpacker.unconsumed_tail):
+            piece = unpacker.decompress(unpacker.unconsumed_tail, _STEP)
+            yield piece
+        ended = unpacker.eof
+    return at - len(unpacker.unused_data)
 
 
 def _zstd(body: bytes) -> Iterator[bytes]:
@@ -117,6 +148,30 @@ def _zstd(body: bytes) -> Iterator[bytes]:
                 yield piece
     except zstandard.ZstdError as error:
         raise ValueError(str(error)) from None
+    if not _is_whole_zstd(body):  # the reader ends where its input does, and says nothing
+        raise _Unfinished
+
+
+def _is_whole_zstd(body: bytes) -> bool:
+    """Does the last frame end with the body? A frame is told to be so by its blocks (RFC 8878 §3.1.1)."""
+    at, blocks = 0, 0
+    while at < len(body):
+        magic, at = int.from_bytes(body[at : at + 4], "little"), at + 4
+        if magic >> 4 == 0x184D2A5:  # a skippable frame
+            at += 4 + int.from_bytes(body[at : at + 4], "little")
+            continue
+        told = body[at] if at < len(body) else 0
+        single = told >> 5 & 1
+        at += 1 + (not single) + (0, 1, 2, 4)[told & 3] + (single, 2, 4, 8)[told >> 6]
+        last = False
+        while not last and at < len(body) and blocks < _MOST_BLOCKS:
+            block, at, blocks = int.from_bytes(body[at : at + 3], "little"), at + 3, blocks + 1
+            last = bool(block & 1)
+            at += 1 if block >> 1 & 3 == 1 else block >> 3
+        at += 4 * (told >> 2 & 1)
+        if not last:
+            return False
+    return at == len(body)
 
 
 def _brotli(body: bytes) -> Iterator[bytes]:

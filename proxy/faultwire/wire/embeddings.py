@@ -17,7 +17,7 @@ from faultwire.wire._provider_edits import EmbeddingsEdits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from faultwire.events import Request, Response, ToolResult
+    from faultwire.events import Request, ToolResult
     from faultwire.wire._api import Rewrite, StreamReader
 
 
@@ -26,6 +26,9 @@ class Embeddings(Protocol):
 
     name = "embeddings"
     edits = EmbeddingsEdits()
+    settled = ("/embeddings",)
+    errors = staticmethod(_openai_errors.error)
+    errors_by = _openai_errors.BY_PROVIDER
 
     def recognise(self, request: Request) -> bool:
         """By path and (host or body)."""
@@ -81,23 +84,6 @@ class Embeddings(Protocol):
     def truncator(self, max_tokens: int) -> StreamEditor:
         """There is no text here."""
         return _Same()
-
-    def error(
-        self, status: int, *, message: str | None = None, retry_after_s: float | None = None
-    ) -> Response:
-        """OpenAI's errors are the same for all its endpoints."""
-        return _openai_errors.error(status, message, retry_after_s)
-
-    def error_by(
-        self,
-        provider: str | None,
-        status: int,
-        *,
-        message: str | None = None,
-        retry_after_s: float | None = None,
-    ) -> Response:
-        """As the provider words it."""
-        return _openai_errors.error_by(provider, status, message, retry_after_s)
 
 
 class _Nothing(Gatherer):

@@ -10,11 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from faultwire import _core
 from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn
-from faultwire.wire import _content, _gemini_errors, _gemini_stream, _json, _recognise
+from faultwire.wire import _content, _gemini_errors, _gemini_stream, _json, _recognise, framing
 from faultwire.wire._api import Protocol
-from faultwire.wire._gather import SSE
+from faultwire.wire._gather import SSE_OR_ELEMENTS
 from faultwire.wire._ids import Chain
 from faultwire.wire._provider_edits import GeminiEdits
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from faultwire.events import Path, Request, Response
     from faultwire.wire._api import Rewrite, StreamEditor, StreamReader
 
-_METHODS = frozenset(("generateContent", "streamGenerateContent", "embedContent", "batchEmbedContents"))
+_STREAMS = "streamGenerateContent"
+_METHODS = frozenset(("generateContent", _STREAMS, "embedContent", "batchEmbedContents"))
 
 
 class Gemini(Protocol):
@@ -30,6 +32,13 @@ class Gemini(Protocol):
 
     name = "gemini"
     edits = GeminiEdits()
+    hosts = (
+        ("generativelanguage.googleapis.com", "google"),
+        ("aiplatform.googleapis.com", "google"),
+        ("-aiplatform.googleapis.com", "google"),
+    )
+    text_members = frozenset(("text",))
+    errors = staticmethod(_gemini_errors.error)
 
     def recognise(self, request: Request) -> bool:
         """By path; elsewhere by a body with `contents` of `parts`."""
@@ -50,11 +59,18 @@ class Gemini(Protocol):
 
     def view(self, request: Request) -> RequestView:
         """With the model and the way of answering, which only the path tells."""
-        bare, _, query = request.path.partition("?")
+        bare = _recognise.bare_path(request)
         told = self.request_view(request.body or b"")
-        model = unquote(bare.rstrip("/")).rpartition("/models/")[2].partition(":")[0]
-        streams = _method(bare.rstrip("/")) == "streamGenerateContent" and "alt=sse" in query.split("&")
-        return replace(told, model=model or told.model, stream=streams)
+        model = unquote(bare).rpartition("/models/")[2].partition(":")[0]
+        return replace(told, model=model or told.model, stream=_method(bare) == _STREAMS)
+
+    def splitter(self, request: Request, response: Response) -> framing.Splitter | None:
+        """By content type; a stream that nobody asked for as SSE is one array of answers."""
+        if _method(_recognise.bare_path(request)) != _STREAMS or response.status >= 300:
+            return super().splitter(request, response)
+        if framing.content_type(response.headers) == framing.JSON:
+            return _core.ArraySplitter()
+        return super().splitter(request, response)
 
     def request_view(self, body: bytes) -> RequestView:
         """The conversation. Raises WireError without `contents` (or `content`, to be embedded)."""
@@ -96,7 +112,7 @@ class Gemini(Protocol):
 
     def is_terminal(self, event: bytes) -> bool:
         """A whole answer with a `finishReason`: the last event, there is no other mark."""
-        found = SSE.read(event)
+        found = SSE_OR_ELEMENTS.read(event)
         if found is None or b'"finishReason"' not in found[1]:
             return False
         return _gemini_stream.finish_of(_recognise.document(found[1]) or {}) is not None
@@ -115,12 +131,6 @@ class Gemini(Protocol):
     def truncator(self, max_tokens: int) -> StreamEditor:
         """The same; the last event stays, with what it counts."""
         return _gemini_stream.Truncator(max_tokens)
-
-    def error(
-        self, status: int, *, message: str | None = None, retry_after_s: float | None = None
-    ) -> Response:
-        """`{"error": {"code", "message", "status"}}`, with RetryInfo in the body."""
-        return _gemini_errors.error(status, message, retry_after_s)
 
 
 def _method(path: str) -> str:

@@ -9,24 +9,39 @@ from faultwire.events import ResponseView
 from faultwire.wire import decode, framing
 
 if TYPE_CHECKING:
-    from faultwire.events import Response, ToolCall
+    from faultwire.events import Request, Response, ToolCall
     from faultwire.wire._api import Protocol
 
-MOST = 8 << 20
-"""Bytes of a response that are kept for reading; what is longer is not understood."""
+MOST = decode.AT_ONCE
+"""Bytes of a response that are kept while it passes; what is longer is not understood."""
+MOST_VALUES = 1 << 15
+"""JSON values of one: what a parser takes its time for are not bytes, but values. A line counts as eight."""
 
 
-def response_view(protocol: Protocol, response: Response) -> ResponseView:
-    """What a whole response says. Raises WireError."""
+def response_view(
+    protocol: Protocol, response: Response, request: Request | None = None, *, at_once: bool = False
+) -> ResponseView:
+    """What a whole response says. Raises WireError.
+
+    The request tells how the response is framed where its content type alone does not. A packed body is
+    unpacked within limits, which are tighter `at_once`, for an event loop; what they cut is a part.
+    """
     body = response.body or b""
     partial = False
     if decode.is_encoded(response.headers):
-        body, partial = decode.decoded(body, response.headers)
-    if not framing.is_stream(response.headers):
+        body, partial = (decode.at_once if at_once else decode.decoded)(body, response.headers)
+    if at_once and _values(body) > MOST_VALUES:
+        raise WireError(f"found more than {MOST_VALUES} JSON values, expected fewer to read them at once")
+    splitter = framing.splitter_of(response, protocol, request)
+    if splitter is None:
         return protocol.response_view(response.status, body)
     reader = protocol.reader()
-    for event in framing.events(body, response.headers):
+    for event in splitter.feed(body):
         reader.feed(event)
+    flaw = framing.flaw(splitter)
+    rest = splitter.finish()
+    if rest:
+        reader.feed(rest)
     view = reader.view()
     return ResponseView(
         view.model,
@@ -34,19 +49,26 @@ def response_view(protocol: Protocol, response: Response) -> ResponseView:
         view.finish_reason,
         view.tool_calls,
         view.usage,
-        view.error or (None if not partial else "the body is only a part"),
+        view.error or flaw or (None if not partial else "the body is only a part"),
         view.complete and not partial,
     )
+
+
+def _values(body: bytes) -> int:
+    """About how many JSON values there are; counting is a hundred times faster than parsing."""
+    return sum(map(body.count, (b",", b"[", b"{"))) + 8 * body.count(b"\n")
 
 
 class Ear:
     """Listens to a response on its way, without touching it."""
 
-    def __init__(self, protocol: Protocol, head: Response) -> None:
+    def __init__(self, protocol: Protocol, head: Response, request: Request | None = None) -> None:
         self._protocol = protocol
         self._head = head
+        self._request = request
         self._held: bytearray | None = bytearray()
-        self._splitter = None if decode.is_encoded(head.headers) else framing.splitter(head.headers)
+        packed = decode.is_encoded(head.headers)
+        self._splitter = None if packed else framing.splitter_of(head, protocol, request)
         self._reader = protocol.reader()
 
     def hear(self, data: bytes) -> tuple[ToolCall, ...]:
@@ -69,7 +91,7 @@ class Ear:
         head = self._head
         try:
             whole = type(head)(head.status, head.reason, head.headers, bytes(self._held))
-            return response_view(self._protocol, whole).tool_calls
+            return response_view(self._protocol, whole, self._request, at_once=True).tool_calls
         except WireError:
             return ()  # an answer that its own protocol does not know names no call
 

@@ -32,6 +32,10 @@ class Ollama(Protocol):
 
     name = "ollama"
     edits = OllamaEdits()
+    hosts = (("ollama.com", "ollama"),)
+    settled = ("/api/chat", "/api/generate", "/api/embed")
+    by_body = settled
+    text_members = frozenset(("content", "response", "thinking"))
 
     def recognise(self, request: Request) -> bool:
         """By path and (port, host or body): many a web page has a path `/api/chat`."""

@@ -14,7 +14,7 @@ from faultwire.wire._api import Protocol
 from faultwire.wire._openai_edits import OpenAIEdits
 
 if TYPE_CHECKING:
-    from faultwire.events import Request, Response
+    from faultwire.events import Request
     from faultwire.wire._api import Rewrite, StreamEditor, StreamReader
 
 _SYSTEM_ROLES = ("system", "developer")
@@ -25,6 +25,27 @@ class OpenAIChat(Protocol):
 
     name = "openai_chat"
     edits = OpenAIEdits()
+    hosts = (
+        ("api.openai.com", "openai"),
+        ("openai.azure.com", "azure"),
+        ("services.ai.azure.com", "azure"),
+        ("cognitiveservices.azure.com", "azure"),
+        ("api.groq.com", "groq"),
+        ("mistral.ai", "mistral"),
+        ("openrouter.ai", "openrouter"),
+        ("api.together.xyz", "together"),
+        ("api.fireworks.ai", "fireworks"),
+        ("api.deepseek.com", "deepseek"),
+        ("api.x.ai", "xai"),
+        ("api.cerebras.ai", "cerebras"),
+        ("api.perplexity.ai", "perplexity"),
+    )
+    settled = ("/chat/completions", "/apply-template", "/detokenize", "/tokenize")
+    text_members = frozenset(
+        ("content", "reasoning", "reasoning_content", "refusal", "arguments", "input", "transcript")
+    )
+    errors = staticmethod(_openai_errors.error)
+    errors_by = _openai_errors.BY_PROVIDER
 
     def recognise(self, request: Request) -> bool:
         """By path; elsewhere by a body with a model and a conversation that is not Anthropic's."""
@@ -115,23 +136,6 @@ class OpenAIChat(Protocol):
     def truncator(self, max_tokens: int) -> StreamEditor:
         """Cuts tool-call arguments where the budget ends, as the provider does."""
         return _openai_stream.Truncator(max_tokens)
-
-    def error(
-        self, status: int, *, message: str | None = None, retry_after_s: float | None = None
-    ) -> Response:
-        """`{"error": {…}}` with its headers; an HTML page for what only the edge answers."""
-        return _openai_errors.error(status, message, retry_after_s)
-
-    def error_by(
-        self,
-        provider: str | None,
-        status: int,
-        *,
-        message: str | None = None,
-        retry_after_s: float | None = None,
-    ) -> Response:
-        """Azure, Mistral and OpenRouter have shapes of their own."""
-        return _openai_errors.error_by(provider, status, message, retry_after_s)
 
 
 def usage_of(document: _json.Object) -> Usage | None:

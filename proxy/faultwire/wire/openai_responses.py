@@ -16,7 +16,7 @@ from faultwire.wire._api import Protocol
 from faultwire.wire._provider_edits import ResponsesEdits
 
 if TYPE_CHECKING:
-    from faultwire.events import Request, Response
+    from faultwire.events import Request
     from faultwire.wire._api import Rewrite, StreamEditor, StreamReader
 
 _RESULTS = frozenset(
@@ -37,6 +37,11 @@ class OpenAIResponses(Protocol):
 
     name = "openai_responses"
     edits = ResponsesEdits()
+    settled = ("/responses", "/responses/compact", "/input_tokens")
+    by_body = ("/responses",)
+    text_members = frozenset(("delta", "text", "refusal", "arguments", "input", "transcript"))
+    errors = staticmethod(_openai_errors.error)
+    errors_by = _openai_errors.BY_PROVIDER
 
     def recognise(self, request: Request) -> bool:
         """By path and (host or body): services of other kinds have a path `…/responses`, too."""
@@ -124,23 +129,6 @@ class OpenAIResponses(Protocol):
     def truncator(self, max_tokens: int) -> StreamEditor:
         """Cuts text and arguments in every event that repeats them, and ends `response.incomplete`."""
         return _responses_stream.Truncator(max_tokens)
-
-    def error(
-        self, status: int, *, message: str | None = None, retry_after_s: float | None = None
-    ) -> Response:
-        """OpenAI's errors are the same for all its endpoints."""
-        return _openai_errors.error(status, message, retry_after_s)
-
-    def error_by(
-        self,
-        provider: str | None,
-        status: int,
-        *,
-        message: str | None = None,
-        retry_after_s: float | None = None,
-    ) -> Response:
-        """As the provider words it."""
-        return _openai_errors.error_by(provider, status, message, retry_after_s)
 
 
 def _is_assistant(item: _json.Object) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.errors import WireError
 from faultwire.events import Response
+from faultwire.wire import _spoken
 from faultwire.wire import prices as _prices
 from faultwire.wire._registry import protocols
 from faultwire.wire.hearing import response_view
@@ -57,13 +58,16 @@ def conversation(recorded: Recorded, prices: Prices | None = None) -> Told | Non
     request = None
     try:
         request = protocol.view(recorded.request)
+        if protocol.socket:
+            request = _spoken.asked(protocol, request, recorded.messages)
     except WireError as error:
         problems.append(f"request: {error.message}")
-    answer = _answer(protocol, recorded.delivered, problems)
+    answer = _answer(protocol, recorded, recorded.delivered, problems)
     model = (answer.model if answer else "") or (request.model if request else "")
     table = prices if prices is not None else _prices.builtin()
     # What the provider counted, not what a fault left of it: that is what is charged for.
-    charged = answer if recorded.upstream is recorded.delivered else _answer(protocol, recorded.upstream, [])
+    untouched = recorded.upstream is recorded.delivered and not recorded.messages
+    charged = answer if untouched else _answer(protocol, recorded, recorded.upstream, [])
     return Told(
         provider=recorded.provider,
         request=request,
@@ -74,13 +78,17 @@ def conversation(recorded: Recorded, prices: Prices | None = None) -> Told | Non
     )
 
 
-def _answer(protocol: Protocol, delivery: Delivery | None, problems: list[str]) -> ResponseView | None:
+def _answer(
+    protocol: Protocol, recorded: Recorded, delivery: Delivery | None, problems: list[str]
+) -> ResponseView | None:
     if delivery is None:
         return None
+    if protocol.socket and recorded.messages:
+        heard = delivery is recorded.delivered
+        return _spoken.answered(protocol, recorded.messages, delivered=heard)
     try:
-        return response_view(
-            protocol, Response(delivery.status, delivery.reason, delivery.headers, delivery.body)
-        )
+        answer = Response(delivery.status, delivery.reason, delivery.headers, delivery.body)
+        return response_view(protocol, answer, recorded.request)
     except WireError as error:
         problems.append(f"answer with status {delivery.status}: {error.message}")
         return None

@@ -18,6 +18,7 @@ import pytest
 from faultwire.errors import ScenarioError, UsageError
 from faultwire.mock.answering import Answerer
 from faultwire.mock.client import Mock
+from faultwire.mock.failing import Failing, FailureSpec
 from faultwire.mock.gate import Gate
 from faultwire.mock.running import running
 from faultwire.mock.server import MockServer
@@ -162,3 +163,25 @@ def test_the_command(tmp_path: Path) -> None:
     )
     assert missing.returncode == 2
     assert missing.stderr.startswith("none.yaml: scenario.not_found: ")
+
+
+@pytest.mark.parametrize(("how", "ended"), [("cut", b""), ("reset", None)])
+def test_a_scripted_break_is_felt_on_the_wire(how: str, ended: bytes | None) -> None:
+    failure = FailureSpec.model_validate({"first": 1, "breaks": {"after_events": 2, "how": how}})
+    with running(MockServer(Answerer(failing=Failing([failure])))) as server:
+        asked = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "hi"}]}
+        for broken in (True, False):
+            connection = http.client.HTTPConnection("127.0.0.1", server.http, timeout=20)
+            key = {"authorization": "Bearer k", "content-type": "application/json"}
+            connection.request("POST", "/v1/chat/completions", json.dumps(asked), key)
+            answer = connection.getresponse()
+            if not broken:
+                assert b"[DONE]" in answer.read()
+            elif ended is None:
+                with pytest.raises((ConnectionResetError, http.client.IncompleteRead)):
+                    answer.read()
+            else:
+                with pytest.raises(http.client.IncompleteRead) as caught:
+                    answer.read()
+                assert caught.value.partial.count(b"data: ") == 2
+            connection.close()

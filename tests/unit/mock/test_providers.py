@@ -21,6 +21,7 @@ from faultwire.mock._registry import BUILTIN
 from faultwire.mock.answering import Answerer
 from faultwire.mock.embeddings import vector
 from faultwire.mock.script import parse
+from faultwire.mock.sockets import ENDPOINTS
 from faultwire.wire import framing
 from faultwire.wire.hearing import response_view
 
@@ -265,10 +266,12 @@ def test_bedrock_counts_results() -> None:
 
 def test_gemini_streams_an_array_without_alt_sse() -> None:
     answer = ask("/v1beta/models/g:streamGenerateContent", gemini("hello there"))
-    assert answer.events is None
-    pieces = json.loads(answer.body)
-    assert len(pieces) > 1
-    assert said("gemini", answer).complete
+    assert answer.events is not None
+    assert dict(answer.headers)["content-type"].startswith("application/json")
+    body = b"".join(answer.events)
+    assert len(json.loads(body)) == len(answer.events) - 1 > 1
+    view = wire.protocol("gemini").response_view(200, body)
+    assert (view.complete, bool(view.text)) == (True, True)
 
 
 def test_gemini_takes_its_key_from_the_query_or_a_header() -> None:
@@ -342,5 +345,8 @@ def test_mistral_streams_each_call_in_one_piece() -> None:
 
 
 def test_every_dialect_has_a_protocol_of_its_own() -> None:
-    assert sorted(d.protocol for d in BUILTIN) == sorted(wire.protocols())
+    spoken = [*(d.protocol for d in BUILTIN), *(socket.protocol for socket in ENDPOINTS)]
+    spoken += ["grpc"]  # nobody knows what its services say
+    spoken += ["a2a", "a2a_http", "mcp"]  # agents and tools are no models, and have files of their own
+    assert sorted(spoken) == sorted(wire.protocols())
     assert all(d.provider and d.path.startswith("/") for d in BUILTIN)

@@ -41,6 +41,51 @@ def tool(name: str) -> dict[str, Any]:
     return {"type": "function", "function": {"name": name, "parameters": {}}}
 
 
+def interaction_stream() -> bytes:
+    """An interaction as its API streams it: a thought, words, a call."""
+    told: list[dict[str, Any]] = [
+        {"event_type": "interaction.created", "interaction": {"id": "v1_abc", "status": "in_progress"}},
+        {"event_type": "step.start", "index": 0, "step": {"type": "thought"}},
+        {"event_type": "step.delta", "index": 0, "delta": {"type": "thought_signature", "signature": "s=="}},
+        {"event_type": "step.stop", "index": 0},
+        {"event_type": "step.start", "index": 1, "step": {"type": "model_output", "content": []}},
+        {"event_type": "step.delta", "index": 1, "delta": {"type": "text", "text": "Let me"}},
+        {"event_type": "step.delta", "index": 1, "delta": {"type": "text", "text": " look."}},
+        {"event_type": "step.stop", "index": 1},
+        {
+            "event_type": "step.start",
+            "index": 2,
+            "step": {"type": "function_call", "id": "fc1", "name": "get_weather", "arguments": {}},
+        },
+        {
+            "event_type": "step.delta",
+            "index": 2,
+            "delta": {"type": "arguments_delta", "arguments": '{"city"'},
+        },
+        {
+            "event_type": "step.delta",
+            "index": 2,
+            "delta": {"type": "arguments_delta", "arguments": ':"Paris"}'},
+        },
+        {"event_type": "step.stop", "index": 2},
+        {
+            "event_type": "interaction.status_update",
+            "interaction_id": "v1_abc",
+            "status": "requires_action",
+        },
+        {
+            "event_type": "interaction.completed",
+            "interaction": {
+                "id": "v1_abc",
+                "status": "requires_action",
+                "model": "gemini-x",
+                "usage": {"total_input_tokens": 9, "total_output_tokens": 12, "total_tokens": 21},
+            },
+        },
+    ]
+    return b"".join(sse.write(pack(event), str(event["event_type"])) for event in told)
+
+
 RESPONSES = Shape(
     request={
         "model": "gpt-x",
@@ -315,7 +360,46 @@ INVOKE = Shape(
     path="/model/claude-x/invoke-with-response-stream",
 )
 
+INTERACTIONS = Shape(
+    request={
+        "model": "gemini-x",
+        "system_instruction": "Be brief.",
+        "input": [
+            {"type": "user_input", "content": [{"type": "text", "text": "Weather in Paris, and 2+2?"}]},
+            {"type": "thought", "signature": "s=="},
+            {"type": "function_call", "id": "c1", "name": "weather", "arguments": {"city": "Paris"}},
+            {"type": "function_call", "id": "c2", "name": "calc", "arguments": {"e": "2+2"}},
+            {"type": "function_result", "call_id": "c1", "result": {"temp": 22}},
+            {
+                "type": "function_result",
+                "call_id": "c2",
+                "name": "calc",
+                "result": [{"type": "image", "data": "x"}, {"type": "text", "text": "4"}],
+            },
+        ],
+        "tools": [{"type": "function", "name": "weather", "parameters": {}}, {"type": "google_search"}],
+        "stream": True,
+    },
+    whole={
+        "id": "v1_abc",
+        "status": "requires_action",
+        "model": "gemini-x",
+        "steps": [
+            {"type": "thought", "signature": "s=="},
+            {"type": "model_output", "content": [{"type": "text", "text": "Let me look."}]},
+            {"type": "function_call", "id": "fc1", "name": "get_weather", "arguments": {"city": "Paris"}},
+        ],
+        "usage": {"total_input_tokens": 9, "total_output_tokens": 12, "total_tokens": 21},
+    },
+    stream=interaction_stream(),
+    finish="requires_action",
+    cut="incomplete",
+    calls=(ToolCall("fc1", "get_weather", CALLED),),
+    path="/v1beta/interactions",
+)
+
 SHAPES = {
+    "interactions": INTERACTIONS,
     "openai_responses": RESPONSES,
     "gemini": GEMINI,
     "ollama": OLLAMA,

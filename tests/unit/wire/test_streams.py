@@ -65,7 +65,8 @@ def test_only_the_last_event_is_terminal(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_without_its_end_a_stream_is_incomplete(name: str) -> None:
-    found = read(name, *sse.events(golden(name))[:-1])
+    last = 3 if name == "openai_chat" else 1  # the reason why it stopped is enough there
+    found = read(name, *sse.events(golden(name))[:-last])
     assert (found.complete, found.text) == (False, "Let me look.")
 
 

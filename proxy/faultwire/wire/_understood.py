@@ -1,0 +1,52 @@
+"""Everything that is known of a request once its body is there: what it is, what it says, and its key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from faultwire.errors import WireError
+from faultwire.wire._classify import classify
+from faultwire.wire._fingerprint import fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from faultwire.events import Kind, Request, RequestView
+    from faultwire.wire._api import Protocol
+    from faultwire.wire._classify import Site
+    from faultwire.wire._peers import Peers
+
+
+class Understood(NamedTuple):
+    """As in `events.Exchange`; `view` is None where nobody can read the request."""
+
+    kind: Kind
+    protocol: Protocol | None
+    provider: str | None
+    tool: str | None
+    view: RequestView | None
+    key: str
+    agent: str | None = None
+
+
+def understood(
+    request: Request,
+    tools: Mapping[str, Site] | None = None,
+    agents: Mapping[str, Site] | None = None,
+    peers: Peers | None = None,
+) -> Understood:
+    """Classify, view and fingerprint a whole request: on its way, or from a tape.
+
+    `tools` and `agents` are the user's own words, `peers` those of cards, as for `classify`.
+    """
+    found = classify(request, tools or {}, agents or {}, peers)
+    view = None
+    if found.protocol is not None:
+        try:
+            view = found.protocol.view(request)
+        except WireError:
+            # The agent's own malformed request is its business and the provider's; it goes on
+            # unchanged, faultable by everything that needs no view.
+            view = None
+    key = fingerprint(request, found.kind, found.protocol)
+    return Understood(found.kind, found.protocol, found.provider, found.tool, view, key, found.agent)
