@@ -16,12 +16,13 @@ from pydantic import BaseModel, ConfigDict
 
 from faultwire.events import Kind, Send
 from faultwire.faults._wire import no_texts
+from faultwire.wire import tool_site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from faultwire.dice import FaultDice
-    from faultwire.events import Action, Chunk, Exchange, Response, ToolResult
+    from faultwire.events import Action, Chunk, Exchange, Headers, Response, ToolResult
     from faultwire.wire._api import Rewrite
     from faultwire.wire._edits import TextPlace
 
@@ -48,13 +49,15 @@ class Need(IntFlag):
 class Mutator:
     """What a started fault does to one exchange. Every method passes through by default.
 
-    `effect` stays None until the agent has met the fault; then it says in words what was done.
+    `effect` stays None until the agent has met the fault; then it says in words what was done. `canary` is
+    a word that was planted in what was delivered.
     `replaces` is True where what it delivers no longer holds anything of what it was fed. `memory` is
     shared by all mutators of one entry in one session.
     """
 
     effect: str | None = None
     replaces: bool = False
+    canary: str | None = None
     memory: Memory
 
     def arrived(self, memory: Memory, at_s: float) -> None:
@@ -77,9 +80,17 @@ class Mutator:
         """What to do in place of sending this chunk."""
         yield Send(chunk.data)
 
+    def upward(self, chunk: Chunk) -> Iterable[Action]:
+        """What to do in place of sending this WebSocket message of the client on to the server."""
+        yield Send(chunk.data, to="server")
+
     def finish(self) -> Iterable[Action]:
-        """What to do before the regular end of the response."""
+        """What to do before the regular end of the response, or before the server's Close frame."""
         return ()
+
+    def trailers(self, headers: Headers) -> Headers:
+        """The trailers to deliver after the body."""
+        return headers
 
 
 class Fault(BaseModel):
@@ -92,6 +103,8 @@ class Fault(BaseModel):
     needs: ClassVar[Need] = Need.HEAD
     kinds: ClassVar[tuple[Kind, ...]] = ()
     """The kinds of exchange it can act on; empty: every kind."""
+    protocols: ClassVar[tuple[str, ...]] = ()
+    """The protocols that it is about: exchanges of these it may act on although they are `other`."""
     answers: ClassVar[bool] = False
     """Does it give an error answer of its own, which SDKs may repeat?"""
     outermost: ClassVar[bool] = False
@@ -114,19 +127,50 @@ class Fault(BaseModel):
 
 
 class ResultFault(Fault):
-    """A fault at the `result` site: it replaces a tool's result inside the next LLM request."""
+    """A fault on a tool's result: at the outermost site at which the tool is seen in the session.
+
+    That is the tool's own exchange, where it has one on the wire (HTTP, or a call by MCP), else its
+    result inside the next request to the model (`result`).
+    """
 
     site: ClassVar[Site] = "result"
-    needs: ClassVar[Need] = Need.REQUEST
-    kinds: ClassVar[tuple[Kind, ...]] = ("llm",)
+    needs: ClassVar[Need] = Need.REQUEST | Need.BODY | Need.EVENTS
+    kinds: ClassVar[tuple[Kind, ...]] = ("llm", "tool")
+    calls_tool: ClassVar[bool] = True
+    """At the tool's own exchange: is the tool really called? At `result` it has run in any case."""
+    fails: ClassVar[bool] = False
+    """Is what the agent gets an error, whatever the tool said?"""
 
     @abstractmethod
     def rewrite(self, result: ToolResult, dice: FaultDice) -> Rewrite | None:
         """What the model reads in place of `result`, None where nothing is to change."""
 
+    @property
+    def failed_status(self) -> int:
+        """The status of an error where the tool is an HTTP service."""
+        return 500
+
     def delay_s(self, result: ToolResult, dice: FaultDice) -> float:
-        """How long the request that brings this result is held back."""
+        """How long the request that brings this result, or calls the tool, is held back."""
         return 0.0
+
+    def inapplicable(self, exchange: Exchange) -> str | None:
+        """At a tool's own exchange only where its result can be read."""
+        why = super().inapplicable(exchange)
+        site = tool_site(exchange) if why is None else None
+        if site is None or exchange.response is None:
+            return why
+        return site.cannot(exchange.response)
+
+    def start(self, exchange: Exchange, dice: FaultDice) -> Mutator:
+        """A mutator for a tool's own exchange."""
+        return self._at_tool(exchange, dice)
+
+    def _at_tool(self, exchange: Exchange, dice: FaultDice | None) -> Mutator:
+        from faultwire.faults._at_tool import AtTool
+
+        site = tool_site(exchange)
+        return Mutator() if site is None else AtTool(self, site, dice)
 
 
 class RequestFault(Fault):

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from faultwire.events import Send
 from faultwire.faults._api import Mutator
+from faultwire.wire._grpc_status import parted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from faultwire.events import Action, Chunk, Response
+    from faultwire.events import Action, Chunk, Headers, Response
 
 
 class Answered(Mutator):
@@ -19,7 +20,7 @@ class Answered(Mutator):
 
     def __init__(self, answer: Response, effect: str | None = None) -> None:
         self._answer = answer
-        self._effect = effect or f"answered {answer.status}"
+        self._effect = effect or f"answered {shown(answer)}"
 
     def answer(self) -> Response:
         """The answer, body included."""
@@ -32,13 +33,20 @@ class Replaced(Mutator):
 
     replaces = True
 
-    def __init__(self, answer: Response) -> None:
-        self._answer = answer
+    def __init__(self, answer: Response, effect: str | None = None) -> None:
+        self._answer, self._trailers = parted(answer)
+        self._shown = shown(answer)
+        self._effect = effect
 
     def head(self, response: Response) -> Response:
         """The made-up head."""
-        self.effect = f"answered {self._answer.status} where upstream said {response.status}"
+        told = f"answered {self._shown} where upstream said {response.status}"
+        self.effect = self._effect or told
         return replace(self._answer, body=None)
+
+    def trailers(self, headers: Headers) -> Headers:
+        """The made-up trailers, in a protocol that tells its errors in them."""
+        return self._trailers
 
     def feed(self, chunk: Chunk) -> Iterable[Action]:
         """Nothing of what upstream says."""

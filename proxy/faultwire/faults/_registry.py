@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING
 from faultwire.errors import FaultError, UsageError, did_you_mean
 from faultwire.faults._api import SITES, Fault
 from faultwire.faults._describe import SECTIONS, sections
+from faultwire.faults.agent.agent_card_spoofed import AgentCardSpoofed
+from faultwire.faults.agent.agent_down import AgentDown
+from faultwire.faults.agent.agent_garbled import AgentGarbled
+from faultwire.faults.agent.agent_slow import AgentSlow
 from faultwire.faults.attack.conflicting_context import ConflictingContext
 from faultwire.faults.attack.indirect_injection import IndirectInjection
 from faultwire.faults.attack.injection_via_context import InjectionViaContext
@@ -22,11 +26,17 @@ from faultwire.faults.attack.overflow import Overflow
 from faultwire.faults.attack.rag_poison import RagPoison
 from faultwire.faults.connection.bandwidth import Bandwidth
 from faultwire.faults.connection.close import Close
+from faultwire.faults.connection.dns_failure import DnsFailure
 from faultwire.faults.connection.hang import Hang
 from faultwire.faults.connection.latency import Latency
 from faultwire.faults.connection.refuse import Refuse
 from faultwire.faults.connection.reset import Reset
 from faultwire.faults.connection.slow_close import SlowClose
+from faultwire.faults.connection.tls_failure import TlsFailure
+from faultwire.faults.mcp.mcp_error import McpError
+from faultwire.faults.mcp.mcp_list_changed import McpListChanged
+from faultwire.faults.mcp.mcp_poisoned_description import McpPoisonedDescription
+from faultwire.faults.mcp.mcp_session_lost import McpSessionLost
 from faultwire.faults.model.drift import Drift
 from faultwire.faults.model.dropped_tool_call import DroppedToolCall
 from faultwire.faults.model.duplicate_tool_call import DuplicateToolCall
@@ -66,6 +76,7 @@ from faultwire.faults.stream.slow_tokens import SlowTokens
 from faultwire.faults.stream.split_events import SplitEvents
 from faultwire.faults.stream.stall import Stall
 from faultwire.faults.stream.stream_error import StreamError
+from faultwire.faults.stream.websocket_close import WebsocketClose
 from faultwire.faults.tool.tool_empty import ToolEmpty
 from faultwire.faults.tool.tool_error import ToolError
 from faultwire.faults.tool.tool_malformed import ToolMalformed
@@ -76,6 +87,7 @@ from faultwire.faults.tool.tool_slow import ToolSlow
 from faultwire.faults.tool.tool_stale import ToolStale
 from faultwire.faults.tool.tool_timeout import ToolTimeout
 from faultwire.faults.tool.tool_wrong_values import ToolWrongValues
+from faultwire.plugins import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -91,6 +103,8 @@ BUILTIN: tuple[type[Fault], ...] = (
     Close,
     Bandwidth,
     SlowClose,
+    TlsFailure,
+    DnsFailure,
     Status,
     RateLimit,
     Overloaded,
@@ -125,6 +139,7 @@ BUILTIN: tuple[type[Fault], ...] = (
     CutStream,
     EarlyEnd,
     StreamError,
+    WebsocketClose,
     MalformedEvent,
     DropEvent,
     DuplicateEvent,
@@ -140,6 +155,14 @@ BUILTIN: tuple[type[Fault], ...] = (
     ToolStale,
     ToolSchemaDrift,
     ToolNoOp,
+    McpError,
+    McpPoisonedDescription,
+    McpListChanged,
+    McpSessionLost,
+    AgentDown,
+    AgentSlow,
+    AgentGarbled,
+    AgentCardSpoofed,
     IndirectInjection,
     RagPoison,
     MemoryPoisoning,
@@ -169,35 +192,12 @@ def find(name: str) -> type[Fault]:
 
 def collect(builtin: Iterable[type[Fault]], plugins: Iterable[EntryPoint]) -> dict[str, type[Fault]]:
     """The faults of both, by name. Raises FaultError."""
-    found = {fault.name: fault for fault in builtin}
-    for entry in sorted(plugins, key=lambda entry: (entry.name, entry.value)):
-        if entry.name in found:
-            raise _bad(entry, f"adds fault `{entry.name}`, which there is already")
-        found[entry.name] = _loaded(entry)
-    return found
+    return Registry("fault", Fault, FaultError, _problem).collect(builtin, plugins)
 
 
-def _loaded(entry: EntryPoint) -> type[Fault]:
-    try:
-        fault = entry.load()
-    except Exception as error:  # whatever a foreign module raises is told as its failure
-        raise _bad(entry, f"failed to load: {type(error).__name__}: {error}") from error
-    if not (isinstance(fault, type) and issubclass(fault, Fault)):
-        raise _bad(entry, "is no subclass of `Fault`")
-    if getattr(fault, "name", None) != entry.name:
-        raise _bad(entry, f"is called `{getattr(fault, 'name', None)}`")
+def _problem(fault: type[Fault]) -> str | None:
     if getattr(fault, "site", None) not in SITES:
-        raise _bad(entry, f"has site `{getattr(fault, 'site', None)}`, expected one of {', '.join(SITES)}")
-    missing = [title for title in SECTIONS if title not in sections(fault)]
-    if missing:
-        raise _bad(entry, f"has no section `{missing[0]}` in its docstring")
-    return fault
-
-
-def _bad(entry: EntryPoint, why: str) -> FaultError:
-    package = entry.dist.name if entry.dist else "a package"
-    return FaultError(
-        f"fault `{entry.name}` of `{package}` ({entry.value}) {why}",
-        code="fault.plugin",
-        hint=f"mend or uninstall `{package}`",
-    )
+        return f"has site `{getattr(fault, 'site', None)}`, expected one of {', '.join(SITES)}"
+    found = sections(fault)
+    missing = next((title for title in SECTIONS if title not in found), None)
+    return f"has no section `{missing}` in its docstring" if missing else None

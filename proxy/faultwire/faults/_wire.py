@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faultwire import wire
-from faultwire.events import header
-from faultwire.wire import framing, plain
+from faultwire.wire import _grpc_status, framing, plain
 
 if TYPE_CHECKING:
     from faultwire.events import Exchange, Response
@@ -24,15 +23,23 @@ def error_answer(
 ) -> Response:
     """The error that the other side of this exchange would send, in its own shape."""
     protocol = protocol_of(exchange)
+    if protocol is None and _grpc_status.is_grpc(exchange.request.headers):  # a tool that is called so
+        return _grpc_status.error(status, message, retry_after_s)
     if protocol is None:
         return plain.error(status, message=message, retry_after_s=retry_after_s)
-    provider = exchange.provider
-    return protocol.error_by(provider, status, message=message, retry_after_s=retry_after_s)
+    return protocol.error_to(
+        exchange.request, exchange.provider, status, message=message, retry_after_s=retry_after_s
+    )
+
+
+def is_stream(exchange: Exchange, response: Response) -> bool:
+    """Is a response to this exchange's request a framed stream, or a WebSocket?"""
+    return framing.is_socket(response) or framing.streams(response, protocol_of(exchange), exchange.request)
 
 
 def no_stream(exchange: Exchange) -> str | None:
     """Why a fault on single events cannot act here, or None."""
-    if exchange.response is not None and not framing.is_stream(exchange.response.headers):
+    if exchange.response is not None and not is_stream(exchange, exchange.response):
         return "the response is no stream"
     if exchange.view is not None and not exchange.view.stream:
         return "the request asks for no stream"
@@ -50,7 +57,7 @@ def no_answer(exchange: Exchange) -> str | None:
 
 def no_body(exchange: Exchange) -> str | None:
     """Why a fault on a whole body cannot act here, or None."""
-    if exchange.response is not None and framing.is_stream(exchange.response.headers):
+    if exchange.response is not None and is_stream(exchange, exchange.response):
         return "the response is a stream"
     if exchange.view is not None and exchange.view.stream:
         return "the request asks for a stream"
@@ -69,9 +76,8 @@ def cannot(exchange: Exchange, ability: Ability) -> str | None:
 
 def no_texts(exchange: Exchange) -> str | None:
     """Why the texts of this request cannot be changed, or None."""
-    signed = header(exchange.request.headers, "authorization") or ""
-    if signed.startswith("AWS4-"):
-        return "the request is signed, and a changed one would be refused"
+    if wire.is_signed(exchange.request):
+        return wire.SIGNED
     return cannot(exchange, "texts")
 
 

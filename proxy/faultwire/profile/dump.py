@@ -11,7 +11,7 @@ from faultwire import _core
 from faultwire.errors import ProfileError
 from faultwire.faults._registry import registry
 from faultwire.profile.entry import numbered
-from faultwire.profile.model import Entry, On, Profile, ToolSite, Trigger
+from faultwire.profile.model import AgentSite, Entry, On, Profile, ToolSite, Trigger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +32,7 @@ class _Entry(BaseModel):
     on: On = On()
     trigger: Trigger = Trigger()
     line: int | None = None
+    mark: bool = False
 
 
 class _Profile(BaseModel):
@@ -40,6 +41,7 @@ class _Profile(BaseModel):
     name: str
     description: str = ""
     tools: dict[str, ToolSite] = {}
+    agents: dict[str, AgentSite] = {}
     entries: tuple[_Entry, ...] = ()
     path: str = "<inline>"
     digest: str = ""
@@ -51,6 +53,7 @@ def dump(profile: Profile) -> dict[str, Any]:
         "name": profile.name,
         "description": profile.description,
         "tools": {name: _short(site) for name, site in profile.tools.items()},
+        "agents": {name: _short(site) for name, site in profile.agents.items()},
         "entries": [
             {
                 "id": entry.id,
@@ -58,6 +61,7 @@ def dump(profile: Profile) -> dict[str, Any]:
                 "on": _short(entry.on),
                 "trigger": _short(entry.trigger),
                 "line": entry.line,
+                **({"mark": True} if entry.mark else {}),
             }
             for entry in profile.entries
         ],
@@ -78,6 +82,7 @@ def from_dump(data: dict[str, Any]) -> Profile:
             name=told.name,
             description=told.description,
             tools=told.tools,
+            agents=told.agents,
             entries=tuple(_entry(entry) for entry in told.entries),
             path=told.path,
             digest=told.digest,
@@ -99,7 +104,15 @@ def _entry(told: _Entry) -> Entry:
         hint = "install the package that adds it here too"
         raise ProfileError(message, code="profile.unknown_fault", hint=hint)
     fault = kind.model_validate_json(json.dumps(told.fault.settings), strict=True)
-    return Entry(id=told.id, fault=fault, on=told.on, trigger=told.trigger, line=told.line)
+    return Entry(
+        id=told.id, fault=fault, on=told.on, trigger=told.trigger, line=told.line, mark=told.mark
+    )
+
+
+def marked(profile: Profile) -> Profile:
+    """The profile with every fault named in the answers that it gives or changes."""
+    entries = tuple(entry.model_copy(update={"mark": True}) for entry in profile.entries)
+    return profile.model_copy(update={"entries": entries})
 
 
 def merge(profiles: Sequence[Profile]) -> Profile:
@@ -110,20 +123,23 @@ def merge(profiles: Sequence[Profile]) -> Profile:
     if len(profiles) == 1:
         return profiles[0]
     tools: dict[str, ToolSite] = {}
+    agents: dict[str, AgentSite] = {}
     for profile in profiles:
+        agents |= profile.agents
         for name, site in profile.tools.items():
             tools[name] = _united(tools[name], site) if name in tools else site
     joined = Profile(
         name="+".join(profile.name for profile in profiles) or "none",
         description=" ".join(profile.description for profile in profiles if profile.description),
         tools=tools,
+        agents=agents,
         entries=tuple(numbered(entry for profile in profiles for entry in profile.entries)),
         path=", ".join(profile.path for profile in profiles) or "<inline>",
         warnings=tuple(warning for profile in profiles for warning in profile.warnings),
     )
     if not profiles:
         return joined
-    content = {key: value for key, value in dump(joined).items() if key in ("tools", "entries")}
+    content = {key: value for key, value in dump(joined).items() if key in ("tools", "agents", "entries")}
     digest = _core.sha256_hex(_core.jcs(json.dumps(content).encode()))
     return joined.model_copy(update={"digest": digest})
 

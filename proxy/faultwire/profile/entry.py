@@ -9,7 +9,7 @@ from faultwire.errors import did_you_mean
 from faultwire.faults._api import Fault, RequestFault, ResultFault
 from faultwire.faults._registry import registry
 from faultwire.profile import jsonpath
-from faultwire.profile.model import Entry, On, Trigger
+from faultwire.profile.model import ARROW, Entry, On, Trigger
 from faultwire.profile.yaml import Node, printable, shown
 
 if TYPE_CHECKING:
@@ -115,6 +115,12 @@ def _given_id(fields: dict[str, Node], fault: str | None, problems: Problems) ->
     return None
 
 
+def place(node: Node, key: str, fault: str) -> tuple[int, int]:
+    """Where `on.agent` or another key of an entry stands."""
+    fields = node.value if isinstance(node.value, dict) else {}
+    return _place(fields, key, fields.get(fault, node))
+
+
 def _place(fields: dict[str, Node], key: str, fault: Node) -> tuple[int, int]:
     holder, _, inner = key.partition(".")
     if holder not in fields:
@@ -166,6 +172,19 @@ def _against_fault(fault: Fault, on: On) -> Iterator[tuple[str, str]]:
     if fault.kinds and on.kind is not None and on.kind not in fault.kinds:
         kinds = "` or `".join(fault.kinds)
         yield "on.kind", f"found `kind: {on.kind}` for `{fault.name}`, which acts on `{kinds}` only"
+    if on.site == "result" and not isinstance(fault, ResultFault):
+        yield "on.site", f"found `site: result` for `{fault.name}`, which does not act on results"
+    agent = next((key for key in ("agent", "edge") if getattr(on, key) is not None), None)
+    if fault.kinds and agent is not None and "agent" not in fault.kinds:
+        kinds = "` or `".join(fault.kinds)
+        yield f"on.{agent}", f"found `{agent}` for `{fault.name}`, which acts on `{kinds}` only"
+    if isinstance(fault, ResultFault | RequestFault) and _is_signed(on):
+        yield (
+            "on.provider",
+            f"found `provider: aws` for `{fault.name}`, which changes requests: theirs are signed (SigV4), "
+            "and a changed one would be refused; with bearer tokens add "
+            '`header: {authorization: "Bearer *"}`',
+        )
     if isinstance(fault, ResultFault | RequestFault) and on.status is not None:
         yield "on.status", f"found `status` for `{fault.name}`, which acts before there is an answer"
     if fault.site == "stream" and on.stream is False:
@@ -173,27 +192,45 @@ def _against_fault(fault: Fault, on: On) -> Iterator[tuple[str, str]]:
 
 
 def _against_kind(fault: Fault, on: On) -> Iterator[tuple[str, str]]:
-    of_model = [
-        key for key in ("provider", "model", "stream", "turn", "text") if getattr(on, key) is not None
-    ]
+    of_model = [key for key in ("provider", "model") if getattr(on, key) is not None]
+    of_talk = [key for key in ("stream", "turn", "text") if getattr(on, key) is not None]
+    of_agent = [key for key in ("agent", "edge") if getattr(on, key) is not None]
     of_tool = on.tool is not None and not isinstance(fault, ResultFault)
     if of_model and on.kind is not None and on.kind != "llm":
         key = of_model[0]
         yield f"on.{key}", f"found `{key}` with `kind: {on.kind}`, which only `llm` exchanges have"
-    elif of_model and of_tool:
-        yield "on.tool", f"found `tool` with `{of_model[0]}`, which no exchange has together"
+    elif of_talk and on.kind is not None and on.kind not in ("llm", "agent"):
+        key = of_talk[0]
+        yield (
+            f"on.{key}",
+            f"found `{key}` with `kind: {on.kind}`, which only `llm` and `agent` exchanges have",
+        )
+    elif of_tool and (of_model or of_talk or of_agent):
+        other = (of_model or of_talk or of_agent)[0]
+        yield "on.tool", f"found `tool` with `{other}`, which no exchange has together"
+    if of_agent and on.kind is not None and on.kind != "agent":
+        key = of_agent[0]
+        yield f"on.{key}", f"found `{key}` with `kind: {on.kind}`, which only `agent` exchanges have"
+    elif of_agent and of_model:
+        yield (
+            f"on.{of_agent[0]}",
+            f"found `{of_agent[0]}` with `{of_model[0]}`, which no exchange has together",
+        )
     if of_tool and on.kind is not None and on.kind != "tool":
         yield "on.tool", f"found `tool` with `kind: {on.kind}`, which only `tool` exchanges have"
 
 
 def _odd_globs(on: On) -> Iterator[tuple[str, str]]:
-    for glob in _each(on.host):
+    for glob in each(on.host):
         if "/" in glob:
             yield "on.host", f"found {shown(glob)} for `host`, expected a name without scheme or path"
-    for glob in _each(on.path):
+    for glob in each(on.path):
         if glob[:1] not in ("/", "*", "?"):
             yield "on.path", f"found {shown(glob)} for `path`, expected it to begin with `/` or `*`"
-    for glob in _each(on.method):
+    for edge in each(on.edge):
+        if edge.count(ARROW) != 1 or not all(end.strip() for end in edge.split(ARROW)):
+            yield "on.edge", f"found {shown(edge)} for `edge`, expected two names, as in `planner->writer`"
+    for glob in each(on.method):
         if glob.lower() in _METHODS and not glob.isupper():
             yield "on.method", f"found {shown(glob)} for `method`, expected `{glob.upper()}`"
 
@@ -207,6 +244,8 @@ def _nothing(on: On) -> Iterator[tuple[str, str]]:
         "path",
         "url",
         "tool",
+        "agent",
+        "edge",
         "session",
         "status",
         "text",
@@ -230,5 +269,12 @@ def _odd_places(on: On) -> Iterator[tuple[str, str]]:
             yield "on.turn", f"found `{turn}` for `turn`, expected 1 or more"
 
 
-def _each(globs: Globs | None) -> tuple[str, ...]:
+def each(globs: Globs | None) -> tuple[str, ...]:
+    """The globs of a key, none where it is not there."""
     return (globs,) if isinstance(globs, str) else globs or ()
+
+
+def _is_signed(on: On) -> bool:
+    """Is every request that this matches one of AWS's, and none of them said to carry a bearer token?"""
+    told = next((glob for name, glob in (on.header or {}).items() if name.lower() == "authorization"), None)
+    return each(on.provider) == ("aws",) and (told is None or not told.lower().startswith("bearer"))

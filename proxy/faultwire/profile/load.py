@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from faultwire import _core
 from faultwire.errors import Location, ProfileError
-from faultwire.profile import entry, flakestorm
+from faultwire.profile import entry, flakestorm, whole
 from faultwire.profile.dump import dump, from_dump, merge
 from faultwire.profile.find import find
 from faultwire.profile.inline import inline
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["dump", "find", "from_dump", "inline", "load", "merge", "parse"]
 
-KEYS = ("name", "description", "tools", "faults", "chaos")
+KEYS = ("name", "description", "tools", "agents", "faults", "chaos")
 """What a profile may hold."""
 
 NOTHING = "`faults: []` breaks nothing"
@@ -62,7 +62,8 @@ def parse(text: bytes | str, path: str) -> Profile:
         problems.add(fields["name"], "bad_value", f"found {found} for `name`, expected {expected}")
     description = _text(fields.get("description"), "description", "", problems)
     tools = _tools(fields.get("tools"), problems)
-    entries = _entries(fields.get("faults"), problems)
+    agents = whole.agents(fields.get("agents"), problems)
+    listed = _entries(fields.get("faults"), problems)
     warnings: list[str] = []
 
     def warn(node: Node, message: str) -> None:
@@ -74,14 +75,16 @@ def parse(text: bytes | str, path: str) -> Profile:
             message = "found `chaos` beside `faults`, expected one of them"
             problems.add(fields["chaos"].key or fields["chaos"], "bad_value", message)
         translated = list(flakestorm.entries(fields["chaos"], problems, warn))
-        entries = [built for node in translated if (built := entry.build(node, problems)) is not None]
+        listed = [(node, built) for node in translated if (built := entry.build(node, problems)) is not None]
+    whole.check(listed, agents, problems)
     problems.settle()
     raw = text if isinstance(text, bytes) else text.encode()
     return Profile(
         name=name,
         description=description,
         tools=tools,
-        entries=tuple(entry.numbered(entries)),
+        agents=agents,
+        entries=tuple(entry.numbered(built for _, built in listed)),
         path=path,
         digest=_core.sha256_hex(raw),
         warnings=tuple(warnings),
@@ -109,14 +112,14 @@ def _tools(node: Node | None, problems: Problems) -> dict[str, ToolSite]:
     return tools
 
 
-def _entries(node: Node | None, problems: Problems) -> list[Entry]:
+def _entries(node: Node | None, problems: Problems) -> list[tuple[Node, Entry]]:
     if node is None:
         return []
     if not isinstance(node.value, list):
         found = f"found {shown(node.value)} for `faults`, expected a list"
         problems.add(node, "bad_value", found, NOTHING if node.value is None else "begin each entry with `-`")
         return []
-    entries: list[Entry] = []
+    entries: list[tuple[Node, Entry]] = []
     given: dict[str, int] = {}
     for item in node.value:
         built = entry.build(item, problems)
@@ -126,5 +129,5 @@ def _entries(node: Node | None, problems: Problems) -> list[Entry]:
             message = f"found id `{built.id}` again, expected it once (first on line {given[built.id]})"
             problems.add(item, "bad_value", message)
         given.setdefault(built.id, item.line)
-        entries.append(built)
+        entries.append((item, built))
     return entries

@@ -11,11 +11,12 @@ from faultwire.profile import jsonpath
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from faultwire.events import Exchange, RequestView
-    from faultwire.profile.model import Globs, On
+    from faultwire.events import Exchange, Request, RequestView
+    from faultwire.profile.model import Globs, On, Profile
 
 
-def _globs(globs: Globs | None, value: str | None) -> bool:
+def like(globs: Globs | None, value: str | None) -> bool:
+    """Does a text look like one of these? Without globs everything does."""
     if globs is None:
         return True
     if value is None:
@@ -23,7 +24,7 @@ def _globs(globs: Globs | None, value: str | None) -> bool:
     return any(glob_match(glob, value) for glob in ((globs,) if isinstance(globs, str) else globs))
 
 
-_TEXTS: dict[str, Callable[[Exchange], str | None]] = {
+TEXTS: dict[str, Callable[[Exchange], str | None]] = {
     "provider": lambda exchange: exchange.provider,
     "model": lambda exchange: exchange.view.model if exchange.view else None,
     "host": lambda exchange: exchange.request.host,
@@ -32,32 +33,53 @@ _TEXTS: dict[str, Callable[[Exchange], str | None]] = {
     "url": lambda exchange: exchange.request.url,
     "session": lambda exchange: exchange.session,
     "tool": lambda exchange: exchange.tool,
+    "agent": lambda exchange: exchange.agent,
 }
-_ON_THE_HEAD = frozenset({"host", "method", "path", "url", "session"})
+ON_THE_HEAD = frozenset({"host", "method", "path", "url", "session"})
 
 
-def mismatch(on: On, exchange: Exchange, *, tool: str | None = None) -> str | None:
+def mismatch(
+    on: On, exchange: Exchange, *, tool: str | None = None, protocols: tuple[str, ...] = ()
+) -> str | None:
     """The first key of `on` that the request does not match, or None where all match.
 
-    Keys on the response are left to `decide_head`. `tool` is the name of a result's tool.
+    Keys on the response are left to `decide_head`. `tool` is the name of a result's tool; `protocols` are
+    those that the fault is about, whatever the kind.
     """
     view = exchange.view
-    if on.kind is None and exchange.kind == "other" and not on.named:
+    named = on.named or exchange.protocol in protocols
+    if on.kind is None and exchange.kind == "other" and not named:
         return "kind"
     if on.kind is not None and on.kind != exchange.kind:
         return "kind"
     if on.stream is not None and (view is None or view.stream != on.stream):
         return "stream"
     for name, globs in on.globs:
-        value = tool if name == "tool" and tool is not None else _TEXTS[name](exchange)
-        if not _globs(globs, value):
+        value = tool if name == "tool" and tool is not None else TEXTS[name](exchange)
+        if not like(globs, value):
             return name
+    if on.edge is not None and not _on_edge(on, exchange):
+        return "edge"
     for name, glob in (on.header or {}).items():
-        if not _globs(glob, header(exchange.request.headers, name)):
+        if not like(glob, header(exchange.request.headers, name)):
             return f"header {name}"
     if on.turn is None and on.text is None and on.body is None:
         return None
     return _talk_mismatch(on, view) or _body_mismatch(on, exchange)
+
+
+def _on_edge(on: On, exchange: Exchange) -> bool:
+    """Where nothing tells who calls, it is whom the session is named after."""
+    caller = exchange.caller or exchange.session
+    return any(like(one, caller) and like(other, exchange.agent) for one, other in on.edges)
+
+
+def caller(profile: Profile, request: Request) -> str | None:
+    """The agent that sends a request, where the profile says how its requests are told."""
+    for name, fields in profile.callers:
+        if all(like(glob, header(request.headers, field)) for field, glob in fields):
+            return name
+    return None
 
 
 def _talk_mismatch(on: On, view: RequestView | None) -> str | None:
@@ -69,7 +91,7 @@ def _talk_mismatch(on: On, view: RequestView | None) -> str | None:
     if on.text is not None:
         heard = _heard(view) if view else None
         globs = (on.text,) if isinstance(on.text, str) else on.text
-        if not _globs(tuple(f"*{glob}*" for glob in globs), heard):
+        if not like(tuple(f"*{glob}*" for glob in globs), heard):
             return "text"
     return None
 
@@ -86,13 +108,14 @@ def _body_mismatch(on: On, exchange: Exchange) -> str | None:
     return None if path is None else f"body {path}"
 
 
-def may_match(on: On, exchange: Exchange) -> bool:
+def may_match(on: On, exchange: Exchange, *, protocols: tuple[str, ...] = ()) -> bool:
     """Could this entry match once the body is known? Judged from the request head alone."""
-    if exchange.kind == "other" and on.kind != "other" and not on.named:
+    named = on.named or exchange.protocol in protocols
+    if exchange.kind == "other" and on.kind != "other" and not named:
         return False
     if on.kind is not None and exchange.kind not in (on.kind, "other"):
         return False
-    return all(_globs(globs, _TEXTS[name](exchange)) for name, globs in on.globs if name in _ON_THE_HEAD)
+    return all(like(globs, TEXTS[name](exchange)) for name, globs in on.globs if name in ON_THE_HEAD)
 
 
 def needs_response(on: On) -> bool:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
 from faultwire.faults._api import SITES, Fault
 
+if TYPE_CHECKING:
+    from faultwire.profile.candidates import Candidates
+
 Globs = str | tuple[str, ...]
 """One glob (`*`, `?`; case-sensitive), or several of which any may match."""
+
+
+ARROW = "->"
+"""Between the two ends of an edge."""
 
 
 class Frozen(BaseModel):
@@ -21,6 +28,11 @@ class Frozen(BaseModel):
 
 class On(Frozen):
     """Which exchanges an entry is about: all keys must match, a list means any of.
+
+    `tool` means the outermost site at which that tool is seen in the session: its own HTTP exchange, its
+    call by MCP, or its result in a request to the model. `site` forces one.
+
+    `agent` is the agent that is called (agent-to-agent), `edge` two of them: `planner->writer`.
 
     Without `kind`, `host`, `path`, `url` or `method`, exchanges that are not model, tool or agent
     traffic never match: telemetry is not faulted by accident.
@@ -34,6 +46,9 @@ class On(Frozen):
     path: Globs | None = None
     url: Globs | None = None
     tool: Globs | None = None
+    agent: Globs | None = None
+    edge: Globs | None = None
+    site: Literal["http", "mcp", "result"] | None = None
     session: Globs | None = None
     stream: bool | None = None
     status: int | tuple[int, ...] | None = None
@@ -48,9 +63,16 @@ class On(Frozen):
         return any(key is not None for key in (self.host, self.path, self.url, self.method))
 
     @cached_property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """`edge` as pairs of globs: who calls, and who is called."""
+        texts = (self.edge,) if isinstance(self.edge, str) else self.edge or ()
+        pairs = (text.partition(ARROW) for text in texts)
+        return tuple((caller.strip(), called.strip()) for caller, _, called in pairs)
+
+    @cached_property
     def globs(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """The keys that are set and compare one text of the request: matching looks at nothing else."""
-        keys = ("provider", "model", "host", "method", "path", "url", "session", "tool")
+        keys = ("provider", "model", "host", "method", "path", "url", "session", "tool", "agent")
         values = ((key, getattr(self, key)) for key in keys)
         return tuple((k, (v,) if isinstance(v, str) else v) for k, v in values if v is not None)
 
@@ -91,13 +113,15 @@ class Trigger(Frozen):
 
 class Entry(Frozen):
     """One line of a profile. `id` is stable under insertion of other entries: the fault's name, or
-    `name#2` for the second of its kind, unless the user gave one. `line` is where it stands."""
+    `name#2` for the second of its kind, unless the user gave one. `line` is where it stands. `mark` names
+    the fault in a header of the answers that it gives or changes; a command's option sets it."""
 
     id: str
     fault: Fault
     on: On = On()
     trigger: Trigger = Trigger()
     line: int | None = None
+    mark: bool = False
 
 
 class ToolSite(Frozen):
@@ -106,17 +130,38 @@ class ToolSite(Frozen):
     url: Globs | None = None
 
 
+class AgentSite(Frozen):
+    """Where an agent is reached, and how a request of its own is told where several agents share a session:
+    by header fields, each with a glob."""
+
+    url: Globs | None = None
+    caller: dict[str, str] | None = None
+
+
 class Profile(Frozen):
     """A named set of faults. `digest` is the SHA-256 of the file's bytes, empty for inline ones."""
 
     name: str
     description: str = ""
     tools: dict[str, ToolSite] = {}
+    agents: dict[str, AgentSite] = {}
     entries: tuple[Entry, ...] = ()
     path: str = "<inline>"
     digest: str = ""
     warnings: tuple[str, ...] = ()
     """What was understood otherwise than it may have been meant, each with its place."""
+
+    @cached_property
+    def callers(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+        """The agents that are known by what they send, with it."""
+        return tuple((name, tuple(site.caller.items())) for name, site in self.agents.items() if site.caller)
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        """Finds those of `composed` that an exchange may match."""
+        from faultwire.profile.candidates import Candidates  # which needs the values of this file
+
+        return Candidates(self.composed)
 
     @cached_property
     def composed(self) -> tuple[Entry, ...]:

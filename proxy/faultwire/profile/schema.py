@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire.faults._describe import describe
 from faultwire.faults._registry import registry
 from faultwire.profile.flakestorm import PARTS
-from faultwire.profile.model import On, ToolSite, Trigger
+from faultwire.profile.model import AgentSite, On, ToolSite, Trigger
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -26,7 +26,7 @@ def schema() -> dict[str, Any]:
     """JSON Schema 2020-12 of a profile."""
     defs: dict[str, Any] = {}
     entries = [_entry(fault, defs) for fault in registry().values()]
-    on, trigger, site = (_inlined(model, defs) for model in (On, Trigger, ToolSite))
+    on, trigger, site, agent = (_inlined(model, defs) for model in (On, Trigger, ToolSite, AgentSite))
     defs.update({"on": on, "trigger": trigger})
     bare = [name for name, fault in registry().items() if not _required(fault)]
     chaos = {"type": ["array", "object", "null"]}
@@ -40,6 +40,7 @@ def schema() -> dict[str, Any]:
             "name": ID,
             "description": {"type": "string", "minLength": 1},
             "tools": {"type": "object", "additionalProperties": site},
+            "agents": {"type": "object", "additionalProperties": agent},
             "faults": {"type": "array", "items": {"anyOf": [{"enum": bare}, *entries]}},
             "chaos": {
                 "description": "Flakestorm's shape.",

@@ -7,6 +7,7 @@ import pytest
 
 from faultwire.errors import ProfileError
 from faultwire.profile.find import available
+from faultwire.profile.dump import marked
 from faultwire.profile.load import dump, from_dump, inline, load, merge, parse
 from faultwire.profile.model import Profile, ToolSite
 
@@ -90,3 +91,10 @@ def test_a_tools_sites_are_united():
     two = Profile(name="two", tools={"s": ToolSite(url=("b", "a"))})
     assert merge([one, two]).tools == {"s": ToolSite(url=("a", "b")), "t": ToolSite(url="x")}
     assert merge([one, one]).tools == one.tools
+
+
+def test_a_marked_profile_reads_back_as_marked():
+    assert not any("mark" in entry for entry in dump(FULL)["entries"])
+    found = from_dump(dump(marked(FULL)))
+    assert [entry.mark for entry in found.entries] == [True] * len(FULL.entries)
+    assert found.digest == FULL.digest

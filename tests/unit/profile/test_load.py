@@ -144,7 +144,7 @@ ERRORS = [
     (ENTRY + "latency: {ms: 1}\n    trigger: {no_sdk_retry: true}", "3:15", "never_fires", "found `no_sdk_retry` for `latency`, which gives no answer of its own", None),
     (ENTRY + 'rate_limit:\n    on: {body: {"a.b": x}}', "3:10", "never_fires", "in path `a.b`: found no `$` at the start of a path", None),
     (ENTRY + "rate_limit:\n    on: {turn: 0}", "3:10", "never_fires", "found `0` for `turn`, expected 1 or more", None),
-    (ENTRY + "rate_limit:\n    on: {kind: tool, text: x}", "3:22", "never_fires", "found `text` with `kind: tool`, which only `llm` exchanges have", None),
+    (ENTRY + "rate_limit:\n    on: {kind: tool, text: x}", "3:22", "never_fires", "found `text` with `kind: tool`, which only `llm` and `agent` exchanges have", None),
     (ENTRY + "rate_limit:\n    on: {status: [200, 700]}", "3:10", "never_fires", "found `700` for `status`, expected 100 to 599", None),
 ]  # fmt: skip
 

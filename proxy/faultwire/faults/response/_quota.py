@@ -10,7 +10,7 @@ from faultwire.wire import framing, tokens
 from faultwire.wire._edits import Quota
 
 if TYPE_CHECKING:
-    from faultwire.events import Response, ResponseView
+    from faultwire.events import Request, Response, ResponseView
     from faultwire.wire._api import Protocol
 
 
@@ -51,10 +51,10 @@ class Window:
 class Meter:
     """Counts the tokens of one answer: what its usage says, else about as many as it has words."""
 
-    def __init__(self, protocol: Protocol, response: Response) -> None:
+    def __init__(self, protocol: Protocol, response: Response, request: Request) -> None:
         self._protocol = protocol
         self._status = response.status
-        self._splitter = framing.splitter(response.headers)
+        self._splitter = framing.splitter_of(response, protocol, request)
         self._reader = protocol.reader()
         self._body = bytearray()
 

@@ -107,13 +107,14 @@ class _Metered(Mutator):
         """The response with what is left of the quota."""
         headers = response.headers
         quota = self._window().left(self._exchange.at_s)
-        for name, value in self._protocol.edits.quota(quota) if self._protocol else ():
+        told = self._protocol.edits.quota_by(self._exchange.provider, quota) if self._protocol else ()
+        for name, value in told:
             headers = with_header(headers, name, value)
         return replace(response, headers=headers)
 
     def head(self, response: Response) -> Response:
         if self._protocol is not None and response.status < 300:
-            self._meter = Meter(self._protocol, response)
+            self._meter = Meter(self._protocol, response, self._exchange.request)
         return self._told(response)
 
     def feed(self, chunk: Chunk) -> Iterable[Action]:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from faultwire.events import Send, header, with_header
 from faultwire.faults._api import Fault, Mutator, Need, Site
-from faultwire.wire import framing
+from faultwire.faults._wire import is_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -70,6 +70,7 @@ class StaleResponse(Fault):
 class _Stale(Mutator):
     def __init__(self, key: str, exchange: Exchange, *, repeat: bool) -> None:
         self._key = key
+        self._exchange = exchange
         self._streams = exchange.view is not None and exchange.view.stream
         self._repeat = repeat
         self._head: Response | None = None
@@ -77,7 +78,7 @@ class _Stale(Mutator):
 
     def answer(self) -> Response | None:
         told: Response | None = self.memory.get(self._key) if self._repeat else None
-        if told is None or framing.is_stream(told.headers) != self._streams:
+        if told is None or is_stream(self._exchange, told) != self._streams:
             return None
         self.effect = "an earlier answer given again"
         return told

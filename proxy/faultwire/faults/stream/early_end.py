@@ -43,14 +43,14 @@ class EarlyEnd(Fault):
     name: ClassVar[str] = "early_end"
     site: ClassVar[Site] = "stream"
     needs: ClassVar[Need] = Need.EVENTS
-    kinds: ClassVar[tuple[Kind, ...]] = ("llm",)
+    kinds: ClassVar[tuple[Kind, ...]] = ("llm", "agent")
 
     after_events: Annotated[
         int | None, Field(ge=0, le=1_000_000, description="how many arrive at most; `null`: all but the end")
     ] = None
 
     def inapplicable(self, exchange: Exchange) -> str | None:
-        """Only the stream of a model has a finish reason."""
+        """Only the streams of models and agents have a finish reason, or a last state."""
         return super().inapplicable(exchange) or no_stream(exchange) or no_answer(exchange)
 
     def start(self, exchange: Exchange, dice: FaultDice) -> Mutator:

@@ -45,22 +45,22 @@ class ReorderEvents(EventFault):
 class _Swapper(Mutator):
     def __init__(self, picker: Picker) -> None:
         self._picker = picker
-        self._held: bytes | None = None
+        self._held: Send | None = None
         self._swapped = 0
 
     def feed(self, chunk: Chunk) -> Iterable[Action]:
         picked = self._picker.picks(chunk)
         if self._held is None and picked:
-            self._held = chunk.data
+            self._held = Send(chunk.data, text=chunk.text)
             return
         yield Send(chunk.data)
         if self._held is not None:
             self._swapped += 1
             times = "once" if self._swapped == 1 else f"{self._swapped} times"
             self.effect = f"events changed places {times}"
-            yield Send(self._held)
+            yield self._held
             self._held = None
 
     def finish(self) -> Iterable[Action]:
         if self._held is not None:
-            yield Send(self._held)
+            yield self._held

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.dice import FaultDice
-    from faultwire.events import Action, Chunk, Exchange
+    from faultwire.events import Action, Chunk, Exchange, Headers
     from faultwire.wire._api import Protocol
 
 
@@ -24,7 +24,8 @@ class StreamError(Fault):
 
     What it does:
         Passes `after_events` events on, then sends the event by which this provider reports an error
-        in a stream that has begun, and ends the response. A shorter stream gets it before its end.
+        in a stream that has begun (over gRPC, the trailers), and ends the response. A shorter stream
+        gets it before its end.
 
     Why agents break:
         The status was 200, so nothing is tried again. The error comes out of the loop over the events,
@@ -43,7 +44,7 @@ class StreamError(Fault):
     name: ClassVar[str] = "stream_error"
     site: ClassVar[Site] = "stream"
     needs: ClassVar[Need] = Need.EVENTS
-    kinds: ClassVar[tuple[Kind, ...]] = ("llm",)
+    kinds: ClassVar[tuple[Kind, ...]] = ("llm", "agent")
 
     after_events: Annotated[int, Field(ge=0, le=1_000_000, description="how many arrive before")] = 1
     type: Annotated[Literal["overloaded", "server_error"], Field(description="what it says")] = "overloaded"
@@ -60,15 +61,17 @@ class StreamError(Fault):
         event = protocol.edits.error_event(self.type, self.message) if protocol else None
         if protocol is None or event is None:
             return Mutator()
-        return _Failing(self.after_events, event, protocol)
+        trailers = protocol.edits.error_trailers(self.type, self.message)
+        return _Failing(self.after_events, event, trailers, protocol)
 
 
 class _Failing(Mutator):
-    def __init__(self, after_events: int, event: bytes, protocol: Protocol) -> None:
+    def __init__(self, after_events: int, event: bytes, trailers: Headers, protocol: Protocol) -> None:
         self._protocol = protocol
         self._left = after_events
         self._passed = 0
         self._event = event
+        self._trailers = trailers
 
     def feed(self, chunk: Chunk) -> Iterable[Action]:
         if self._passed < self._left and not self._protocol.is_terminal(chunk.data):
@@ -80,7 +83,11 @@ class _Failing(Mutator):
     def finish(self) -> Iterable[Action]:
         yield from self._fail()
 
+    def trailers(self, headers: Headers) -> Headers:
+        return self._trailers or headers
+
     def _fail(self) -> Iterable[Action]:
-        self.effect = f"error event after {self._passed} events"
+        how = "error in the trailers" if self._trailers else "error event"
+        self.effect = f"{how} after {self._passed} events"
         yield Send(self._event)
         yield Cut(clean=True)

@@ -16,9 +16,9 @@ class ToolEmpty(ResultFault):
     """Tell the model that a tool returned nothing.
 
     What it does:
-        Replaces the tool's result in the request to the model with an empty one: an empty text, or `{}`
-        and `[]` where the result was JSON. It is no error. The same emptiness stays in every later
-        request of the session.
+        Replaces the tool's result, where the tool gives it (HTTP, MCP) or else in the request to the
+        model, with an empty one: an empty text, or `{}` and `[]` where it was JSON. It is no error. The
+        same emptiness stays in every later request of the session.
 
     Why agents break:
         Nothing found is not the same as nothing there: models make up what they expected to find, or

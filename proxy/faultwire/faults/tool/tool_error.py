@@ -20,10 +20,11 @@ class ToolError(ResultFault):
     """Tell the model that a tool failed.
 
     What it does:
-        Replaces the tool's result in the request to the model with an error, marked as one where the
-        protocol can say so. The tool itself has run. The model reads `message`, or what an HTTP
-        client says about `code`, or else the sentence that agent frameworks use. The same error stays
-        in every later request of the session.
+        A tool that is called on the wire is not called: over HTTP the agent gets an error with `code`
+        (500), by MCP a result with `isError`. Of any other tool the result in the request to the model
+        is replaced with an error, marked as one where the protocol can say so; that tool has run. What
+        is read is `message`, or what an HTTP client says about `code`, or else the sentence that agent
+        frameworks use. The same error stays in every later request of the session.
 
     Why agents break:
         Models answer from memory as if the tool had worked, call the same tool again without end, or
@@ -41,6 +42,8 @@ class ToolError(ResultFault):
     """
 
     name: ClassVar[str] = "tool_error"
+    calls_tool: ClassVar[bool] = False
+    fails: ClassVar[bool] = True
 
     message: Annotated[ErrorText | None, Field(description="what the error says")] = None
     code: Annotated[int | None, Field(ge=400, le=599, description="or: the HTTP status the tool met")] = None
@@ -50,6 +53,11 @@ class ToolError(ResultFault):
         if self.message is not None and self.code is not None:
             raise ValueError("found both of `message` and `code`, expected one")
         return self
+
+    @property
+    def failed_status(self) -> int:
+        """The code that was asked for."""
+        return self.code or 500
 
     def rewrite(self, result: ToolResult, dice: FaultDice) -> Rewrite:
         """The error in the words of a framework that caught it."""

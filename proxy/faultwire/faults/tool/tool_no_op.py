@@ -21,7 +21,8 @@ class ToolNoOp(ResultFault):
     What it does:
         Replaces a result with a bare report of success: `{"status": "ok"}` where it was JSON, else
         "Done." For the model it is a tool that took the call and left no trace: no id, no number, no
-        row. The tool itself has run; a test that counts its effects should use a tool of its own.
+        row. A tool that is called on the wire, over HTTP or by MCP, is not called; any other has run,
+        and a test that counts its effects should use a tool of its own.
 
     Why agents break:
         "Done" is believed. Agents that never read back what they wrote tell the user that the order is
@@ -37,6 +38,7 @@ class ToolNoOp(ResultFault):
     """
 
     name: ClassVar[str] = "tool_no_op"
+    calls_tool: ClassVar[bool] = False
 
     message: Annotated[ErrorText, Field(description="what a result in prose becomes")] = "Done."
 

@@ -18,9 +18,9 @@ class ToolSlow(ResultFault):
     """Let a tool's result arrive late.
 
     What it does:
-        Holds the request that brings the result to the model back for `ms`, or somewhere within
-        `jitter_ms` of it. The result itself is not touched. Each result waits once; several in one
-        request wait one after the other.
+        Holds the tool's own call back for `ms`, or somewhere within `jitter_ms` of it; where the tool
+        makes none on the wire, the request that brings its result to the model. The result itself is
+        not touched. Each result waits once; several in one request wait one after the other.
 
     Why agents break:
         A whole task has one time limit and a tool has none: the slow one uses up what the others need.

@@ -9,7 +9,8 @@ from faultwire.wire._api import Rewrite
 
 if TYPE_CHECKING:
     from faultwire.dice import FaultDice
-    from faultwire.events import ToolResult
+    from faultwire.events import Exchange, ToolResult
+    from faultwire.faults._api import Mutator
 
 
 class ToolStale(ResultFault):
@@ -33,6 +34,10 @@ class ToolStale(ResultFault):
     """
 
     name: ClassVar[str] = "tool_stale"
+
+    def watch(self, exchange: Exchange) -> Mutator | None:
+        """Remember what a tool's own exchange says."""
+        return self._at_tool(exchange, None) if exchange.kind == "tool" else None
 
     def rewrite(self, result: ToolResult, dice: FaultDice) -> Rewrite | None:
         """The earlier result."""

@@ -19,9 +19,9 @@ class ToolTimeout(ResultFault):
     """Tell the model that a tool took too long.
 
     What it does:
-        Replaces the tool's result in the request to the model with the error of a time limit, and
-        holds that request back for `wait_ms`, as if the tool had been waited for. The tool itself has
-        run, and what it did is done.
+        Gives the error of a time limit for the tool's result, after `wait_ms`, as if the tool had been
+        waited for: a 504 where the tool is an HTTP service, a result with `isError` by MCP, else the
+        result in the request to the model. The tool itself has run, and what it did is done.
 
     Why agents break:
         The model calls the tool again and the work is done twice; or it answers from memory. The agent
@@ -38,10 +38,16 @@ class ToolTimeout(ResultFault):
     """
 
     name: ClassVar[str] = "tool_timeout"
+    fails: ClassVar[bool] = True
 
     limit_s: Annotated[float, Field(gt=0, le=86_400, description="the limit that is told")] = 30
     wait_ms: Annotated[Milliseconds, Field(description="how long the agent really waits")] = 0
     message: Annotated[ErrorText | None, Field(description="what the error says; else what is usual")] = None
+
+    @property
+    def failed_status(self) -> int:
+        """What a gateway says of a time limit."""
+        return 504
 
     def rewrite(self, result: ToolResult, dice: FaultDice) -> Rewrite:
         """The error in the words of a framework."""

@@ -34,4 +34,4 @@ def test_a_stream_that_ends_so_by_itself_is_left_alone(run, chat, text_stream, d
 
 def test_where_it_cannot_act(chat, web):
     assert EarlyEnd().inapplicable(chat(stream=False)) == "the request asks for no stream"
-    assert EarlyEnd().inapplicable(web) == "the exchange is `tool`, not `llm`"
+    assert EarlyEnd().inapplicable(web) == "the exchange is `tool`, not `llm` or `agent`"

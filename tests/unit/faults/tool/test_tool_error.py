@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from pydantic import ValidationError
@@ -46,7 +47,10 @@ def test_only_the_result_changes_in_the_request(dice):
 
 def test_where_it_acts(chat, web):
     assert ToolError().inapplicable(chat()) is None
-    assert ToolError().inapplicable(web) == "the exchange is `tool`, not `llm`"
+    assert ToolError().inapplicable(web) is None
+    assert (
+        ToolError().inapplicable(replace(web, kind="other")) == "the exchange is `other`, not `llm` or `tool`"
+    )
 
 
 @pytest.mark.parametrize(

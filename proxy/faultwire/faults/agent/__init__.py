@@ -1,0 +1,1 @@
+"""Faults between agents: on what one asks of another, by the name of either."""

@@ -1,0 +1,69 @@
+"""Faults that act when a connection is made, before there is any request.
+
+All that is known then is where the agent wants to go: host, port and session. A tunnel (CONNECT) is
+opened, refused, or opened with something wrong about its TLS.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from faultwire.events import Response
+from faultwire.faults._api import Fault, Site
+
+if TYPE_CHECKING:
+    from faultwire.events import Exchange
+
+Flaw = Literal["expired", "wrong_host", "untrusted", "handshake"]
+"""What is wrong with the TLS of a tunnel: its certificate, or that there is no handshake at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoTunnel:
+    """The CONNECT is answered with `response`; nothing is opened."""
+
+    response: Response
+    effect: str
+
+
+@dataclass(frozen=True, slots=True)
+class BadTls:
+    """The tunnel is opened, and its TLS has a flaw. `effect` says in words what the agent is shown."""
+
+    flaw: Flaw
+    effect: str
+
+
+class ConnectionFault(Fault):
+    """A fault that can act when a connection is made.
+
+    Which entries are judged then is decided from their `on` alone (`faultwire.connecting`): those that
+    need no more than host and session.
+    """
+
+    site: ClassVar[Site] = "connection"
+    early: ClassVar[bool] = False
+    """Can it act only then? Such a fault takes a host for what it is known for, so that it may be
+    matched by `kind` and `provider` as well."""
+
+    @abstractmethod
+    def connect(self, exchange: Exchange) -> NoTunnel | BadTls:
+        """What becomes of the tunnel that `exchange`, a CONNECT, asks for."""
+
+
+def unavailable(status: int, reason: str, error: str, text: str) -> Response:
+    """What a proxy answers where it cannot connect; `error` is of RFC 9209 §2.3 (`proxy-status`)."""
+    body = f"{text}\n".encode()
+    return Response(
+        status,
+        reason,
+        (
+            ("content-type", "text/plain; charset=utf-8"),
+            ("content-length", str(len(body))),
+            ("proxy-status", f"proxy; error={error}"),
+            ("connection", "close"),
+        ),
+        body,
+    )

@@ -1,0 +1,1 @@
+"""Faults of servers that speak the Model Context Protocol."""

@@ -1,0 +1,85 @@
+"""Which entries of a profile can match an exchange at all: found once for exchanges that look alike.
+
+Exchanges repeat without end what most entries look at (host, path, kind, tool, …), so what follows from
+that is remembered by it. A profile of fifty faults then costs an exchange only those that may match.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from faultwire.faults._api import ResultFault
+from faultwire.profile.match import ON_THE_HEAD, TEXTS, like, may_match
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    from faultwire.events import Exchange
+    from faultwire.profile.model import Entry
+
+KEPT = 512
+"""Kinds of exchange that are remembered."""
+_PER_CALL = frozenset({"url"})
+"""Texts that differ with every call: entries that look at them are asked each time."""
+T = TypeVar("T")
+
+
+class Candidates:
+    """The entries of one profile, in the order in which they are composed."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._entries = tuple(entries)
+        self.replace_results = any(isinstance(entry.fault, ResultFault) for entry in self._entries)
+        """Is any of them about a tool's result?"""
+        self.name_agents = any(e.on.agent is not None or e.on.edge is not None for e in self._entries)
+        """Does any of them name an agent?"""
+        used = {name for entry in self._entries for name, _ in entry.on.globs}
+        self._names = tuple(sorted(used - _PER_CALL))
+        self._on_head = tuple(name for name in self._names if name in ON_THE_HEAD)
+        self._by_url = bool(used & _PER_CALL)
+        self._found: OrderedDict[Hashable, tuple[Entry, ...]] = OrderedDict()
+        self._heads: OrderedDict[Hashable, bool] = OrderedDict()
+
+    def of(self, exchange: Exchange, *, tool: str | None = None) -> tuple[Entry, ...]:
+        """Every entry that `mismatch` may find nothing against; `tool` is the name of a result's tool."""
+        if tool is not None:
+            exchange = replace(exchange, tool=tool)
+        values = tuple(TEXTS[name](exchange) for name in self._names)
+        key = (exchange.kind, exchange.protocol, values)
+        return _remembered(self._found, key, lambda: self._fitting(exchange))
+
+    def on_head(self, exchange: Exchange) -> bool:
+        """May any entry match once the body is known? `may_match` of each."""
+        if self._by_url:
+            return self._any(exchange)
+        values = tuple(TEXTS[name](exchange) for name in self._on_head)
+        key = (exchange.kind, exchange.protocol, values)
+        return _remembered(self._heads, key, lambda: self._any(exchange))
+
+    def _any(self, exchange: Exchange) -> bool:
+        return any(may_match(e.on, exchange, protocols=e.fault.protocols) for e in self._entries)
+
+    def _fitting(self, exchange: Exchange) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self._entries if _fits(entry, exchange))
+
+
+def _fits(entry: Entry, exchange: Exchange) -> bool:
+    on = entry.on
+    if on.kind is None:
+        named = on.named or exchange.protocol in entry.fault.protocols
+        if exchange.kind == "other" and not named:
+            return False
+    elif on.kind != exchange.kind:
+        return False
+    return all(like(globs, TEXTS[name](exchange)) for name, globs in on.globs if name not in _PER_CALL)
+
+
+def _remembered(memory: OrderedDict[Hashable, T], key: Hashable, find: Callable[[], T]) -> T:
+    found = memory.get(key)
+    if found is None:
+        found = memory[key] = find()
+        if len(memory) > KEPT:
+            memory.popitem(last=False)
+    return found
