@@ -205,13 +205,16 @@ impl Engine {
 
     /// Entries whose key stands in the text.
     fn woken(&self, text: &[u8], marks: &[Mark], options: &Options, hits: &mut Vec<Hit>) {
+        let mut barren = vec![0; self.entries.len()];
         for mark in marks {
             for keyed in &self.wakes[mark.word as usize] {
                 let entry = &self.entries[keyed.entry];
                 if !options.wants(entry.kind) || !entry.allowed(options.locales.as_deref()) {
                     continue;
                 }
-                if let Some((start, end)) = keyed.find(text, mark.start, mark.end) {
+                if let Some((start, end)) =
+                    keyed.find(text, mark.start, mark.end, &mut barren[keyed.entry])
+                {
                     let score = match (entry.value.is_empty(), entry.assigned) {
                         (true, _) => 0.95,
                         (false, false) => 0.8,

@@ -2,6 +2,7 @@
 use std::sync::OnceLock;
 
 use regex::bytes::{Regex, RegexBuilder};
+use regex_automata::util::syntax;
 
 use super::boundary::{closes, opens};
 use super::entropy::{entropy, placeholder};
@@ -9,6 +10,12 @@ use super::{Entry, check};
 
 /// How far after the key a match may reach (a PEM block of a 4096 bit key fits).
 const REACH: usize = 6000;
+
+/// How many times as far is looked ahead where a match may begin before its key.
+const AHEAD: usize = 16;
+
+/// Bytes after a match that say whether it ends there.
+const BORDER: usize = 4;
 
 /// What may stand between the name of a service and the value: at most 60 bytes, then a border.
 const NEAR: &str = r"(?s:[^\x00]{0,60}?)(?:[^A-Za-z0-9]|\\[nrt]|%[0-9A-Fa-f]{2})";
@@ -25,6 +32,8 @@ pub struct Keyed {
     pub entry: usize,
     source: String,
     back: usize,
+    /// Bytes after the key that a match may cover.
+    reach: usize,
     inner: bool,
     least: f64,
     check: Option<check::Check>,
@@ -47,6 +56,7 @@ impl Keyed {
         };
         Ok(Keyed {
             entry: index,
+            reach: reach(&source)?,
             source,
             back: entry.back,
             inner: !entry.value.is_empty(),
@@ -74,16 +84,53 @@ impl Keyed {
     }
 
     /// The value near the key at `start..end`.
-    pub fn find(&self, text: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
+    ///
+    /// `barren` is kept over the keys of one text, in their order: no match begins before it. Without
+    /// it, a text of nothing but keys would be read anew for each of them.
+    pub fn find(
+        &self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        barren: &mut usize,
+    ) -> Option<(usize, usize)> {
+        if start < *barren {
+            return None;
+        }
         let regex = self.regex()?;
         let from = if self.inner {
             end
         } else {
             start.saturating_sub(self.back)
         };
-        let part = &text[from..(end + REACH).min(text.len())];
+        let ahead = match self.back {
+            0 => self.reach,
+            _ => self.reach * AHEAD,
+        };
+        let part = &text[from..(end + ahead).min(text.len())];
+        if self.back > 0 && regex.captures_len() == 1 {
+            match regex.find(part).map(|found| from + found.start()) {
+                Some(first) if first <= start => {}
+                Some(first) => {
+                    *barren = first;
+                    return None;
+                }
+                None => {
+                    *barren = match from + part.len() == text.len() {
+                        true => text.len(),
+                        false => from + part.len() - self.reach,
+                    };
+                    return None;
+                }
+            }
+        }
         let span = match regex.captures_len() {
-            1 => regex.find(part).map(|found| (found.start(), found.end()))?,
+            // Looked for from further back, the first match may be another one right before the key.
+            1 => regex
+                .find_iter(part)
+                .map(|found| (found.start(), found.end()))
+                .take_while(|found| from + found.0 <= start)
+                .find(|found| from + found.1 >= end)?,
             _ => {
                 let groups = regex.captures(part)?;
                 let inner = groups.get(1).or_else(|| groups.get(0))?;
@@ -97,5 +144,26 @@ impl Keyed {
         let random = self.least == 0.0 || (entropy(value) >= self.least && !placeholder(value));
         (bordered && covers && random && self.check.is_none_or(|check| check(value)))
             .then_some((left, right))
+    }
+}
+
+/// How far a match of this can reach: a key that stands in the text a thousand times, without what
+/// belongs around it, must not have the regex read on for thousands of bytes each time.
+fn reach(source: &str) -> Result<usize, String> {
+    let config = syntax::Config::new().unicode(false).utf8(false);
+    let parsed = syntax::parse_with(source, &config).map_err(|error| error.to_string())?;
+    let longest = parsed.properties().maximum_len().unwrap_or(REACH);
+    Ok(longest.min(REACH) + BORDER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_entry_reads_on_for_longer_than_it_can_match() {
+        let mail = r"[a-z]{1,64}@[a-z]{1,63}(?:\.[a-z]{1,63}){1,6}";
+        assert_eq!(reach(mail), Ok(64 + 1 + 63 + 6 * 64 + BORDER));
+        assert_eq!(reach("a+"), Ok(REACH + BORDER));
     }
 }

@@ -62,3 +62,9 @@ def test_values_are_masked():
     for hit in scan("jane.doe@firm.org and 4111 1111 1111 1111"):
         assert "jane.doe" not in hit.masked
         assert "1111" not in hit.masked
+
+
+@pytest.mark.parametrize("between", [" ", ", ", "\n", "><", " " * 40, " " * 70])
+def test_neighbours_do_not_hide_each_other(between: str) -> None:
+    text = between.join(["jane.doe@firm.org", "bob.roe@firm.org", "max@other.example.net"])
+    assert [text[hit.start : hit.end] for hit in scan(text, kinds=["pii"])] == text.split(between)
