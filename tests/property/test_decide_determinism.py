@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faultwire import wire
 from faultwire.decide import Plan, decide, decide_result
 from faultwire.dice import Dice
 from faultwire.events import Exchange, Request, RequestView, ToolResult
@@ -71,7 +72,8 @@ class Session:
         self.lines: list[tuple[object, ...]] = []
 
     def send(self, key: str, model: str, retry: int) -> None:
-        sent = self.state.identify(exchange(self.name, key, model=model, retry=retry))
+        asked = exchange(self.name, key, model=model, retry=retry)
+        sent = self.state.identify(asked, told=wire.attempt(asked.request, None))
         self._note(decide(self.profile, self.dice, sent, self.state))
         if not retry:
             subject = Subject(f"tool:{key}", self.state.occurrence(f"tool:{key}"), 0, "search")

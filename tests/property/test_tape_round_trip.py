@@ -108,7 +108,7 @@ def record(writer: TapeWriter, number: int, what: dict[str, Any]) -> None:
         if what["flush"][at]:
             writer.flush()
 
-    exchange = Exchange("s", number, what["request"], "llm", "openai_chat", "openai", attempt=2)
+    exchange = Exchange("s", number, what["request"], "llm", "openai_chat", "openai", key="k", attempt=2)
     recording = writer.record(exchange)
     recording.request(what["request"])
     pause(0)
@@ -142,24 +142,26 @@ def test_what_was_recorded_is_read_back(sent: list[dict[str, Any]]) -> None:
         assert writer.flush() == len(sent)
         writer.close()
         report = verify(path)
-        assert report.findings == []
+        assert [finding.code for finding in report.findings] == ["seal_missing"]
         with TapeReader.open(path) as reader:
             (session,) = reader.sessions()
             assert (session.seed, session.exchanges, session.ended_ms is None) == (2**60, len(sent), False)
             read = reader.history("s").exchanges
             expected = [("s", fault) for what in sent for fault in what["faults"]]
             assert reader.ledger_hash() == ledger_hash(expected)
-    assert [r.number for r in read] == list(range(1, len(sent) + 1))
-    for got, what in zip(read, sent, strict=True):
-        assert got.request == what["request"]
-        kept = tuple(replace(fault, key=Redactor(KEY).keyed(fault.key)) for fault in what["faults"])
-        assert (got.ending, got.error, got.faults) == (what["ending"], what["error"], kept)
-        assert (got.kind, got.protocol, got.provider, got.attempt) == ("llm", "openai_chat", "openai", 2)
-        upstream = delivery(what["said"], what["up"]) if what["said"] else None
-        assert timeless(got.upstream) == upstream
-        head = what["given"] or what["said"]
-        chunks = what["up"] if what["down"] is None else what["down"]
-        assert timeless(got.delivered) == (delivery(head, chunks) if head else None)
+        assert [r.number for r in read] == list(range(1, len(sent) + 1))
+        for got, what in zip(read, sent, strict=True):
+            assert got.request == what["request"]
+            kept = tuple(
+                replace(fault, key=Redactor(KEY).keyed(fault.key), unit=None) for fault in what["faults"]
+            )
+            assert (got.ending, got.error, got.faults) == (what["ending"], what["error"], kept)
+            assert (got.kind, got.protocol, got.provider, got.attempt) == ("llm", "openai_chat", "openai", 2)
+            upstream = delivery(what["said"], what["up"]) if what["said"] else None
+            assert timeless(got.upstream) == upstream
+            head = what["given"] or what["said"]
+            chunks = what["up"] if what["down"] is None else what["down"]
+            assert timeless(got.delivered) == (delivery(head, chunks) if head else None)
 
 
 @settings(max_examples=100)

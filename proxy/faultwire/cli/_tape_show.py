@@ -1,4 +1,8 @@
-"""How `faultwire tape show` prints exchanges. Bodies and headers are hostile: all of it is escaped."""
+"""How `faultwire tape show` prints exchanges. Bodies and headers are hostile: all of it is escaped.
+
+An exchange with a model is shown as the conversation that it was, others with their bodies; `--raw`
+gives bytes.
+"""
 
 from __future__ import annotations
 
@@ -7,30 +11,79 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from faultwire.cli.output import Format, columns, fields, safe, show, show_json
+from faultwire.cli import _conversation as talk
+from faultwire.cli import _tape_foreign as foreign
+from faultwire.cli.output import Format, columns, fields, show, show_json
 from faultwire.clock import iso
 from faultwire.errors import WireError
+from faultwire.events import header
+from faultwire.report.conversation import conversation_part
+from faultwire.text import safe
 from faultwire.wire.decode import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.events import Delivery, FaultFired, Headers, Recorded
-    from faultwire.tape.read import Detail, TapeReader
+    from faultwire.tape.read import Detail, Foreign, TapeReader
+
+WHOLE = 1 << 30
+"""A limit that no conversation on a tape reaches."""
+ENDINGS = {
+    "open": "the run ended before it did",
+    "client_aborted": "the agent hung up",
+    "upstream_aborted": "the server hung up",
+    "cut": "a fault cut it off",
+    "reset": "a fault reset the connection",
+    "refused": "it was refused",
+}
 
 
 def show_all(reader: TapeReader, session: str | None, format_: Format) -> None:
-    """A line for each exchange."""
+    """A line for each exchange, and below those of one session what was said in each."""
     exchanges = reader.history(session).exchanges if session else reader.exchanges()
+    told = reader.foreign(session) if "imported" in reader.info().settings else iter(())
     if format_ == "json":
-        show_json([_summary(recorded) for recorded in exchanges])
+        show_json([*(_summary(recorded) for recorded in exchanges), *map(foreign.entry, told)])
         return
-    rows = [_row(_summary(recorded)) for recorded in exchanges]
-    if not rows:
+    found = list(exchanges)
+    _show_told(told)
+    if not found:
         show("no exchanges")
         return
     header = ("session", "no", "kind", "request", "status", "ending", "bytes", "first byte", "fired")
-    show(columns(header, rows))
+    show(columns(header, [_row(_summary(recorded)) for recorded in found]))
+    if session:
+        for recorded in found:
+            show("\n" + "\n".join(_spoken(recorded)))
+
+
+def _show_told(told: Iterable[Foreign]) -> None:
+    """The events of an imported log, under the sessions that they are of."""
+    session = None
+    for one in told:
+        if one.session != session:
+            session = one.session
+            show(f"events of session {session}, as {one.source} tells them")
+        show("\n".join(foreign.lines(one)))
+
+
+def _spoken(recorded: Recorded) -> Iterable[str]:
+    """One exchange of a session: what its request added to the conversation, and what came of it."""
+    yield safe(f"{recorded.number}  {recorded.request.method} {recorded.request.url}")
+    part = conversation_part(recorded)
+    if part is not None:
+        yield from talk.lines(part, only_new=True)
+    yield from talk.messages(recorded.messages)
+    yield from (f"  {safe(_ledger(fault))}" for fault in recorded.faults if fault.outcome == "fired")
+    if recorded.ending != "complete":
+        yield f"  {_ended(recorded)}"
+
+
+def _ended(recorded: Recorded) -> str:
+    """How an exchange ended that did not end in the regular way, in words."""
+    why = f": {safe(recorded.error)}" if recorded.error else ""
+    return f"{ENDINGS.get(recorded.ending, recorded.ending)}{why}"
 
 
 def _summary(recorded: Recorded) -> dict[str, Any]:
@@ -90,31 +143,51 @@ def _parts(detail: Detail) -> Iterable[str]:
     pairs += [("ending", recorded.ending), ("error", recorded.error or "-")]
     pairs += [("redacted", ", ".join(f"{n} {what}" for what, n in detail.redactions.items()) or "nothing")]
     yield fields([(name, safe(value)) for name, value in pairs])
-    request = recorded.request
-    yield _message(f"> {request.method} {request.url}", request.headers, request.body or b"")
+    part = conversation_part(recorded, detail.forwarded, text=WHOLE, turns=WHOLE)
+    if part is not None:
+        yield "\n".join(("conversation", *talk.lines(part)))
+    if recorded.messages:
+        yield "\n".join(("messages", *talk.messages(recorded.messages)))
+    yield from _messages(detail, said=part is not None and not part["problem"])
+    if recorded.faults:
+        yield "\n".join(safe(_ledger(fault)) for fault in recorded.faults)
+
+
+def _messages(detail: Detail, *, said: bool) -> Iterable[str]:
+    """The messages of an exchange: heads, and the bodies that were not already `said` in words."""
+    recorded, request = detail.recorded, detail.recorded.request
+    yield _message(f"> {request.method} {request.url}", request.headers, request.body, said=said)
     if detail.forwarded:
         sent = detail.forwarded
-        yield _message(f"> forwarded as {sent.method} {sent.url}", sent.headers, sent.body or b"")
+        head = f"> forwarded as {sent.method} {sent.url}"
+        yield _message(head, sent.headers, sent.body, said=said, known=request.headers)
     if recorded.upstream:
-        yield _response("upstream said", recorded.upstream)
+        yield _response("upstream said", recorded.upstream, said=said)
     if recorded.delivered is None:
         yield "< nothing was delivered"
     elif recorded.delivered != recorded.upstream:
-        yield _response("delivered", recorded.delivered)
-    for fault in recorded.faults:
-        yield safe(_ledger(fault))
+        known = recorded.upstream.headers if recorded.upstream else ()
+        yield _response("delivered", recorded.delivered, said=said, known=known)
 
 
-def _message(head: str, headers: Headers, body: bytes) -> str:
-    lines = [safe(head), *(safe(f"  {name}: {value}") for name, value in headers), ""]
+def _message(head: str, headers: Headers, body: bytes | None, *, said: bool, known: Headers = ()) -> str:
+    """A message with its headers, but for those that are `known` already."""
+    fresh = [f"  {name}: {value}" for name, value in headers if (name, value) not in known]
+    fresh += [f"  without {name}" for name, _ in known if header(headers, name) is None]
+    lines = [safe(head), *map(safe, fresh)]
+    if known:
+        lines.append(f"  ({'every other header' if fresh else 'headers'} as above)")
+    lines.append("")
+    if body is None or said:
+        return "\n".join(lines).rstrip()
     lines += [f"  {line}" for line in safe(_readable(body, headers), lines=True).split("\n")]
     return "\n".join(lines).rstrip()
 
 
-def _response(what: str, delivery: Delivery) -> str:
+def _response(what: str, delivery: Delivery, *, said: bool, known: Headers = ()) -> str:
     head = f"< {what}: {delivery.status} {delivery.reason}".rstrip()
     chunks = f"{len(delivery.body)} bytes in {len(delivery.chunks)} chunks"
-    return _message(f"{head} ({chunks})", delivery.headers, delivery.body)
+    return _message(f"{head} ({chunks})", delivery.headers, delivery.body, said=said, known=known)
 
 
 def _ledger(fault: FaultFired) -> str:
@@ -137,6 +210,8 @@ def _document(detail: Detail) -> dict[str, Any]:
         "delivered": _delivered(recorded.delivered),
         "faults": [asdict(fault) for fault in recorded.faults],
         "redactions": detail.redactions,
+        "conversation": conversation_part(recorded, detail.forwarded, text=WHOLE, turns=WHOLE),
+        "messages": [{**asdict(message), "data": _text(message.data)} for message in recorded.messages],
     }
 
 

@@ -7,47 +7,44 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from faultwire.cli.output import Format, columns, format_option, show, show_json
+from faultwire.cli.tape_compare import diff, learn
+from faultwire.cli.tape_evidence import prove, salvage, seal, verify
+from faultwire.cli.tape_formats import export
+from faultwire.cli.tape_import import import_
+from faultwire.cli.tape_keep import merge, prune, split
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from faultwire.errors import TapeError
     from faultwire.tape.read import TapeReader
-    from faultwire.tape.verify import VerifyReport
 
 
 @click.group()
 def tape() -> None:
-    """List, show and verify tapes."""
+    """List, show, verify, seal, export and import tapes."""
+
+
+for _command in (verify, seal, salvage, prove, export, import_, merge, split, prune, diff, learn):
+    tape.add_command(_command)
 
 
 @tape.command(name="list")
 @click.argument("folder", required=False, type=click.Path(file_okay=False))
+@click.option("-l", "--long", "long", is_flag=True, help="Also verify each tape and add up what it cost.")
 @format_option
-def list_(folder: str | None, format_: Format) -> None:
+def list_(folder: str | None, long: bool, format_: Format) -> None:
     """List the tapes in FOLDER; without one, those of this project and of its runs."""
     from pathlib import Path
 
     from faultwire.tape.find import tapes
 
-    found = [_listed(path) for path in tapes(Path(folder) if folder else None)]
+    found = [_listed(path, long=long) for path in tapes(Path(folder) if folder else None)]
     if format_ == "json":
         show_json(found)
     elif not found:
         show("no tapes")
     else:
-        rows = (
-            (
-                t["path"],
-                t["created"],
-                _count(t["sessions"]),
-                _count(t["exchanges"]),
-                _size(t["bytes"]),
-                t["state"],
-            )
-            for t in found
-        )
-        show(columns(("tape", "recorded", "sessions", "exchanges", "size", "state"), rows))
+        show(columns(_LONG if long else _SHORT, (_row(tape, long=long) for tape in found)))
 
 
 @tape.command(name="show")
@@ -75,46 +72,39 @@ def show_(name: str, session: str | None, number: int | None, raw: bool, format_
             show_one(detail, raw=raw, format_=format_)
 
 
-@tape.command()
-@click.argument("names", nargs=-1, required=True)
-@format_option
-def verify(names: tuple[str, ...], format_: Format) -> None:
-    """Check that tapes hold what was recorded: 0 all do, 1 some does not, 3 some cannot be read."""
-    from faultwire.errors import TapeError
-    from faultwire.tape.find import find
-    from faultwire.tape.verify import exit_code
-    from faultwire.tape.verify import verify as check
-
-    reports: list[VerifyReport] = []
-    unreadable: list[tuple[str, TapeError]] = []
-    for name in names:
-        try:
-            reports.append(check(find(name)))
-        except TapeError as error:
-            unreadable.append((name, error))
-    if format_ == "json":
-        show_json([*(r.dump() for r in reports), *(_unreadable(*one) for one in unreadable)])
-    else:
-        for report in reports:
-            show(_verdict(report))
-        for name, why in unreadable:
-            show(f"{name}: unreadable\n  {why.code}: {why.message}")
-    raise SystemExit(exit_code(reports, unreadable=len(unreadable)))
-
-
 # ---------------------------------------------------------------- list
 
 
-def _listed(path: Path) -> dict[str, Any]:
+_SHORT = ("tape", "recorded", "sessions", "exchanges", "size", "state")
+_LONG = (*_SHORT, "cost", "evidence")
+
+
+def _row(tape: dict[str, Any], *, long: bool) -> tuple[str, ...]:
+    row = (
+        tape["path"],
+        tape["created"],
+        _count(tape["sessions"]),
+        _count(tape["exchanges"]),
+        _size(tape["bytes"]),
+        tape["state"],
+    )
+    return (*row, tape["cost"], tape["class"] or "does not verify") if long else row
+
+
+def _listed(path: Path, *, long: bool) -> dict[str, Any]:
     from faultwire.clock import iso
     from faultwire.errors import TapeError
     from faultwire.tape.read import TapeReader
 
     entry: dict[str, Any] = {"path": str(path), "bytes": path.stat().st_size, "created": ""}
+    if long:
+        entry |= {"cost": "unknown", "class": None}
     try:
         with TapeReader.open(path) as reader:
             sessions = reader.sessions()
             entry["created"] = iso(reader.info().created_ms)
+            if long:
+                entry |= {"cost": _cost(reader), "class": _class(path)}
     except TapeError as error:
         return {**entry, "sessions": None, "exchanges": None, "state": error.code}
     is_open = any(session.ended_ms is None for session in sessions)
@@ -124,6 +114,31 @@ def _listed(path: Path) -> dict[str, Any]:
         "exchanges": sum(session.exchanges for session in sessions),
         "state": "open" if is_open else "ended",
     }
+
+
+def _cost(reader: TapeReader) -> str:
+    """What the models' exchanges cost; `+ N unknown` where not every price is known."""
+    from decimal import Decimal
+
+    from faultwire import wire
+
+    total, unknown = Decimal(0), 0
+    for recorded in reader.exchanges():
+        told = wire.conversation(recorded) if recorded.kind == "llm" else None
+        if told is not None and told.cost is not None:
+            total += told.cost
+        elif told is not None and told.answer is not None and not told.answer.error:
+            unknown += 1  # no usage was told, or no price is known
+    if unknown and not total:
+        return "unknown"
+    return f"${total:.6f}" + (f" + {unknown} unknown" if unknown else "")
+
+
+def _class(path: Path) -> str | None:
+    from faultwire.tape.keys import KeyRing
+    from faultwire.tape.verify import evidence_class, verify
+
+    return evidence_class(verify(path, KeyRing().trusted()))[0]
 
 
 def _count(number: int | None) -> str:
@@ -148,20 +163,3 @@ def _only_session(reader: TapeReader) -> str:
         code="usage.session",
         hint=f"sessions: {', '.join(names[:10])}" if names else None,
     )
-
-
-# ---------------------------------------------------------------- verify
-
-
-def _unreadable(name: str, error: TapeError) -> dict[str, Any]:
-    return {"path": name, "ok": False, "error": error.code, "message": error.message}
-
-
-def _verdict(report: VerifyReport) -> str:
-    state = "verifies" if report.ok else f"does not verify, first bad event {report.first_bad}"
-    if not report.ok and report.first_bad is None:
-        state = "does not verify"
-    counts = f"{report.events} events, {report.exchanges} exchanges, {report.blobs} bodies"
-    lines = [f"{report.path}: {state} ({counts})", f"  root {report.root}"]
-    lines += [f"  {'note' if f.is_note else 'bad'} {f.code}: {f.message}" for f in report.findings]
-    return "\n".join(lines)

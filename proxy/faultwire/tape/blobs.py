@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections import OrderedDict
 
 import zstandard
@@ -13,7 +14,10 @@ MAX_BLOB = 256 * 1024 * 1024
 """No single blob is larger; longer bodies are several pieces."""
 
 _PACK_FROM = 4096
+_STEP = 1 << 20
 _REMEMBERED = 8192
+
+_OF_THREAD = threading.local()
 
 BlobRow = tuple[bytes, int, int, bytes]
 """digest, size, packed (0 plain, 1 zstd), data."""
@@ -47,6 +51,8 @@ class BlobLog:
 
 def unpack(size: int, packed: int, data: bytes) -> bytes:
     """The bytes of a stored blob. Raises TapeTampered where they are not of the size it claims."""
+    if not (isinstance(size, int) and isinstance(data, bytes)):  # a damaged page has values of any type
+        raise TapeTampered("a blob is not what a blob is", code="tape.blob_size")
     if not 0 <= size <= MAX_BLOB or packed not in (0, 1):
         raise TapeTampered(f"a blob claims {size} bytes, expected at most {MAX_BLOB}", code="tape.blob_size")
     if packed:
@@ -56,9 +62,21 @@ def unpack(size: int, packed: int, data: bytes) -> bytes:
     return data
 
 
+def _unpacker() -> zstandard.ZstdDecompressor:
+    """This thread's own: making one takes longer than using it."""
+    found: zstandard.ZstdDecompressor | None = getattr(_OF_THREAD, "unpacker", None)
+    if found is None:
+        found = _OF_THREAD.unpacker = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+    return found
+
+
 def _decompress(size: int, data: bytes) -> bytes:
+    """Step by step: what a blob claims to hold is no reason to make room for it."""
+    out = bytearray()
     try:
-        reader = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(data)
-        return reader.read(size + 1)
+        reader = _unpacker().stream_reader(data)
+        while len(out) <= size and (block := reader.read(min(_STEP, size + 1 - len(out)))):
+            out += block
     except zstandard.ZstdError as error:
         raise TapeTampered(f"a blob is no zstd data: {error}", code="tape.blob_size") from error
+    return bytes(out)

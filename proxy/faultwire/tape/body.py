@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from faultwire.tape import redact_codec, redact_frames, redact_stream, redact_text
 from faultwire.tape.redact import moved
 from faultwire.tape.redact_edit import merged
+from faultwire.tape.redact_found import rule_edits
 from faultwire.tape.redact_url import form_edits
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Body:
         self._frames = redact_frames.KIND in kind
         self._events = "event-stream" in kind or "ndjson" in kind or "jsonl" in kind
         self._form = "x-www-form-urlencoded" in kind
+        self._rules = redactor.rules
         self._whole = bool(self._codings) or self._form or (not self._events and "json" in kind)
         self._said: dict[str, str] = {}
         self._started = False
@@ -124,8 +126,19 @@ class Body:
 
     def _must_wait(self) -> bool:
         if self._size > MAX_HELD and not self._codings:
+            if self._by_path():
+                # A path is only found in a whole document, and this one is too long to be held.
+                self._give_up()
+                return True
             self._whole = False
-        return self._whole
+        return self._whole or (not self._started and self._by_path())
+
+    def _by_path(self) -> bool:
+        """Is this a document that rules have paths into, whatever its media type is?"""
+        if self._rules is None or not self._rules.paths or self._events or self._frames:
+            return False
+        first = next((part for part in self._kept if part), b"").lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+        return first in (b"{", b"[")
 
     def _keep(self, data: bytes, ends: Chunks) -> None:
         self._kept = [data] if data else []
@@ -164,14 +177,17 @@ class Body:
     # ------------------------------------------------------------ looking
 
     def _edits(self, text: str, *, final: bool) -> list[Edit]:
-        if self._events and final:
-            return redact_stream.last_edits(text)
+        if final and (self._events or text.lstrip()[:1] == "["):
+            # Some servers stream their answers as the elements of one array.
+            return redact_stream.last_edits(text, self._rules)
         if self._events:
             self._said = redact_stream.said_texts(text)
-            if redact_stream.is_suspect(text, self._said):
-                return redact_stream.stream_edits(text)
+            if redact_stream.is_suspect(text, self._said, self._rules):
+                return redact_stream.stream_edits(text, self._rules)
             return []
         found = redact_text.edits(text) if redact_text.suspects(text) else []
+        if self._rules is not None:
+            found = merged(found + rule_edits(text, self._rules))
         if self._form:
             found = merged(found + form_edits(text))
         return found
@@ -179,11 +195,11 @@ class Body:
     def _safe(self, text: str, edits: list[Edit]) -> int:
         """How many bytes nothing yet to come can turn into a part of a secret."""
         if self._events:
-            size = _whole_events(text[: redact_stream.open_from(text, self._said)])
+            size = _whole_events(text[: redact_stream.open_from(text, self._said, self._rules)])
             if len(text) > MAX_EVENT and size == 0:
                 self._events = False
         else:
-            size = len(text) - redact_stream.open_tail(text)
+            size = len(text) - redact_stream.open_tail(text, self._rules)
         while inside := [edit.begin for edit in edits if edit.begin < size < edit.end]:
             size = _whole_events(text[: min(inside)]) if self._events else min(inside)
         return size

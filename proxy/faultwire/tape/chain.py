@@ -7,6 +7,7 @@ reader walks the chain with nothing but SHA-256, and every leaf commits to all e
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -21,6 +22,9 @@ GENESIS = "0" * 64
 
 MAX_INT = 2**53 - 1
 """The largest integer that JSON readers in every language keep exact (RFC 7493 §2.2)."""
+
+_FRACTION = re.compile(rb"[:,\[]-?[0-9]+[.eE]")
+_DEEP = 64
 
 
 def record_bytes(event: Mapping[str, Any]) -> bytes:
@@ -39,6 +43,27 @@ def is_canonical(record: bytes) -> bool:
         return _core.jcs(record) == record
     except ValueError:
         return False
+
+
+def is_canonical_event(record: bytes, event: Any, *, fraction: bool) -> bool:
+    """The same where `event` is what the record says, and `fraction` is `may_have_fraction`; much faster
+    as a rule.
+
+    What our own writer would write again byte for byte is canonical, if its keys are ASCII, no number
+    is a fraction and it is not deeper than the core reads; of all else the core has the word.
+    """
+    if record.isascii() and not fraction and record.count(b"{") + record.count(b"[") < _DEEP:
+        try:
+            if record_bytes(event) == record:
+                return True
+        except TypeError:  # an integer that is too large
+            pass
+    return is_canonical(record)
+
+
+def may_have_fraction(record: bytes) -> bool:
+    """May there be a number with a fraction or an exponent? Never wrong with no, for canonical JSON."""
+    return _FRACTION.search(record) is not None
 
 
 def leaf(record: bytes) -> bytes:

@@ -7,16 +7,17 @@ import os
 import re
 import sqlite3
 import stat
+from contextlib import closing
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from faultwire.dice import token
 from faultwire.errors import TapeError, TapeNotFound, TapeTampered, TapeVersion, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 APPLICATION_ID = 0x46575450
 """`FWTP`, at byte 68 of the file: how a tape is told from other SQLite files."""
@@ -26,6 +27,9 @@ SUFFIX = ".tape"
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
 _MAX_VALUE = 512 * 1024 * 1024
+_MAX_JOURNAL = 1024 * 1024
+_NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
+"""What a rollback journal ends with that names a file which SQLite would delete."""
 
 
 def check_name(path: Path) -> None:
@@ -92,16 +96,24 @@ def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
         try:
             lay_out(connection)
             fill(connection)
+            # Only the file itself is linked; `close` folds the log into it, too, but hides that it could not.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
             connection.close()
         os.link(draft, path)
     finally:
-        os.unlink(draft)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        for end in ("", "-wal", "-shm"):
+            draft.with_name(draft.name + end).unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Return once the names in a folder are on the disk. Raises OSError."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(folder)
+        os.fsync(fd)
     finally:
-        os.close(folder)
+        os.close(fd)
 
 
 def prepare_folder(folder: Path) -> None:
@@ -121,7 +133,15 @@ def prepare_folder(folder: Path) -> None:
 
 def connect_writer(path: Path) -> sqlite3.Connection:
     """The one connection that writes: WAL, and a commit returns only when it is on the disk."""
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=64)
+    # A disk that loses its power while it writes a sector may spoil what was in that sector before, too:
+    # without `psow` no commit shares a sector with what comes after it, at the price of one page more.
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?psow=0",
+        uri=True,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=64,
+    )
     # Large pages hold several bodies each, and small commits stay small.
     connection.execute("PRAGMA page_size=8192")
     connection.execute("PRAGMA journal_mode=WAL")
@@ -141,6 +161,7 @@ def lay_out(connection: sqlite3.Connection) -> None:
 def connect_reader(path: Path) -> sqlite3.Connection:
     """A read-only connection to a genuine tape. Raises TapeNotFound, TapeVersion, TapeTampered."""
     _check_file(path)
+    _roll_back(path)
     uri = f"{path.absolute().as_uri()}?mode=ro"
     try:
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
@@ -149,7 +170,7 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     try:
         _harden(connection)
         check_genuine(connection, path)
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # SQLite quotes a bad schema's own bytes
         connection.close()
         raise TapeError(f"`{path}` is not a readable tape: {error}", code="tape.unreadable") from error
     except TapeError:
@@ -173,8 +194,61 @@ def check_genuine(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
+def event_rows(
+    connection: sqlite3.Connection, where: str = "", arguments: tuple[Any, ...] = ()
+) -> Iterator[tuple[int, str, bytes, bytes]]:
+    """seq, session, record and hash of events, by number.
+
+    In a damaged file a value may have any type, whatever the schema says: then it is given as empty,
+    which has no right hash.
+    """
+    query = f"SELECT seq, session, record, hash FROM events {where} ORDER BY seq"
+    for seq, session, record, digest in connection.execute(query, arguments):
+        yield (
+            seq,
+            session if isinstance(session, str) else "",
+            record if isinstance(record, bytes) else b"",
+            digest if isinstance(digest, bytes) else b"",
+        )
+
+
+def _roll_back(path: Path) -> None:
+    """Undo the last step of a writer that was killed while it folded its log into the file.
+
+    SQLite does so by itself, but only for who may write. A journal of ours is one page and names no
+    other file; no other one is touched. Raises TapeError.
+    """
+    journal = path.with_name(path.name + "-journal")
+    try:
+        about = os.lstat(journal)
+        if not about.st_size:
+            return
+        ours = stat.S_ISREG(about.st_mode) and about.st_size <= _MAX_JOURNAL
+        if not ours or journal.read_bytes().endswith(_NAMES_ANOTHER):
+            raise TapeError(f"`{journal}` is no journal of a tape", code="tape.unreadable")
+        fd = lock(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise TapeError(f"cannot recover tape `{path}`: {error.strerror}", code="tape.unreadable") from error
+    except TapeError as error:
+        if error.code == "tape.locked":  # its writer lives, and is about to end
+            return
+        raise
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.execute("PRAGMA trusted_schema=OFF")
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except sqlite3.Error as error:
+        raise TapeError(f"cannot recover tape `{path}`: {error}", code="tape.unreadable") from error
+    finally:
+        os.close(fd)
+
+
 def _harden(connection: sqlite3.Connection) -> None:
     """What a hostile file could use is off: its functions, its triggers, its huge values."""
+    # Text that is no UTF-8 is a finding, not a crash of whoever reads the row.
+    connection.text_factory = lambda text: text.decode("utf-8", "replace")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE)
     connection.setlimit(sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 0)
     connection.execute("PRAGMA trusted_schema=OFF")

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from faultwire.events import Delivery, Recorded, Request
+from faultwire.events import Delivery, Message, Recorded, Request
+from faultwire.tape.numbering import Numbering, StoredRecorded
 from faultwire.tape.records import fault_fired, headers_of
+from faultwire.tape.stored import Pieces, StoredDelivery, StoredRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
+    from faultwire.tape.numbering import Numbers
     from faultwire.tape.records import Event
+    from faultwire.tape.stored import Fetch
 
 
 @dataclass(slots=True)
@@ -21,7 +23,9 @@ class Gathered:
     request: Event | None = None
     forwarded: Event | None = None
     heads: dict[str, Event] = field(default_factory=dict)
-    pieces: dict[str, list[Event]] = field(default_factory=dict)
+    pieces: dict[str, Pieces] = field(default_factory=dict)
+    trailers: dict[str, Event] = field(default_factory=dict)
+    messages: list[Event] = field(default_factory=list)
     lines: list[Event] = field(default_factory=list)
     redactions: dict[str, int] = field(default_factory=dict)
     end: Event | None = None
@@ -36,9 +40,17 @@ class Gathered:
         elif kind == "response":
             self.heads[event["side"]] = event
             if event.get("body"):
-                self.pieces.setdefault(event["side"], []).append(event["body"])
+                self.pieces.setdefault(event["side"], Pieces()).add(event["body"])
         elif kind == "stream_chunk":
-            self.pieces.setdefault(event["side"], []).append(event["body"])
+            self.pieces.setdefault(event["side"], Pieces()).add(event["body"])
+        elif kind == "trailers":
+            self.trailers[event["side"]] = event
+        else:
+            self._add_rest(kind, event)
+
+    def _add_rest(self, kind: str, event: Event) -> None:
+        if kind == "message":
+            self.messages.append(event)
         elif kind == "fault":
             self.lines += event["lines"]
         elif kind == "redaction":
@@ -47,31 +59,35 @@ class Gathered:
             self.end = event
 
 
-def recorded(gathered: Gathered, blob: Callable[[str], bytes]) -> Recorded | None:
+def recorded(gathered: Gathered, blob: Fetch, numbers: Numbers | None = None) -> Recorded | None:
     """The exchange as a value; None where not even its request is on the tape.
 
-    `blob` gives the bytes of a digest. Raises KeyError, TypeError or ValueError on events that lack
-    what their kind must have.
+    `numbers` has been told of the exchanges before it in the session; without it, every call that nobody
+    numbered when it was made counts as the first of its kind.
+    `blob` gives the bytes of a digest once a body is asked for. Raises KeyError, TypeError or ValueError
+    on events that lack what their kind must have.
     """
     said = gathered.request
     if said is None:
         return None
     end = gathered.end
-    upstream = _delivery(gathered.heads.get("upstream"), gathered.pieces.get("upstream", ()), blob)
+    request = _request(said, gathered.pieces.get("request"), blob)
+    upstream = _delivery(gathered, "upstream", "upstream", blob)
     delivered = upstream
     touched = end["touched"] if end else "delivered" in gathered.pieces
     if touched or "delivered" in gathered.heads:
-        head = gathered.heads.get("delivered") or gathered.heads.get("upstream")
-        side = "delivered" if touched else "upstream"
-        delivered = _delivery(head, gathered.pieces.get(side, ()), blob)
-    return Recorded(
+        head = "delivered" if "delivered" in gathered.heads else "upstream"
+        delivered = _delivery(gathered, head, "delivered" if touched else "upstream", blob)
+    if end is not None and not end.get("delivered", True):
+        delivered = None
+    found = Recorded(
         session=said["session"],
         number=said["exchange"],
         kind=said["kind"],
         protocol=said["protocol"],
         provider=said["provider"],
         tool=said["tool"],
-        request=_request(said, gathered.pieces.get("request", ()), blob),
+        request=request,
         upstream=upstream,
         delivered=delivered,
         ending=end["ending"] if end else "open",
@@ -80,51 +96,59 @@ def recorded(gathered: Gathered, blob: Callable[[str], bytes]) -> Recorded | Non
         started_ms=said["started_ms"],
         duration_ms=(end["duration_ns"] if end else _last_ns(gathered)) / 1e6,
         faults=tuple(fault_fired(line) for line in gathered.lines),
+        messages=tuple(_message(event, blob) for event in gathered.messages),
     )
+    numbers = numbers or Numbering()
+    return StoredRecorded.of(found, numbers, numbers.take({name: said[name] for name in _NUMBERED}, request))
 
 
-def forwarded(gathered: Gathered, blob: Callable[[str], bytes]) -> Request | None:
+def forwarded(gathered: Gathered, blob: Fetch) -> Request | None:
     """The request as it went upstream, where faults changed it."""
-    pieces = gathered.pieces.get("forwarded", ())
+    pieces = gathered.pieces.get("forwarded")
     return _request(gathered.forwarded, pieces, blob) if gathered.forwarded else None
 
 
-def _request(event: Event, pieces: Iterable[Event], blob: Callable[[str], bytes]) -> Request:
-    bodies = [piece["blob"] for piece in ((event["body"],) if event["body"] else pieces)]
-    return Request(
+def _request(event: Event, pieces: Pieces | None, blob: Fetch) -> Request:
+    head = Request(
         method=event["method"],
         scheme=event["scheme"],
         host=event["host"],
         port=event["port"],
         path=event["path"],
         headers=headers_of(event["headers"]),
-        body=b"".join(map(blob, bodies)) if bodies else None,
+    )
+    if event["body"]:
+        pieces = Pieces()
+        pieces.add({"chunks": (), **event["body"]})
+    return head if pieces is None else StoredRequest.of(head, pieces, blob)
+
+
+def _message(event: Event, blob: Fetch) -> Message:
+    return Message(
+        by=event["by"],
+        kind=event["kind"],
+        data=blob(event["body"]["blob"]),
+        said_ns=event["said_ns"],
+        delivered_ns=event["delivered_ns"],
+        code=event["code"],
     )
 
 
-def _delivery(head: Event | None, pieces: Iterable[Event], blob: Callable[[str], bytes]) -> Delivery | None:
+def _delivery(gathered: Gathered, head_of: str, side: str, blob: Fetch) -> Delivery | None:
+    """A response with the head of one side and the body of one."""
+    head, pieces = gathered.heads.get(head_of), gathered.pieces.get(side)
     if head is None:
         return None
-    body: list[bytes] = []
-    chunks: list[tuple[int, int]] = []
-    offset = 0
-    for piece in pieces:
-        body.append(blob(piece["blob"]))
-        for size, at_ns in piece["chunks"]:
-            offset += size
-            chunks.append((offset, at_ns))
-    return Delivery(
-        status=head["status"],
-        reason=head["reason"],
-        headers=headers_of(head["headers"]),
-        body=b"".join(body),
-        chunks=tuple(chunks),
-    )
+    ends = gathered.trailers.get(side)
+    trailers = headers_of(ends["headers"]) if ends else ()
+    light = Delivery(head["status"], head["reason"], headers_of(head["headers"]), b"", trailers=trailers)
+    return light if pieces is None else StoredDelivery.of(light, pieces, blob)
+
+
+_NUMBERED = ("session", "exchange", "kind", "protocol", "provider", "tool", "key", "n", "attempt")
 
 
 def _last_ns(gathered: Gathered) -> int:
     """When an exchange without an end was last heard of."""
     instants: list[Any] = [head["at_ns"] for head in gathered.heads.values()]
-    for pieces in gathered.pieces.values():
-        instants += [chunk[1] for piece in pieces for chunk in piece.get("chunks", ())]
-    return max(instants, default=0)
+    return max([*instants, *(pieces.last_ns for pieces in gathered.pieces.values())], default=0)

@@ -9,7 +9,7 @@ from faultwire.tape.redact_names import header_class
 if TYPE_CHECKING:
     from faultwire.events import Headers
 
-PLAIN, SECRET, KIND, CODING = range(4)
+PLAIN, SECRET, KIND, CODING, OFFERS = range(5)
 
 _KNOWN: dict[str, int] = {}
 _MOST = 4096
@@ -38,6 +38,8 @@ def _role(name: str) -> int:
         return KIND
     if name == "content-encoding":
         return CODING
+    if name == "sec-websocket-protocol":
+        return OFFERS
     return SECRET if header_class(name) else PLAIN
 
 

@@ -29,8 +29,10 @@ class Intake:
     writer may be asleep.
     """
 
-    def __init__(self, limit: int = LIMIT) -> None:
+    def __init__(self, limit: int = LIMIT, *, drops: bool = False) -> None:
         self.limit = limit
+        self.drops = drops
+        """Nobody is asked to pause; what does not fit is not taken."""
         self.offered = 0
         self.taken = 0
         self.gone = False
@@ -45,6 +47,11 @@ class Intake:
     def behind(self) -> int:
         """Bytes that the writer has not taken yet."""
         return self.offered - self.taken
+
+    @property
+    def overflows(self) -> bool:
+        """Is there no room, and nobody who waits for it?"""
+        return self.drops and self.behind >= self.limit
 
     def offer(self, item: Any) -> None:
         """Hand over an item; returns at once."""
@@ -67,7 +74,7 @@ class Intake:
 
     async def room(self) -> None:
         """Return once less than `limit` is waiting; at once as a rule."""
-        while self.behind >= self.limit:
+        while not self.drops and self.behind >= self.limit:
             loop = asyncio.get_running_loop()
             ready = loop.create_future()
             self._waiting.append(partial(_wake_loop, loop, ready))

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from faultwire.tape.chain import leaf, record_bytes
+from faultwire._core import Frontier
+from faultwire.tape.chain import GENESIS, leaf, record_bytes
 
 if TYPE_CHECKING:
     from faultwire.tape.records import Event
     from faultwire.tape.redact import Redactor
+    from faultwire.tape.seal import Sealer
 
 EventRow = tuple[int, str, bytes, bytes]
 """seq, session, record, hash."""
 
 
 class EventLog:
-    """Events in order; used by the writer thread only. `seq` and `prev` continue an existing log."""
+    """Events in order, and the tree over them; used by the writer thread only."""
 
-    def __init__(self, redactor: Redactor, seq: int, prev: str) -> None:
+    def __init__(self, redactor: Redactor) -> None:
         self.rows: list[EventRow] = []
-        self.seq = seq
-        self._prev = prev
+        self.seq = 0
+        self.tree = Frontier()
+        self._prev = GENESIS
         self._redactor = redactor
 
     def append(self, event: Event, counts: dict[str, int] | None = None) -> None:
@@ -36,8 +39,20 @@ class EventLog:
         if self._redactor.suspects(record):
             event = self._redactor.event(event, {} if counts is None else counts)
             record = record_bytes(event)
+        self._add(event, record)
+
+    def seal(self, sealer: Sealer) -> None:
+        """Sign all that came before. It holds nothing but our own digests and signature, whose base64
+        might look like a secret, so it is not looked through."""
+        event = sealer.event(self.seq, self.tree.root())
+        event["seq"] = self.seq
+        event["prev"] = self._prev
+        self._add(event, record_bytes(event))
+
+    def _add(self, event: Event, record: bytes) -> None:
         digest = leaf(record)
         self.rows.append((self.seq, event.get("session", ""), record, digest))
+        self.tree.push(digest)
         self.seq += 1
         self._prev = digest.hex()
 

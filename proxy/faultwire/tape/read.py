@@ -1,4 +1,8 @@
-"""Reading tapes: read-only, and distrustful of what the file says."""
+"""Reading tapes: read-only, and distrustful of what the file says.
+
+What is read of an exchange leaves its bodies on the tape; whoever asks for one has it read, also
+after the reader was closed. A damaged body is therefore told when it is asked for.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,9 @@ from faultwire.tape.chain import leaf
 from faultwire.tape.file import connect_reader
 from faultwire.tape.fold import Gathered
 from faultwire.tape.ledger import ledger_hash
+from faultwire.tape.numbering import Numbering, Sought
 from faultwire.tape.records import fault_fired
+from faultwire.tape.stored import Remembered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_OF_SESSION = "SELECT seq, session, record, hash FROM events WHERE session = ?"
 MAX_RECORD = 64 * 1024 * 1024
 """No event is longer; a stored one that claims more is refused unread."""
 
@@ -66,6 +73,18 @@ class Detail:
     """Replaced values by class."""
 
 
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """An event of somebody else's log: `data` is its JSON text, redacted."""
+
+    session: str
+    source: str
+    kind: str
+    number: int | None
+    at_ms: int | None
+    data: bytes
+
+
 class TapeReader:
     """A tape opened for reading, also while it is being written.
 
@@ -74,7 +93,8 @@ class TapeReader:
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
-        self._connection = connection
+        self._connection: sqlite3.Connection | None = connection
+        self._body = Remembered(self._blob)
 
     @classmethod
     def open(cls, path: Path | str) -> TapeReader:
@@ -83,8 +103,10 @@ class TapeReader:
         return cls(place, connect_reader(place))
 
     def close(self) -> None:
-        """Let the file go."""
-        self._connection.close()
+        """Let the file go; a body that is asked for later opens it for as long as it takes."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     def __enter__(self) -> TapeReader:
         return self
@@ -106,10 +128,25 @@ class TapeReader:
 
     def exchanges(self, session: str | None = None) -> Iterator[Recorded]:
         """Every exchange, by session (in the order in which they began) and number."""
-        for gathered in self._gathered(session):
-            found = self._understood(gathered, fold.recorded, self._blob)
-            if found is not None:
-                yield found
+        for name in [session] if session is not None else [info.name for info in self.sessions()]:
+            numbering = Numbering()
+            for gathered in self._gathered(name):
+                found = self._understood(gathered, fold.recorded, self._body, numbering)
+                if found is not None:
+                    yield found
+
+    def foreign(self, session: str | None = None) -> Iterator[Foreign]:
+        """The events of an imported log that are no exchanges, in the order of that log."""
+        for name in [session] if session is not None else [info.name for info in self.sessions()]:
+            for event in self._events(f"{_OF_SESSION} ORDER BY seq", (name,)):
+                if event["type"] == "foreign":
+                    yield self._understood(event, _foreign, self._body)
+
+    def notes(self) -> Iterator[tuple[str, str]]:
+        """What the tape says to its readers, as code and words."""
+        for event in self._events(f"{_OF_SESSION} ORDER BY seq", ("",)):
+            if event["type"] == "note":
+                yield self._understood(event, lambda said: (str(said["code"]), str(said["text"])))
 
     def history(self, session: str) -> History:
         """All traffic of one session, by number. Raises TapeIncomplete where it is not on the tape."""
@@ -119,12 +156,16 @@ class TapeReader:
 
     def detail(self, session: str, number: int) -> Detail:
         """One exchange with everything known. Raises TapeIncomplete where it is not on the tape."""
-        for gathered in self._gathered(session):
-            if gathered.request and gathered.request["exchange"] == number:
-                found = self._understood(gathered, fold.recorded, self._blob)
-                forwarded = self._understood(gathered, fold.forwarded, self._blob)
-                if found is not None:
-                    return Detail(found, forwarded, gathered.redactions)
+        gathered = Gathered()
+        # The text finds the few events in question; whether they are, the event itself says.
+        query = f"{_OF_SESSION} AND instr(record, ?) ORDER BY seq"
+        for event in self._events(query, (session, f'"exchange":{number}'.encode())):
+            if event.get("exchange") == number:
+                self._understood(event, gathered.add)
+        among = Sought(lambda: next((e for e in self.exchanges(session) if e.number == number), None))
+        found = self._understood(gathered, fold.recorded, self._body, among)
+        if found is not None:
+            return Detail(found, self._understood(gathered, fold.forwarded, self._body), gathered.redactions)
         raise TapeIncomplete(
             f"session `{session}` on tape `{self.path}` has no exchange {number}", code="tape.no_exchange"
         )
@@ -150,11 +191,13 @@ class TapeReader:
             row = self._one("SELECT min(session) FROM events WHERE session > ?", (last,))
             if row is None or row[0] is None:
                 return names
+            if row[0] == last or not isinstance(row[0], str):
+                raise TapeTampered(f"tape `{self.path}` is damaged: a nameless session", code="tape.damaged")
             last = row[0]
             names.append(last)
 
     def _session(self, name: str) -> SessionInfo:
-        query = "SELECT seq, session, record, hash FROM events WHERE session = ? ORDER BY seq"
+        query = f"{_OF_SESSION} ORDER BY seq"
         first = next(self._events(f"{query} LIMIT 1", (name,)))
         last = next(self._events(f"{query} DESC LIMIT 1", (name,)))
         if last["type"] == "session_end":
@@ -163,26 +206,26 @@ class TapeReader:
         return self._understood(first, _session, None, count)
 
     def _gathered(self, session: str | None) -> Iterator[Gathered]:
-        """The events of each exchange; a session at a time, so that memory holds no more than that."""
+        """The events of each exchange, without their bodies; memory holds one session of them."""
         names = [session] if session is not None else [info.name for info in self.sessions()]
-        query = "SELECT seq, session, record, hash FROM events WHERE session = ? ORDER BY seq"
+        query = f"{_OF_SESSION} ORDER BY seq"
         for name in names:
             gathered: dict[int, Gathered] = {}
             for event in self._events(query, (name,)):
                 number = event.get("exchange")
                 if isinstance(number, int):
                     self._understood(event, gathered.setdefault(number, Gathered()).add)
-            yield from (gathered[number] for number in sorted(gathered))
+            yield from (gathered.pop(number) for number in sorted(gathered))
 
     def _events(self, query: str, arguments: tuple[Any, ...] = ()) -> Iterator[Event]:
         try:
-            for seq, session, record, digest in self._connection.execute(query, arguments):
+            for seq, session, record, digest in self._open().execute(query, arguments):
                 yield self._event(seq, session, record, digest)
         except sqlite3.Error as error:
             raise TapeTampered(f"tape `{self.path}` is damaged: {error}", code="tape.damaged") from error
 
     def _event(self, seq: int, session: str, record: bytes, digest: bytes) -> Event:
-        if len(record) > MAX_RECORD or leaf(record) != digest:
+        if not isinstance(record, bytes) or len(record) > MAX_RECORD or leaf(record) != digest:
             raise TapeTampered(f"event {seq} of tape `{self.path}` does not have its hash")
         event = self._understood(record, orjson.loads)
         if not isinstance(event, dict) or event.get("session", "") != session or "type" not in event:
@@ -190,7 +233,15 @@ class TapeReader:
         return event
 
     def _blob(self, name: str) -> bytes:
-        row = self._one("SELECT size, packed, data FROM blobs WHERE digest = ?", (bytes.fromhex(name),))
+        query, key = (
+            "SELECT size, packed, data FROM blobs WHERE digest = ?",
+            self._understood(name, bytes.fromhex),
+        )
+        if self._connection is not None:
+            row = self._one(query, (key,))
+        else:
+            with TapeReader.open(self.path) as again:
+                row = again._one(query, (key,))
         if row is None:
             raise TapeTampered(f"tape `{self.path}` lacks blob `{name}`", code="tape.blob_missing")
         data = unpack(*row)
@@ -200,9 +251,14 @@ class TapeReader:
 
     def _one(self, query: str, arguments: tuple[Any, ...]) -> Any:
         try:
-            return self._connection.execute(query, arguments).fetchone()
+            return self._open().execute(query, arguments).fetchone()
         except sqlite3.Error as error:
             raise TapeTampered(f"tape `{self.path}` is damaged: {error}", code="tape.damaged") from error
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            raise TapeError(f"tape `{self.path}` was closed by its reader", code="tape.closed")
+        return self._connection
 
     def _understood(self, value: Any, read: Callable[..., T], *more: Any) -> T:
         """`read(value, *more)`; what does not have the shape it must have counts as tampered."""
@@ -218,6 +274,11 @@ class TapeReader:
 
 def _info(event: Event, path: Path) -> TapeInfo:
     return TapeInfo(path, event["origin"], event["created_ms"], orjson.loads(event["settings"]))
+
+
+def _foreign(event: Event, blob: Callable[[str], bytes]) -> Foreign:
+    data = blob(event["body"]["blob"])
+    return Foreign(event["session"], event["source"], event["kind"], event["number"], event["at_ms"], data)
 
 
 def _session(event: Event, ended_ms: int | None, exchanges: int) -> SessionInfo:

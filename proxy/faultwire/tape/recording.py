@@ -7,16 +7,39 @@ producer only sets fields once, appends to lists and finally sets `ending`; the 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from faultwire.clock import monotonic_ns, wall_ms
+from faultwire.events import Response
 
 if TYPE_CHECKING:
-    from faultwire.events import Exchange, FaultFired, Request, Response
+    from faultwire.events import Delivery, Exchange, FaultFired, Headers, Message, Request
     from faultwire.tape.intake import Intake
+
+Said = tuple[str, int, "Headers"]
+"""Which side, nanoseconds since the exchange began, and header fields."""
 
 Mark = tuple[int, bytes]
 """Nanoseconds since the exchange began, and the bytes that came then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """An exchange that was recorded by somebody else: whole, and over.
+
+    `delivered` None: the client got nothing; `upstream` is the same as `delivered` where nobody changed it.
+    `started_ms` is since the epoch; the instants of chunks and messages are nanoseconds since then.
+    """
+
+    request: Request
+    upstream: Delivery | None
+    delivered: Delivery | None
+    started_ms: int
+    duration_ns: int
+    ending: str = "complete"
+    error: str | None = None
+    messages: tuple[Message, ...] = ()
 
 
 class Recording:
@@ -32,6 +55,9 @@ class Recording:
         "down",
         "ending",
         "exchange",
+        "got_head",
+        "lost",
+        "messages",
         "sent",
         "sent_body",
         "started_ms",
@@ -39,6 +65,7 @@ class Recording:
         "state",
         "told",
         "touched_at",
+        "trailing",
         "up",
         "upstream",
     )
@@ -55,6 +82,11 @@ class Recording:
         self.delivered: tuple[int, Response] | None = None
         self.down: list[Mark] = []
         self.touched_at: int | None = None
+        self.trailing: list[Said] = []
+        self.messages: list[Message] = []
+        self.got_head = True
+        self.lost = False
+        """Part of it found no room; the tape is to say that it is missing."""
         self.ending: tuple[int, str, str | None, tuple[FaultFired, ...]] | None = None
         self.state: Any = None
         self._intake = intake
@@ -115,11 +147,55 @@ class Recording:
             self.down.append((monotonic_ns() - self.started_ns, data))
             self._put(len(data))
 
+    def trailers(self, side: str, headers: Headers) -> None:
+        """Trailers after a body; `side` is `request`, `upstream`, or `delivered` where they differ."""
+        if headers and self._hears():
+            self.trailing.append((side, self.now(), headers))
+            self._put(0)
+
+    def message(self, message: Message) -> None:
+        """One message of a WebSocket whose fate is known."""
+        if self._hears():
+            self.messages.append(message)
+            self._put(len(message.data))
+
+    def now(self) -> int:
+        """Nanoseconds since the exchange began."""
+        return monotonic_ns() - self.started_ns
+
+    def undelivered(self) -> None:
+        """The agent got nothing at all, whatever upstream said."""
+        self.got_head = False
+
     def end(self, ending: str, error: str | None = None, faults: tuple[FaultFired, ...] = ()) -> None:
         """The exchange is over; `ending` is one of `events.Recorded.ending`. What follows is ignored."""
-        if self._hears():
+        if self._hears() or (self.lost and self.ending is None):
             self.ending = (monotonic_ns() - self.started_ns, ending, error, faults)
             self._put(0)
+
+    def whole(self, told: Elsewhere, faults: tuple[FaultFired, ...] = ()) -> None:
+        """All of an exchange that somebody else recorded, with the instants that they wrote down."""
+        if not self._hears():
+            return
+        self.started_ms, self.told = told.started_ms, told.request
+        up, down = told.upstream, told.delivered
+        if up is not None:
+            self.upstream = (_first(up, told.duration_ns), _head(up))
+            self.up += _marks(up, told.duration_ns)
+            if up.trailers:
+                self.trailing.append(("upstream", told.duration_ns, up.trailers))
+        if down is None:
+            self.got_head = False
+        elif down != up:
+            self.touched_at = _first(down, told.duration_ns)
+            self.delivered = (self.touched_at, _head(down))
+            self.down += _marks(down, told.duration_ns)
+            if down.trailers:
+                self.trailing.append(("delivered", told.duration_ns, down.trailers))
+        self.messages += told.messages
+        self.ending = (told.duration_ns, told.ending, told.error, faults)
+        bodies = (told.request.body, up and up.body, down and down.body)
+        self._put(sum(len(body or b"") for body in bodies) + sum(len(one.data) for one in told.messages))
 
     def picked(self) -> None:
         """Writer: from now on further calls queue this recording again."""
@@ -132,6 +208,9 @@ class Recording:
             count = len(marks)
             size += sum(len(data) for _, data in marks[:count])
             del marks[:count]
+        size += sum(len(message.data) for message in self.messages)
+        self.messages.clear()
+        self.trailing.clear()
         told = self.state
         if self.told is not None and (told is None or not told.request):
             size += len(self.told.body or b"")
@@ -145,10 +224,32 @@ class Recording:
         if self._intake.gone:
             self.forget()
             return False
-        return self.ending is None
+        if self._intake.overflows:
+            self.lost = True
+        return self.ending is None and not self.lost
 
     def _put(self, size: int) -> None:
         self._intake.add(size)
         if not self._queued:
             self._queued = True
             self._intake.offer(self)
+
+
+def _head(delivery: Delivery) -> Response:
+    return Response(delivery.status, delivery.reason, delivery.headers)
+
+
+def _first(delivery: Delivery, otherwise: int) -> int:
+    return min((at for _, at in delivery.chunks), default=otherwise)
+
+
+def _marks(delivery: Delivery, otherwise: int) -> list[Mark]:
+    """The chunks of a delivery with their bytes; what stands after the last one is a chunk as well."""
+    marks: list[Mark] = []
+    start = 0
+    for end, at_ns in delivery.chunks:
+        marks.append((at_ns, delivery.body[start:end]))
+        start = end
+    if start < len(delivery.body):
+        marks.append((otherwise, delivery.body[start:]))
+    return marks

@@ -1,7 +1,11 @@
 """What each kind of event says. Integers, strings, booleans, null, arrays and objects only.
 
-A fraction in a fault's settings or roll would leave that subset, so settings are JSON text in a
-string and a roll is its shortest decimal form.
+A fraction in a fault's settings would leave that subset, so settings are JSON text in a string.
+
+A roll is not told. It is a hash over the seed and the fingerprint of the whole request, and a tape names
+the seed: with the roll, a guess of what was redacted in the request could be tested at leisure. That a
+fault fired, or did not, tells one bit of it at most; what a fault drew besides (a delay, a canary) is in
+the ledger and on the wire anyway.
 """
 
 from __future__ import annotations
@@ -15,14 +19,14 @@ from faultwire.events import FaultFired
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from faultwire.events import Exchange, Headers, Request, Response
+    from faultwire.events import Exchange, Headers, Message, Request, Response
 
 FORMAT = 1
 """The version of the records and of the schema; a reader refuses any other."""
 
 KINDS = frozenset(
     {"tape", "session_start", "session_end", "request", "forwarded", "response", "stream_chunk"}
-    | {"fault", "drop", "redaction", "end", "seal"}
+    | {"trailers", "message", "fault", "drop", "redaction", "end", "seal", "note", "foreign"}
 )
 """The values of `type` that a tape may hold."""
 
@@ -71,6 +75,26 @@ def session_end(session: str, exchanges: int, ended_ms: int) -> Event:
 def drop(session: str, number: int, reason: str) -> Event:
     """An exchange that is missing from the tape, and why."""
     return {"type": "drop", "session": session, "exchange": number, "reason": reason}
+
+
+def note(code: str, text: str) -> Event:
+    """Something that a reader of this tape must know, in words."""
+    return {"type": "note", "code": code, "text": text}
+
+
+def foreign(
+    session: str, source: str, kind: str, number: int | None, at_ms: int | None, body: Event | None = None
+) -> Event:
+    """An event of somebody else's log that is no exchange, as they wrote it."""
+    return {
+        "type": "foreign",
+        "session": session,
+        "source": source,
+        "kind": kind,
+        "number": number,
+        "at_ms": at_ms,
+        "body": body,
+    }
 
 
 def request(exchange: Exchange, request: Request, body: Event | None, started_ms: int) -> Event:
@@ -138,6 +162,33 @@ def stream_chunk(exchange: Exchange, side: str, body: Event) -> Event:
     }
 
 
+def trailers(exchange: Exchange, side: str, headers: Headers, at_ns: int) -> Event:
+    """Trailers after a body; `side` is `request`, `upstream` or `delivered`."""
+    return {
+        "type": "trailers",
+        "session": exchange.session,
+        "exchange": exchange.number,
+        "side": side,
+        "headers": headers,
+        "at_ns": at_ns,
+    }
+
+
+def message(exchange: Exchange, message: Message, body: Event) -> Event:
+    """One message of a WebSocket, or its end (`kind` `close`)."""
+    return {
+        "type": "message",
+        "session": exchange.session,
+        "exchange": exchange.number,
+        "by": message.by,
+        "kind": message.kind,
+        "said_ns": message.said_ns,
+        "delivered_ns": message.delivered_ns,
+        "code": message.code,
+        "body": body,
+    }
+
+
 def body(blob: str, size: int, chunks: Chunks | None = None, dropped: int = 0) -> Event:
     """A piece of a body: its blob, and the chunks that end in it (one may begin in an earlier piece).
 
@@ -171,8 +222,16 @@ def redaction(exchange: Exchange, counts: Mapping[str, int]) -> Event:
     }
 
 
-def end(exchange: Exchange, ending: str, error: str | None, touched: bool, duration_ns: int) -> Event:
-    """How an exchange ended; `touched` says that the delivered body was recorded on its own."""
+def end(
+    exchange: Exchange,
+    ending: str,
+    error: str | None,
+    touched: bool,
+    duration_ns: int,
+    delivered: bool = True,
+) -> Event:
+    """How an exchange ended; `touched` says that the delivered body was recorded on its own, and
+    `delivered` whether the agent got so much as a head."""
     return {
         "type": "end",
         "session": exchange.session,
@@ -180,8 +239,14 @@ def end(exchange: Exchange, ending: str, error: str | None, touched: bool, durat
         "ending": ending,
         "error": error,
         "touched": touched,
+        "delivered": delivered,
         "duration_ns": duration_ns,
     }
+
+
+def seal(size: int, root: str, note: str, key: str) -> Event:
+    """A signed checkpoint over the `size` events before this one; `key` only says which key to look for."""
+    return {"type": "seal", "size": size, "root": root, "note": note, "key": key}
 
 
 def ledger_line(line: FaultFired) -> Event:
@@ -195,7 +260,6 @@ def ledger_line(line: FaultFired) -> Event:
         "key": line.key,
         "n": line.n,
         "attempt": line.attempt,
-        "unit": None if line.unit is None else repr(line.unit),
         "subject": line.subject,
         "effect": line.effect,
         "settings": text_of(line.settings),
@@ -204,10 +268,8 @@ def ledger_line(line: FaultFired) -> Event:
 
 def fault_fired(line: Event) -> FaultFired:
     """A ledger line back from its event."""
-    unit = line["unit"]
     return FaultFired(
         **{key: line[key] for key in _SAME},
-        unit=None if unit is None else float(unit),
         settings=orjson.loads(line["settings"]),
     )
 

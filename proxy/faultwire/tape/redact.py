@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from faultwire import dice
 from faultwire.errors import TapeError
 from faultwire.tape import redact_text
-from faultwire.tape.head import CODING, KIND, SECRET, Head, codings, role
+from faultwire.tape.head import CODING, KIND, OFFERS, PLAIN, SECRET, Head, codings, role
 from faultwire.tape.redact_edit import MARK
-from faultwire.tape.redact_names import kept_scheme, query_class
+from faultwire.tape.redact_found import rule_edits
+from faultwire.tape.redact_names import kept_scheme, key_offered, query_class
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from faultwire.events import Headers
     from faultwire.tape.records import Event
     from faultwire.tape.redact_edit import Edit
+    from faultwire.tape.redact_rules import Hit, Rules
 
 KEY_SIZE = 32
 
@@ -40,9 +42,12 @@ Moves = list[tuple[int, int, int]]
 class Redactor:
     """Replaces secrets under one key. Used by one thread at a time."""
 
-    def __init__(self, key: bytes) -> None:
+    def __init__(self, key: bytes, rules: Rules | None = None) -> None:
         self._key = key
+        self.rules = rules
+        """What the user wants redacted besides."""
         self._memory: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._keyed = ("", "")
 
     def placeholder(self, what: str, value: str, counts: Counts) -> str:
         """What stands for a secret `value` of class `what`."""
@@ -65,12 +70,16 @@ class Redactor:
     def keyed(self, key: str) -> str:
         """What stands for an exchange's key: a bare digest of path and body would let anybody who has
         the tape try out what was redacted in them."""
-        return self._digest("exchange", key) if key else key
+        if key != self._keyed[0]:  # every line of an exchange's ledger has the same one
+            self._keyed = (key, self._digest("exchange", key) if key else key)
+        return self._keyed[1]
 
     # ------------------------------------------------------------ heads
 
     def head(self, headers: Headers, counts: Counts) -> Head:
         """Header fields with the values of secret ones replaced, and what they say of the body."""
+        if self.rules is not None:
+            headers = tuple(self._ruled(name, value, counts) for name, value in headers)
         roles = [role(name) for name, _ in headers]
         if not any(roles):
             return Head(headers)
@@ -79,18 +88,44 @@ class Redactor:
             name, value = headers[at]
             if what == SECRET:
                 clean[at] = (name, self._header("header", value, counts))
+            elif what == OFFERS:
+                clean[at] = (name, self._offered(value, counts))
             elif what == KIND:
                 kind = kind or value.lower()
             elif what == CODING:
                 coded.append(value)
         return Head(tuple(clean), kind, codings(coded) if coded else ())
 
+    def _ruled(self, name: str, value: str, counts: Counts) -> tuple[str, str]:
+        """A field as the user's rules leave it; what tells how to read the body stays."""
+        if self.rules is None or not value or role(name) != PLAIN:
+            return name, value
+        if self.rules.covers(name):
+            return name, self._header("rule.header", value, counts)
+        return name, self._cut(value, self.rules.in_header(value), counts)
+
+    def _cut(self, text: str, hits: Iterable[Hit], counts: Counts) -> str:
+        out, at = [], 0
+        for hit in hits:
+            if not text.startswith(MARK, hit.start):
+                out += [text[at : hit.start], self.placeholder(hit.what, text[hit.start : hit.end], counts)]
+                at = hit.end
+        return "".join(out) + text[at:]
+
     def _header(self, what: str, value: str, counts: Counts) -> str:
         scheme, secret = kept_scheme(value)
         return scheme + self.placeholder(what, secret, counts) if secret else value
 
+    def _offered(self, value: str, counts: Counts) -> str:
+        before, secret, after = key_offered(value)
+        return before + (self.placeholder("header", secret, counts) + after if secret else "")
+
     def path(self, path: str, counts: Counts) -> str:
         """A request path with the values of secret query parameters replaced."""
+        if self.rules is not None and self.rules.looks:
+            data = path.encode("utf-8", "surrogatepass")
+            found = rule_edits(data.decode("latin-1"), self.rules)
+            path = self.apply(data, found, counts)[0].decode("utf-8", "surrogatepass")
         head, mark, query = path.partition("?")
         return head + mark + self.form(query, counts) if mark else path
 
@@ -118,6 +153,12 @@ class Redactor:
             out += [text[at : edit.start], edit.quote, self._instead(edit, counts), edit.quote]
             at = edit.end
         return "".join(out) + text[at:]
+
+    def error(self, text: str, counts: Counts) -> str:
+        """The same for what went wrong with an exchange, which may quote it: the user's rules count, too."""
+        if self.rules is not None:
+            text = self._cut(text, self.rules.in_text(text), counts)
+        return self.text(text, counts)
 
     def _instead(self, edit: Edit, counts: Counts) -> str:
         return "" if edit.what is None else self.placeholder(edit.what, edit.value, counts)

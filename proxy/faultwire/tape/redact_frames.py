@@ -62,12 +62,16 @@ def look(data: bytes, redactor: Redactor, counts: Counts, *, final: bool) -> Loo
     said = redact_stream.said_texts(text)
     firsts = [0, *accumulate(1 if frame.inner is None else 2 for frame in frames)]
     if final:
-        edits = redact_stream.last_edits(text)
+        edits = redact_stream.last_edits(text, redactor.rules)
     else:
-        edits = redact_stream.stream_edits(text) if redact_stream.is_suspect(text, said) else []
+        edits = (
+            redact_stream.stream_edits(text, redactor.rules)
+            if redact_stream.is_suspect(text, said, redactor.rules)
+            else []
+        )
     count = len(frames)
     if not final and not broken:
-        place = redact_stream.open_from(text, said)
+        place = redact_stream.open_from(text, said, redactor.rules)
         while place < len(text):
             count = bisect_right(firsts, bisect_right(starts, place) - 1) - 1
             bound = starts[firsts[count]]

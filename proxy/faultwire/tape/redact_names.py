@@ -38,6 +38,9 @@ _SCHEME = re.compile(
     r"((?:basic|bearer|digest|negotiate|token|apikey|aws4-hmac-sha256) +)(.+)\Z", re.IGNORECASE | re.DOTALL
 )
 
+_KEY_OFFERED = re.compile(r"(.*?\b[a-z-]*api-?key\.)([^,\s]+)(.*)\Z", re.IGNORECASE | re.DOTALL)
+"""A subprotocol that is a key: a browser can put one nowhere else (`openai-insecure-api-key.KEY`)."""
+
 BODY_NAMES = (
     r"pass(?:word|wd|phrase)|pwd|(?:[a-z0-9_-]*[_-])?secret(?:[_-]?(?:key|access[_-]?key))?"
     r"|[a-z0-9_-]+[_-]token|(?:access|refresh|id|auth|session|bearer|csrf|api)token|clientsecret"
@@ -63,6 +66,12 @@ def query_class(name: str) -> str | None:
 def _class(what: str, names: re.Pattern[str], name: str) -> str | None:
     bare = name.strip().lower()
     return what if names.fullmatch(bare) and not _HARMLESS.fullmatch(bare) else None
+
+
+def key_offered(value: str) -> tuple[str, str, str]:
+    """Split a list of WebSocket subprotocols around the key in it; no key, no parts after the first."""
+    found = _KEY_OFFERED.match(value)
+    return (found[1], found[2], found[3]) if found else (value, "", "")
 
 
 def kept_scheme(value: str) -> tuple[str, str]:

@@ -7,21 +7,29 @@ per event, so a key that a model repeats stands in no single event, but in their
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
-from faultwire import _core
+from faultwire import _core, wire
 from faultwire.tape.redact_edit import Edit, merged
+from faultwire.tape.redact_found import WINDOW, rule_edits, said_edits
 from faultwire.tape.redact_names import BODY_NAMES
 from faultwire.tape.redact_text import Unwrapped, edits, suspects, unescape
 from faultwire.tape.redact_values import LONGEST
 
-_SAYING = (
-    "content|text|arguments|partial_json|thinking|reasoning|reasoning_content|refusal|delta|response"
-    "|transcript|output|input|token"
-)
-"""Names of the members that carry a piece of what is said, in the streams of all known providers."""
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
-_DELTA = re.compile(rf'"({_SAYING})": ?"([^"\\]*(?:\\.[^"\\]*)*)"')
+    from faultwire.tape.redact_rules import Rules
+
+
+@cache
+def _delta() -> re.Pattern[str]:
+    """A member that carries a piece of what is said, in the streams of all known protocols."""
+    names = "|".join(sorted(map(re.escape, wire.text_members())))
+    return re.compile(rf'"({names})": ?"([^"\\]*(?:\\.[^"\\]*)*)"')
+
+
 _PLAIN = re.compile(r"^data:(?: (?![{\[])|(?![ {\[]))([^\r\n]+)", re.MULTILINE)
 
 _OPEN = _core.Regex(
@@ -47,22 +55,23 @@ class Said(NamedTuple):
     end: int
 
 
-def open_tail(text: str) -> int:
+def open_tail(text: str, rules: Rules | None = None) -> int:
     """How many characters at the end may belong to a secret that has not come whole."""
     found = _OPEN.search(text[-LONGEST:])
-    return found[1] - found[0] if found else 0
+    least = min(len(text), WINDOW) if rules is not None and rules.looks else 0
+    return max(found[1] - found[0] if found else 0, least)
 
 
 def said(text: str) -> list[Said]:
     """The pieces, in order."""
-    pieces = [Said(found[1], *found.span(2)) for found in _DELTA.finditer(text)]
+    pieces = [Said(found[1], *found.span(2)) for found in _delta().finditer(text)]
     pieces += [Said("", *found.span(1)) for found in _plain(text)]
     return pieces
 
 
 def said_texts(text: str) -> dict[str, str]:
     """What the stream says, by member name, escapes as they are; the fast way of `said`."""
-    found = _DELTA.findall(text)
+    found = _delta().findall(text)
     names = {name for name, _ in found}
     texts = {name: "".join([piece for one, piece in found if one == name]) for name in names}
     plain = _plain(text)
@@ -78,14 +87,14 @@ def _plain(text: str) -> list[re.Match[str]]:
     return list(_PLAIN.finditer(text))
 
 
-def is_suspect(text: str, texts: dict[str, str]) -> bool:
+def is_suspect(text: str, texts: dict[str, str], rules: Rules | None = None) -> bool:
     """May there be a secret in the stream or in what it says?"""
-    return suspects(text) or any(suspects(one) for one in texts.values())
+    return rules is not None or suspects(text) or any(suspects(one) for one in texts.values())
 
 
-def open_from(text: str, texts: dict[str, str]) -> int:
+def open_from(text: str, texts: dict[str, str], rules: Rules | None = None) -> int:
     """Where in the stream the earliest open tail of what it says begins; its length if there is none."""
-    tails = {name: open_tail(one) for name, one in texts.items()}
+    tails = {name: open_tail(one, rules) for name, one in texts.items()}
     start = len(text)
     if not any(tails.values()):
         return start
@@ -97,27 +106,40 @@ def open_from(text: str, texts: dict[str, str]) -> int:
     return start
 
 
-def last_edits(text: str) -> list[Edit]:
+def last_edits(text: str, rules: Rules | None = None) -> list[Edit]:
     """`stream_edits` of a stream that has ended, perhaps in the middle of a string."""
     size = len(text)
     closed = text + '""'  # two: the first may be escaped
-    if not is_suspect(closed, said_texts(closed)):
-        return []
-    return [e._replace(end=min(e.end, size)) for e in stream_edits(closed) if e.start < size]
+    found: list[Edit] = []
+    if is_suspect(closed, said_texts(closed)):
+        found = [e._replace(end=min(e.end, size)) for e in stream_edits(closed) if e.start < size]
+    return found if rules is None else merged(found + _ruled(text, rules))
 
 
-def stream_edits(text: str) -> list[Edit]:
+def stream_edits(text: str, rules: Rules | None = None) -> list[Edit]:
     """Where the secrets are, in the stream itself and in what it says."""
     found = edits(text)
+    for pieces in _by_name(text):
+        found += _across(text, pieces, lambda whole: edits(whole) if suspects(whole) else [])
+    return merged(found if rules is None else found + _ruled(text, rules))
+
+
+def _ruled(text: str, rules: Rules) -> list[Edit]:
+    """The same for what rules cover."""
+    found = rule_edits(text, rules)
+    for pieces in _by_name(text) if rules.looks else ():
+        found += _across(text, pieces, lambda whole: said_edits(whole, rules))
+    return found
+
+
+def _by_name(text: str) -> Iterable[list[Said]]:
     by_name: dict[str, list[Said]] = {}
     for piece in said(text):
         by_name.setdefault(piece.name, []).append(piece)
-    for pieces in by_name.values():
-        found += _across(text, pieces)
-    return merged(found)
+    return by_name.values()
 
 
-def _across(text: str, pieces: list[Said]) -> list[Edit]:
+def _across(text: str, pieces: list[Said], look: Callable[[str], list[Edit]]) -> list[Edit]:
     """Secrets in the joined pieces. The first piece gets the placeholder, the others lose theirs."""
     joined: list[str] = []
     starts: list[int] = []
@@ -127,11 +149,8 @@ def _across(text: str, pieces: list[Said]) -> list[Edit]:
         joined.append(inner.text)
         starts += inner.starts[:-1]
         ends += inner.starts[1:]
-    whole = "".join(joined)
-    if not suspects(whole):
-        return []
     out: list[Edit] = []
-    for edit in edits(whole):
+    for edit in look("".join(joined)):
         out += _split(edit, starts, ends)
     return out
 

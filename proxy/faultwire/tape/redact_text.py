@@ -54,9 +54,9 @@ _MEMBER = re.compile(
     r"|(?P<number>-?[0-9][0-9.eE+-]*)|(?P<list>\[[^\[\]{}]*))",
     re.IGNORECASE,
 )
-_STRING = re.compile(r"\"([^\"\\\n]*(?:\\.[^\"\\\n]*)*)\"?")
+STRING = re.compile(r"\"([^\"\\\n]*(?:\\.[^\"\\\n]*)*)\"?")
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))|[^\\]+|\\", re.DOTALL)
-_PERCENT_RUN = re.compile(r"(?:%[0-9A-Fa-f]{2}|[A-Za-z0-9_.~+/:-])+")
+PERCENT_RUN = re.compile(r"(?:%[0-9A-Fa-f]{2}|[A-Za-z0-9_.~+/:-])+")
 _BASE64_RUN = re.compile(r"[A-Za-z0-9+/_-]+")
 _SHORTEST_BASE64 = 16
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -99,8 +99,18 @@ def _members(text: str) -> Iterator[Edit]:
     form has a `password` that is no secret)."""
     for start in _NAMES.starts(text):
         member = _MEMBER.match(text, start)
-        if member is not None:
+        if member is not None and not (member[1] == "'" and member["double"] and _in_string(text, start)):
             yield from _scalars(member)
+
+
+def _in_string(text: str, place: int) -> bool:
+    """Is this inside of a JSON string? Then a bare double quote after it ends that string."""
+    for string in STRING.finditer(text, text.rfind("\n", 0, place) + 1):
+        if string.start() > place:
+            return False
+        if string.end() > place:
+            return True
+    return False
 
 
 def _scalars(member: re.Match[str]) -> Iterator[Edit]:
@@ -111,7 +121,7 @@ def _scalars(member: re.Match[str]) -> Iterator[Edit]:
     if member["number"]:
         yield Edit(*member.span("number"), "key", member["number"], '"', lead)
     if member["list"]:
-        for string in _STRING.finditer(member.string, *member.span("list")):
+        for string in STRING.finditer(member.string, *member.span("list")):
             if string[1]:
                 yield from _edit(*string.span(1), string[1], lead)
 
@@ -133,7 +143,7 @@ def _in_strings(text: str, depth: int) -> Iterator[Edit]:
         # The string around it begins after the last line break: JSON strings hold none.
         at = max(at, text.rfind("\n", at, place) + 1)
         while at <= place:
-            string = _STRING.search(text, at)
+            string = STRING.search(text, at)
             if string is None:
                 return
             # One that begins further on is looked at again, for the places in it.
@@ -174,11 +184,12 @@ def unescape(text: str, start: int, end: int) -> Unwrapped:
 
 def _in_percent(text: str, depth: int) -> Iterator[Edit]:
     """Inside words with percent-encoded letters, digits or what joins names and values."""
-    for start, end in _runs(text, _PERCENTS.starts(text), _PERCENT_RUN):
-        yield from _inner(_unquote(text, start, end), depth)
+    for start, end in _runs(text, _PERCENTS.starts(text), PERCENT_RUN):
+        yield from _inner(unquote(text, start, end), depth)
 
 
-def _unquote(text: str, start: int, end: int) -> Unwrapped:
+def unquote(text: str, start: int, end: int) -> Unwrapped:
+    """What a word with percent-encoding says."""
     parts: list[str] = []
     starts: list[int] = []
     at = start

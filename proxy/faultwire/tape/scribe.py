@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from faultwire.tape import records
 from faultwire.tape.body import Body
 from faultwire.tape.head import Head
+from faultwire.tape.policy import BEHIND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from faultwire.tape.recording import Mark, Recording
     from faultwire.tape.records import Event
     from faultwire.tape.redact import Redactor
+    from faultwire.tape.seal import Sealer
 
 
 @dataclass(slots=True)
@@ -61,18 +63,29 @@ class Scribe:
         recording.state = told
         size = self._requests(recording, told)
         size += self._responses(recording, told, final=ending is not None)
+        if recording.messages:
+            size += self._messages(recording, told)
+        if recording.trailing and told.request:
+            self._trailers(recording, told)
         if ending is None:
             return False, size
+        if recording.lost:
+            exchange = recording.exchange
+            self._log.append(records.drop(exchange.session, exchange.number, BEHIND))
+            return True, size + recording.forget()
         ended_ns, how, error, faults = ending
         if error is not None:
-            error = self._redactor.text(error, told.counts)
+            error = self._redactor.error(error, told.counts)
         if faults:
-            keyed = [replace(fault, key=self._redactor.keyed(fault.key)) for fault in faults]
-            self._log.append(records.fault(recording.exchange, keyed), told.counts)
+            event = records.fault(recording.exchange, faults)
+            for line in event["lines"]:
+                line["key"] = self._redactor.keyed(line["key"])
+            self._log.append(event, told.counts)
         if told.counts:
             self._log.append(records.redaction(recording.exchange, told.counts))
         touched = recording.touched_at is not None
-        self._log.append(records.end(recording.exchange, how, error, touched, ended_ns))
+        end = records.end(recording.exchange, how, error, touched, ended_ns, recording.got_head)
+        self._log.append(end)
         return True, size
 
     def note(self, event: Event) -> None:
@@ -82,6 +95,20 @@ class Scribe:
         self._log.append(event)
         if event["type"] == "session_end":
             self._closed.add(event["session"])
+
+    def foreign(self, event: Event, data: bytes) -> None:
+        """Write an event of somebody else's log, with the JSON text `data` that it was."""
+        if event.get("session") in self._closed:
+            return
+        counts: dict[str, int] = {}
+        body = Body(self._redactor, Head((), "application/json"), counts)
+        body.add(((0, data),))
+        clean, _ = body.release(final=True)
+        self._log.append({**event, "body": records.body(self._blobs.put(clean), len(clean))}, counts)
+
+    def seal(self, sealer: Sealer) -> None:
+        """Sign all that was written so far."""
+        self._log.seal(sealer)
 
     def drain(self) -> tuple[list[EventRow], list[BlobRow]]:
         """The rows written since the last time."""
@@ -98,8 +125,9 @@ class Scribe:
             request = recording.told
             clean, pieces = self._request(request, told, "request")
             body = pieces[0] if len(pieces) == 1 else None
-            exchange = replace(recording.exchange, key=self._redactor.keyed(recording.exchange.key))
-            self._log.append(records.request(exchange, clean, body, recording.started_ms), told.counts)
+            event = records.request(recording.exchange, clean, body, recording.started_ms)
+            event["key"] = self._redactor.keyed(event["key"])
+            self._log.append(event, told.counts)
             self._more(recording, told, "request", pieces if body is None else ())
             size += len(request.body or b"")
         if recording.sent_body and told.request:
@@ -119,7 +147,7 @@ class Scribe:
         """The clean head, and the body: of one piece as a rule."""
         head = told.heads[side] = self._redactor.head(request.headers, told.counts)
         path = request.path
-        if "?" in path:
+        if "?" in path or self._redactor.rules is not None:
             path = self._redactor.path(path, told.counts)
         clean = replace(request, path=path, headers=head.headers, body=None)
         if request.body is None:
@@ -173,6 +201,26 @@ class Scribe:
             self._more(recording, told, side, more)
         size += self._take(told, side, marks)
         self._release(recording, told, side, final=final)
+        return size
+
+    def _trailers(self, recording: Recording, told: Told) -> None:
+        while recording.trailing:
+            side, at_ns, headers = recording.trailing.pop(0)
+            clean = self._redactor.head(headers, told.counts).headers
+            self._log.append(records.trailers(recording.exchange, side, clean, at_ns), told.counts)
+
+    def _messages(self, recording: Recording, told: Told) -> int:
+        """Each is looked through by itself: it is whole, and no other one continues it."""
+        count = len(recording.messages)
+        size = 0
+        for message in recording.messages[:count]:
+            size += len(message.data)
+            body = Body(self._redactor, Head(()), told.counts)
+            body.add(((0, message.data),))
+            data, _ = body.release(final=True)
+            stored = records.body(self._blobs.put(data), len(data))
+            self._log.append(records.message(recording.exchange, message, stored), told.counts)
+        del recording.messages[:count]
         return size
 
     # ------------------------------------------------------------ bodies

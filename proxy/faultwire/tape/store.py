@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from collections import Counter
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,20 +20,24 @@ from faultwire.clock import wall_ms
 from faultwire.errors import TapeError, UsageError
 from faultwire.tape import file, records
 from faultwire.tape.blobs import BlobLog
-from faultwire.tape.chain import GENESIS
 from faultwire.tape.intake import Intake
 from faultwire.tape.journal import Journal
 from faultwire.tape.log import EventLog
+from faultwire.tape.policy import BEHIND, DEFAULT
 from faultwire.tape.recording import Recording
 from faultwire.tape.redact import Redactor, fresh_key
 from faultwire.tape.rows import insert_blobs, insert_events
 from faultwire.tape.scribe import Scribe
+from faultwire.tape.seal import EVERY, Sealer, close_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from faultwire.events import Exchange
+    from faultwire.tape.note import SignerKey
+    from faultwire.tape.policy import Policy
+    from faultwire.tape.redact_rules import Rules
 
 GATHER_S = 0.04
 """How long a first item waits for company before it is committed."""
@@ -42,15 +47,31 @@ class TapeWriter:
     """Writes one tape. `record` and what it returns belong to the event loop; all others may block."""
 
     def __init__(
-        self, path: Path, fd: int, connection: sqlite3.Connection, scribe: Scribe, journal: Journal | None
+        self,
+        path: Path,
+        fd: int,
+        connection: sqlite3.Connection,
+        scribe: Scribe,
+        journal: Journal | None,
+        sealer: Sealer | None,
+        policy: Policy = DEFAULT,
+        seal_every: int = EVERY,
     ) -> None:
         self.path = path
+        self.policy = policy
         self.failed: str | None = None
+        self.unrecorded: Counter[str] = Counter()
+        """By session: exchanges that began and passed after the tape had failed."""
+        self._kept_out: Counter[str] = Counter()
+        self._cut_short: Counter[str] = Counter()
         self._fd = fd
         self._connection = connection
         self._scribe = scribe
-        self._intake = Intake()
+        self._intake = Intake(drops=policy.drops)
         self._journal = journal
+        self._sealer = sealer
+        self._seal_every = seal_every
+        self._unsealed = 0
         self._sessions: dict[str, int] = {}
         self._acknowledged = 0
         self._closing = False
@@ -67,18 +88,23 @@ class TapeWriter:
         settings: Mapping[str, Any],
         key: bytes | None = None,
         journal: Path | None = None,
+        signer: SignerKey | None = None,
+        policy: Policy = DEFAULT,
+        rules: Rules | None = None,
+        seal_every: int = EVERY,
     ) -> TapeWriter:
         """Start a new tape.
 
         `origin` is `<project>/<tape>`. `key` keys the placeholders (see `redact.load_key`); without
         one they match nothing outside this tape. `journal` is a JSON-lines file that gets a line
-        for each acknowledged exchange. Raises UsageError where the tape exists or its name is not
-        allowed, TapeError where it is locked or cannot be written.
+        for each acknowledged exchange. `signer` seals the tape every `seal_every` exchanges and on
+        close; without one it is left unsealed. `rules` are redacted besides secrets. Raises UsageError
+        where the tape exists or its name is not allowed, TapeError where it is locked or cannot be written.
         """
         file.check_name(path)
         file.prepare_folder(path.parent)
-        redactor = Redactor(key or fresh_key())
-        log = EventLog(redactor, 0, GENESIS)
+        redactor = Redactor(key or fresh_key(), rules)
+        log = EventLog(redactor)
         log.append(records.tape(origin, file.schema_digest(), wall_ms(), settings))
         scribe = Scribe(log, BlobLog(), redactor)
         first, _ = scribe.drain()
@@ -98,33 +124,67 @@ class TapeWriter:
             except (OSError, sqlite3.Error) as error:
                 raise TapeError(f"cannot create tape `{path}`: {error}", code="tape.create") from error
             undo.pop_all()
-        writer = cls(path, fd, connection, scribe, lines)
+        sealer = Sealer(signer, origin) if signer else None
+        writer = cls(path, fd, connection, scribe, lines, sealer, policy, seal_every)
         writer._thread.start()
         return writer
 
     # ------------------------------------------------------------ recording
 
     def open_session(
-        self, name: str, *, profile: str, profile_digest: str, seed: int, agent: str = ""
+        self,
+        name: str,
+        *,
+        profile: str,
+        profile_digest: str,
+        seed: int,
+        agent: str = "",
+        started_ms: int | None = None,
     ) -> None:
-        """A session starts. Raises UsageError where one of that name was recorded already."""
+        """A session starts: now, or when somebody else says. Raises UsageError where one of that name was
+        recorded already."""
         if name in self._sessions:
             raise UsageError(f"session `{name}` is on the tape already", code="tape.session")
         self._sessions[name] = 0
-        self._intake.offer(records.session_start(name, profile, profile_digest, seed, agent, wall_ms()))
+        began = wall_ms() if started_ms is None else started_ms
+        self._intake.offer(records.session_start(name, profile, profile_digest, seed, agent, began))
 
-    def close_session(self, name: str) -> None:
+    def close_session(self, name: str, *, ended_ms: int | None = None) -> None:
         """A session is over; its exchanges have all been ended before."""
-        self._intake.offer(records.session_end(name, self._sessions[name], wall_ms()))
+        ended = wall_ms() if ended_ms is None else ended_ms
+        self._intake.offer(records.session_end(name, self._sessions[name], ended))
 
     def record(self, exchange: Exchange) -> Recording:
         """Begin to record an exchange; costs no more than an object."""
         self._sessions[exchange.session] = self._sessions.get(exchange.session, 0) + 1
         return Recording(exchange, self._intake)
 
+    def admit(self, exchange: Exchange) -> Recording | None:
+        """`record`, or None where the policy lets an exchange pass that the tape cannot take."""
+        if self.failed is not None and self.policy.passes:
+            self.unrecorded[exchange.session] += 1
+            return None
+        if self._intake.overflows:
+            self._kept_out[exchange.session] += 1
+            self.drop(exchange, BEHIND)
+            return None
+        return self.record(exchange)
+
     def drop(self, exchange: Exchange, reason: str) -> None:
         """Say on the tape that an exchange is missing from it."""
         self._intake.offer(records.drop(exchange.session, exchange.number, reason))
+
+    def dropped(self, session: str) -> int:
+        """Exchanges that the policy `drop` made the tape miss, wholly or in part; exact after a `flush`."""
+        return self._kept_out[session] + self._cut_short[session]
+
+    def note(self, code: str, text: str) -> None:
+        """Say something on the tape that its readers must know."""
+        self._intake.offer(records.note(code, text))
+
+    def foreign(self, event: records.Event, data: bytes) -> None:
+        """Keep an event of somebody else's log (`records.foreign`), with the JSON text that it was."""
+        self._intake.offer((event, data))
 
     @property
     def behind(self) -> int:
@@ -134,7 +194,7 @@ class TapeWriter:
     @property
     def lags(self) -> bool:
         """Does so much wait (`intake.LIMIT`) that `room` would not return at once?"""
-        return self._intake.behind >= self._intake.limit
+        return not self._intake.drops and self._intake.behind >= self._intake.limit
 
     async def room(self) -> None:
         """Return once the queue has room; the event loop awaits this before it takes on more."""
@@ -169,13 +229,16 @@ class TapeWriter:
         try:
             self._guarded(self._write)
             self._guarded(self._connection.close)
+            if self._sealer and not self.failed:
+                # Where a reader keeps the log beside the file, `tape seal` finishes it later.
+                self._guarded(partial(close_file, self.path, self._sealer))
             self._guarded(partial(os.close, self._fd))
             if self._journal:
                 self._guarded(self._journal.close)
         finally:
             self._intake.abandon()
 
-    def _guarded(self, step: Callable[[], None]) -> None:
+    def _guarded(self, step: Callable[[], object]) -> None:
         """Do a step; the first that fails says why the tape did."""
         try:
             step()
@@ -188,6 +251,9 @@ class TapeWriter:
     def _write(self) -> None:
         while self._batch(self._intake.gather(GATHER_S)):
             pass
+        if self._sealer:
+            self._scribe.seal(self._sealer)
+            self._commit()
         self._fold()
 
     def _batch(self, items: list[Any]) -> bool:
@@ -199,12 +265,16 @@ class TapeWriter:
             if isinstance(item, Recording):
                 over, size = self._scribe.write(item)
                 taken += size
-                if over:
+                if item.lost and item.ending is not None:
+                    self._cut_short[item.exchange.session] += over
+                elif over:
                     ended.append(item)
             elif isinstance(item, threading.Event):
                 waiting.append(item)
             elif item is None:
                 more = False
+            elif isinstance(item, tuple):
+                self._scribe.foreign(*item)
             else:
                 self._scribe.note(item)
         self._settle(ended)
@@ -215,6 +285,10 @@ class TapeWriter:
 
     def _settle(self, ended: list[Recording]) -> None:
         """Commit, and only then say so."""
+        self._unsealed += len(ended)
+        if self._sealer and self._unsealed >= self._seal_every:
+            self._unsealed = 0
+            self._scribe.seal(self._sealer)
         self._commit()
         self._acknowledged += len(ended)
         if self._journal and ended:

@@ -3,101 +3,35 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
+from faultwire._core import Frontier
 from faultwire.errors import TapeTampered
 from faultwire.tape import chain
 from faultwire.tape.blobs import unpack
-from faultwire.tape.file import connect_reader, schema_digest
+from faultwire.tape.file import connect_reader, event_rows, schema_digest
+from faultwire.tape.findings import Code, Finding, VerifyReport, evidence_class
 from faultwire.tape.records import KINDS
+from faultwire.tape.sealed import Seals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from faultwire.tape.note import VerifierKey
     from faultwire.tape.records import Event
 
-Code = Literal[
-    "schema_mismatch",
-    "sequence_gap",
-    "hash_mismatch",
-    "chain_broken",
-    "record_malformed",
-    "row_mismatch",
-    "blob_missing",
-    "blob_mismatch",
-    "blob_unreferenced",
-    "event_after_end",
-    "damaged",
-    "session_open",
-    "exchange_open",
-    "drop_present",
-]
-"""Stable words of findings."""
-
-NOTES: frozenset[Code] = frozenset({"session_open", "exchange_open", "drop_present"})
-"""Findings that say a tape is incomplete; all others say that it is not what was recorded."""
+__all__ = ["Finding", "VerifyReport", "evidence_class", "verify"]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that is wrong or missing; `seq` is the event it concerns, where there is one."""
+def verify(path: Path | str, trusted: Sequence[VerifierKey] = (), *, demanded: bool = False) -> VerifyReport:
+    """Check a tape, and its seals against the trusted keys; `demanded` says that it must have one.
 
-    code: Code
-    message: str
-    seq: int | None = None
-
-    @property
-    def is_note(self) -> bool:
-        """Does the tape still verify with this?"""
-        return self.code in NOTES
-
-
-@dataclass(slots=True)
-class VerifyReport:
-    """What was found on a tape. `root` is the RFC 6962 tree head over its events, in hex."""
-
-    path: Path
-    events: int = 0
-    blobs: int = 0
-    sessions: int = 0
-    exchanges: int = 0
-    root: str = ""
-    findings: list[Finding] = field(default_factory=list)
-
-    @property
-    def ok(self) -> bool:
-        """Is nothing on the tape other than it was recorded?"""
-        return all(finding.is_note for finding in self.findings)
-
-    @property
-    def first_bad(self) -> int | None:
-        """The first event that is not as it was recorded."""
-        return min((f.seq for f in self.findings if f.seq is not None and not f.is_note), default=None)
-
-    def dump(self) -> dict[str, Any]:
-        """The report as JSON."""
-        return {
-            "path": str(self.path),
-            "ok": self.ok,
-            "events": self.events,
-            "blobs": self.blobs,
-            "sessions": self.sessions,
-            "exchanges": self.exchanges,
-            "root": self.root,
-            "first_bad": self.first_bad,
-            "findings": [
-                {"code": f.code, "seq": f.seq, "message": f.message, "note": f.is_note} for f in self.findings
-            ],
-        }
-
-
-def verify(path: Path | str) -> VerifyReport:
-    """Check a tape. Raises TapeNotFound, TapeVersion or TapeError where it cannot be read at all."""
+    Raises TapeNotFound, TapeVersion or TapeError where it cannot be read at all.
+    """
     place = Path(path)
     report = VerifyReport(place)
     try:
@@ -106,7 +40,7 @@ def verify(path: Path | str) -> VerifyReport:
         report.findings.append(Finding("schema_mismatch", error.message))
         return report
     try:
-        _Check(connection, report).run()
+        _Check(connection, report, trusted, demanded=demanded).run()
     except sqlite3.Error as error:
         report.findings.append(Finding("damaged", f"a row cannot be read: {error}"))
     finally:
@@ -115,9 +49,17 @@ def verify(path: Path | str) -> VerifyReport:
 
 
 class _Check:
-    def __init__(self, connection: sqlite3.Connection, report: VerifyReport) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        report: VerifyReport,
+        trusted: Sequence[VerifierKey],
+        *,
+        demanded: bool,
+    ) -> None:
         self._connection = connection
         self._report = report
+        self._seals = Seals(self._find, trusted, demanded)
         self._blobs: dict[str, int] = {}
         self._used: set[str] = set()
         self._open_sessions: dict[str, int] = {}
@@ -126,34 +68,33 @@ class _Check:
         self._ended_exchanges: set[tuple[str, int]] = set()
         self._pieces: dict[tuple[str, int], dict[str, list[int]]] = {}
         self._prev = chain.GENESIS
-        self._leaves: list[bytes] = []
+        self._tree = Frontier()
 
     def run(self) -> None:
         # One snapshot of a tape that may still grow.
         self._connection.execute("BEGIN")
         self._read_blobs()
         expected = 0
-        rows = self._connection.execute("SELECT seq, session, record, hash FROM events ORDER BY seq")
-        for seq, session, record, digest in rows:
+        for seq, session, record, digest in event_rows(self._connection):
             if seq != expected:
                 self._find("sequence_gap", f"event {expected} is missing, found {seq}", expected)
             expected = seq + 1
             self._event(seq, session, record, digest)
         if expected == 0:
             self._find("sequence_gap", "event 0 is missing, the tape is empty", 0)
-        self._report.events = len(self._leaves)
-        self._report.root = chain.root(self._leaves).hex()
+        self._report.events = self._tree.size
+        self._report.root = self._tree.root().hex()
         self._closing_notes()
 
-    def _find(self, code: Code, message: str, seq: int | None = None) -> None:
-        self._report.findings.append(Finding(code, message, seq))
+    def _find(self, code: str, message: str, seq: int | None = None) -> None:
+        self._report.findings.append(Finding(cast(Code, code), message, seq))
 
     # ------------------------------------------------------------ blobs
 
     def _read_blobs(self) -> None:
         rows = self._connection.execute("SELECT digest, size, packed, data FROM blobs ORDER BY rowid")
         for digest, size, packed, data in rows:
-            name = digest.hex()
+            name = digest.hex() if isinstance(digest, bytes) else ""
             self._blobs[name] = size
             try:
                 found = sha256(unpack(size, packed, data)).digest()
@@ -193,11 +134,13 @@ class _Check:
 
     def _event(self, seq: int, session: str, record: bytes, digest: bytes) -> None:
         found = chain.leaf(record)
-        self._leaves.append(found)
+        before = self._tree.root() if b'"seal"' in record else b""
+        self._tree.push(found)
         if found != digest:
             self._find("hash_mismatch", f"event {seq} hashes to {found.hex()}, found {digest.hex()}", seq)
         prev, self._prev = self._prev, found.hex()
-        event = self._parsed(seq, record)
+        fraction = chain.may_have_fraction(record)
+        event = self._parsed(seq, record, fraction)
         if event is None:
             return
         if event.get("prev") != prev:
@@ -205,26 +148,41 @@ class _Check:
         if event.get("seq") != seq or event.get("session", "") != session:
             self._find("row_mismatch", f"event {seq} is not what its row says", seq)
         try:
-            self._meaning(seq, event)
-        except (KeyError, TypeError, AttributeError) as error:
+            self._meaning(seq, event, before, fraction)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             self._find("record_malformed", f"event {seq} lacks what its kind must have: {error!r}", seq)
 
-    def _parsed(self, seq: int, record: bytes) -> Event | None:
+    def _parsed(self, seq: int, record: bytes, fraction: bool) -> Event | None:
         try:
             event = orjson.loads(record)
         except ValueError:
             event = None
-        if not isinstance(event, dict) or not chain.is_canonical(record):
+        if not isinstance(event, dict) or not chain.is_canonical_event(record, event, fraction=fraction):
             self._find("record_malformed", f"event {seq} is not canonical JSON", seq)
         return event if isinstance(event, dict) else None
 
-    def _meaning(self, seq: int, event: Event) -> None:
+    def _meaning(self, seq: int, event: Event, root: bytes, fraction: bool) -> None:
         kind = event["type"]
-        if kind not in KINDS or _has_fraction(event):
+        if kind not in KINDS or (fraction and _has_fraction(event)):
             self._find("record_malformed", f"event {seq} is of no kind that a tape has", seq)
         if seq == 0 and (kind != "tape" or event["schema"] != schema_digest()):
             self._find("schema_mismatch", "the first event does not name this version's schema", seq)
         self._not_after_end(event, seq)
+        if seq == 0:
+            self._report.origin = self._seals.origin = event["origin"]
+            settings = orjson.loads(event["settings"])
+            self._report.imported, self._report.made_by = settings.get("imported"), settings.get("made_by")
+        if kind == "seal":
+            self._seals.event(seq, event, root)
+        elif kind == "drop":
+            self._find("drop_present", f"exchange {event['exchange']} is missing: {event['reason']}", seq)
+        else:
+            self._order(seq, kind, event)
+        if event.get("body"):
+            self._piece(event, seq)
+
+    def _order(self, seq: int, kind: str, event: Event) -> None:
+        """What opens and what closes."""
         if kind == "session_start":
             self._open_sessions[event["session"]] = seq
             self._report.sessions += 1
@@ -236,10 +194,6 @@ class _Check:
             self._report.exchanges += 1
         elif kind == "end":
             self._ended(event, seq)
-        elif kind == "drop":
-            self._find("drop_present", f"exchange {event['exchange']} is missing: {event['reason']}", seq)
-        if event.get("body"):
-            self._piece(event, seq)
 
     def _not_after_end(self, event: Event, seq: int) -> None:
         session = event.get("session")
@@ -256,6 +210,9 @@ class _Check:
             self._find("session_open", f"session `{session}` never ended", seq)
         for (session, number), seq in self._open_exchanges.items():
             self._find("exchange_open", f"exchange {number} of session `{session}` never ended", seq)
+        self._seals.close(self._report.path, self._report.events)
+        self._report.key = str(self._seals.key) if self._seals.key else None
+        self._report.trusted = self._seals.is_trusted
         for name in self._unused():
             self._find("blob_unreferenced", f"blob `{name}` belongs to no event")
 

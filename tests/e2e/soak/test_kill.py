@@ -129,7 +129,11 @@ def test_a_killed_engine_loses_nothing_that_it_acknowledged(rig: Rig, kills: int
         assert len(death.named) >= death.told >= FEWEST, f"kill {nth}: the journal is behind `flush`"
         report = verify(death.tape)
         assert report.ok, f"kill {nth}: {[f for f in report.findings if not f.is_note][:3]}"
-        assert {finding.code for finding in report.findings} <= {"session_open", "exchange_open"}
+        assert {finding.code for finding in report.findings} <= {
+            "session_open",
+            "exchange_open",
+            "seal_missing",
+        }
         assert lost(death) == set(), f"kill {nth}"
         death.tape.unlink()
 

@@ -14,6 +14,7 @@ from tests.bench.rig import Rig
 
 from faultwire.events import Recorded
 from faultwire.mitm.client import Engine, SessionSummary
+from faultwire.tape.keys import KeyRing
 from faultwire.tape.read import TapeReader
 from faultwire.tape.verify import verify
 
@@ -68,6 +69,7 @@ class Passed:
         settings = subjects.settings(rig.folder / "run", rig.keys)
         assert settings.tape is not None
         self.tape = settings.tape
+        self.keys = KeyRing(settings.ca_dir.parent / "keys")
         with Engine.start(settings) as engine:
             subject = subjects.opened(engine, "soak", profile, rig.port)
             self.outcome = rig.load.ask(subject.job(**job), seconds=SECONDS)
@@ -85,7 +87,7 @@ def test_ten_thousand_exchanges_pass_unchanged_and_are_all_on_the_tape(rig: Rig)
 
     assert (run.summary.exchanges, run.summary.voids, run.summary.fired) == (COUNT, (), {})
     assert run.summary.acknowledged == COUNT
-    report = verify(run.tape)
+    report = verify(run.tape, run.keys.trusted())
     assert (report.findings, report.exchanges) == ([], COUNT)
     with TapeReader.open(run.tape) as tape:
         kept = dict(recorded(exchange) for exchange in tape.exchanges())

@@ -16,6 +16,7 @@ from tests.bench.rig import Rig
 
 from faultwire.mitm.client import Engine
 from faultwire.tape.blobs import unpack
+from faultwire.tape.keys import KeyRing
 from faultwire.tape.verify import verify
 
 SHAPED = {
@@ -138,7 +139,7 @@ def test_the_secrets_went_through(run: Recorded) -> None:
     bodies = "".join(answer["head"] + answer["body"] for answer in run.outcome["answers"])
     assert all(secret in bodies for secret in (*SHAPED.values(), NAMED, MARKER))
     assert run.settings.tape is not None
-    report = verify(run.settings.tape)
+    report = verify(run.settings.tape, KeyRing(run.settings.ca_dir.parent / "keys").trusted())
     assert (report.findings, report.exchanges) == ([], run.sent)
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 
 import pytest
@@ -48,6 +49,18 @@ def test_the_last_word_of_a_stream_is_kept_back() -> None:
     assert out.count(b"\n\n") == 2
     assert [at_ns for _, at_ns in chunks] == [2, 3]
     assert sum(size for size, _ in chunks) == len(out)
+    assert counts == {"anthropic_key": 1}
+
+
+def test_a_secret_in_pieces_over_the_elements_of_an_array() -> None:
+    one, counts = body("application/json")
+    said = (b"key: sk-ant-", b"api03-AAAAAAAAAA", b"AAAAAAAAAAAAAA", b" bye")
+    elements = b",\r\n".join(b'{"parts": [{"text": "%s"}]}' % piece for piece in said)
+    one.add([(1, b"[" + elements + b"\n]")])
+    out, _ = one.release(final=True)
+    assert PLACEHOLDER.search(out)
+    assert b"AAAA" not in out
+    assert len(json.loads(out)) == len(said)
     assert counts == {"anthropic_key": 1}
 
 

@@ -240,3 +240,13 @@ def test_what_is_no_key_is_refused(tmp_path: Path) -> None:
     (tmp_path / "link.key").symlink_to(path)
     with pytest.raises(TapeError, match="cannot use redaction key"):
         load_key(tmp_path / "link.key")
+
+
+def test_a_key_among_subprotocols_is_replaced_and_the_others_stay() -> None:
+    offered = "realtime, openai-insecure-api-key.plain-key-123, openai-beta.realtime-v1"
+    (name, value), *_ = Redactor(b"k" * 32).head((("Sec-WebSocket-Protocol", offered),), {}).headers
+    before, _, after = value.partition("openai-insecure-api-key.")
+    assert (name, before, "plain-key" in value) == ("Sec-WebSocket-Protocol", "realtime, ", False)
+    assert after.endswith(", openai-beta.realtime-v1")
+    harmless = (("sec-websocket-protocol", "realtime, graphql-ws"),)
+    assert Redactor(b"k" * 32).head(harmless, {}).headers == harmless

@@ -302,3 +302,9 @@ def test_what_cannot_be_unpacked_is_opaque(data: bytes) -> None:
         redact_codec.unpack(data, ("gzip",))
     assert str(caught.value)
     assert isinstance(caught.value.__cause__, WireError | None)
+
+
+def test_a_name_at_the_end_of_a_string_takes_nothing_after_it() -> None:
+    text = json.dumps([{"content": "elif kind == 'password':"}, {"role": "user"}])
+    assert edits(text) == []
+    assert [edit.value for edit in edits("{'password': \"it's\"}")] == ["it's"]

@@ -130,7 +130,7 @@ def test_what_is_dropped_is_said(deck: Any) -> None:
     deck.writer.close()
     report = verify(deck.path)
     assert report.ok
-    assert [f.code for f in report.findings] == ["drop_present"]
+    assert [f.code for f in report.findings] == ["drop_present", "seal_missing"]
 
 
 def test_a_mistake_of_ours_fails_the_tape(deck: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,7 +269,7 @@ def test_bodies_of_any_size_come_back(deck: Any, monkeypatch: pytest.MonkeyPatch
     with TapeReader.open(deck.path) as reader:
         assert reader.detail("s", 1).forwarded.body == sent + b"!"
     report = verify(deck.path)
-    assert [f.code for f in report.findings] == ["session_open"]
+    assert [f.code for f in report.findings] == ["session_open", "seal_missing"]
     assert report.blobs >= 10
 
 

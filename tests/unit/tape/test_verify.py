@@ -11,13 +11,14 @@ import pytest
 
 from faultwire.errors import TapeError, TapeNotFound, TapeVersion
 from faultwire.tape.chain import GENESIS, leaf, record_bytes, root
-from faultwire.tape.verify import NOTES, Finding, VerifyReport, exit_code, verify
+from faultwire.tape.findings import NOTES
+from faultwire.tape.verify import Finding, VerifyReport, exit_code, verify
 
 Tamper = Callable[[sqlite3.Connection], None]
 
 
 def tampered(path: Path, tamper: Tamper) -> VerifyReport:
-    assert verify(path).findings == []
+    assert codes(verify(path)) == []
     connection = sqlite3.connect(path, isolation_level=None)
     tamper(connection)
     connection.close()
@@ -25,7 +26,8 @@ def tampered(path: Path, tamper: Tamper) -> VerifyReport:
 
 
 def codes(report: VerifyReport) -> list[str]:
-    return [finding.code for finding in report.findings]
+    """What was found, apart from the seal that the tapes of these tests do not have."""
+    return [finding.code for finding in report.findings if finding.code != "seal_missing"]
 
 
 def events(c: sqlite3.Connection) -> list[tuple[int, dict, bytes]]:
@@ -57,7 +59,7 @@ def rechain(c: sqlite3.Connection) -> None:
 def test_a_genuine_tape_verifies(closed: Callable[[], Path]) -> None:
     path = closed()
     report = verify(path)
-    assert (report.ok, report.findings, report.first_bad) == (True, [], None)
+    assert (report.ok, codes(report), report.first_bad) == (True, [], None)
     assert (report.exchanges, report.sessions) == (2, 1)
     connection = sqlite3.connect(path)
     assert report.root == root([digest for *_, digest in events(connection)]).hex()
@@ -228,7 +230,7 @@ def test_events_after_the_end(closed: Callable[[], Path], order: list[int], expe
 
     report = tampered(closed(), tamper)
     assert codes(report) == ["event_after_end"] * len(expected)
-    assert [finding.seq for finding in report.findings] == expected
+    assert [finding.seq for finding in report.findings if finding.seq is not None] == expected
     assert not report.ok
 
 

@@ -1,0 +1,407 @@
+#!/usr/bin/env python3
+"""Verify an exported faultwire tape with nothing but Python's standard library.
+
+    faultwire tape export NAME --to jsonl -o tape.jsonl
+    python3 verify_tape.py tape.jsonl --key 'NAME+ID+BASE64' [--key ...] [--no-signature] [--json]
+
+Checks, from the lines alone: canonical JSON (RFC 8785), the hash of every event and its link to the
+event before, the order of sessions and exchanges, every body's SHA-256, the Merkle root (RFC 6962)
+under every seal, the chain of seals, and their Ed25519 signatures (RFC 8032, C2SP signed notes).
+
+Exit 0: verified. 1: not what was recorded. 3: cannot be read. Findings have the codes that
+`faultwire tape verify` gives them. This file shares no line with faultwire: read it, then trust it.
+"""
+
+import argparse
+import base64
+import binascii
+import hashlib
+import json
+import re
+import sys
+
+NOTES = {"session_open", "exchange_open", "drop_present", "seal_missing", "tail_unsealed"}
+KINDS = {
+    "tape", "session_start", "session_end", "request", "forwarded", "response", "stream_chunk", "trailers",
+    "message", "fault", "drop", "redaction", "end", "seal", "note", "foreign",
+}  # fmt: skip
+MAX_INT = 2**53 - 1
+
+# ---------------------------------------------------------------- Ed25519 (RFC 8032, section 5.1)
+
+P = 2**255 - 19
+ORDER = 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, P - 2, P) % P
+ROOT_OF_MINUS_ONE = pow(2, (P - 1) // 4, P)
+
+
+def add(one, two):
+    """The sum of two points in extended coordinates (X, Y, Z, T)."""
+    x1, y1, z1, t1 = one
+    x2, y2, z2, t2 = two
+    a, b = (y1 - x1) * (y2 - x2) % P, (y1 + x1) * (y2 + x2) % P
+    c, d = 2 * t1 * t2 * D % P, 2 * z1 * z2 % P
+    e, f, g, h = b - a, d - c, d + c, b + a
+    return e * f % P, g * h % P, f * g % P, e * h % P
+
+
+def times(number, point):
+    total = (0, 1, 1, 0)
+    while number:
+        if number & 1:
+            total = add(total, point)
+        point = add(point, point)
+        number >>= 1
+    return total
+
+
+def packed(point):
+    x, y, z, _ = point
+    inverse = pow(z, P - 2, P)
+    return (y * inverse % P | (x * inverse % P & 1) << 255).to_bytes(32, "little")
+
+
+def unpacked(data):
+    """The point of 32 bytes, or None."""
+    y = int.from_bytes(data, "little")
+    sign, y = y >> 255, y & (1 << 255) - 1
+    if y >= P:
+        return None
+    square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if (x * x - square) % P:
+        x = x * ROOT_OF_MINUS_ONE % P
+    if (x * x - square) % P or (x == 0 and sign):
+        return None
+    x = P - x if x & 1 != sign else x
+    return x, y, 1, x * y % P
+
+
+BASE = unpacked((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))
+
+
+def signature_holds(public, text, signature):
+    key = unpacked(public)
+    number = int.from_bytes(signature[32:], "little")
+    if key is None or number >= ORDER:
+        return False
+    digest = hashlib.sha512(signature[:32] + public + text).digest()
+    minus_key = (P - key[0], key[1], key[2], P - key[3])
+    found = add(times(number, BASE), times(int.from_bytes(digest, "little") % ORDER, minus_key))
+    return packed(found) == signature[:32]
+
+
+# ---------------------------------------------------------------- keys and notes (C2SP signed-note)
+
+
+def strict_base64(text):
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return data if base64.b64encode(data).decode() == text else None
+
+
+def parse_key(text):
+    """(name, key id, public key) of a verifier key, or None."""
+    parts = text.strip().split("+", 2)
+    data = strict_base64(parts[2]) if len(parts) == 3 else None
+    if not parts[0] or data is None or len(data) != 33 or data[0] != 1:
+        return None
+    key_id = hashlib.sha256(parts[0].encode() + b"\n" + data).digest()[:4]
+    return (parts[0], key_id, data[1:]) if parts[1] == key_id.hex() else None
+
+
+def parse_note(note):
+    """(text, [(name, key id, signature)]) of a note, or None."""
+    text, between, below = note.rpartition("\n\n")
+    if not between or not below.endswith("\n") or len(note) > 65536 or "\n\n" in text:
+        return None
+    if any(c < " " and c != "\n" for c in text):
+        return None
+    lines = below[:-1].split("\n")
+    signatures = []
+    for line in lines:
+        found = re.fullmatch(r"— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})", line)
+        data = strict_base64(found[2]) if found else None
+        if data is None or len(data) != 68 or len(lines) > 16:
+            return None
+        signatures.append((found[1], data[:4], data[4:]))
+    return text + "\n", signatures
+
+
+def parse_checkpoint(text):
+    """(origin, size, root, previous) of a checkpoint without other lines, or None."""
+    lines = text[:-1].split("\n")
+    if len(lines) not in (3, 4) or not lines[0] or not re.fullmatch(r"0|[1-9][0-9]{0,15}", lines[1]):
+        return None
+    root = strict_base64(lines[2])
+    previous = re.fullmatch(r"previous sha256:([0-9a-f]{64})", lines[3]) if len(lines) == 4 else None
+    if root is None or len(root) != 32 or (len(lines) == 4 and previous is None):
+        return None
+    return lines[0], int(lines[1]), root, previous[1] if previous else None
+
+
+def signer(note, keys):
+    text, signatures = note
+    for name, key_id, public in keys:
+        for said, said_id, signature in signatures:
+            if (name, key_id) == (said, said_id) and signature_holds(public, text.encode(), signature):
+                return name, key_id, public
+    return None
+
+
+# ---------------------------------------------------------------- tree (RFC 6962, section 2.1)
+
+
+class Tree:
+    """A Merkle tree that keeps only the roots of its full subtrees."""
+
+    def __init__(self):
+        self.size, self.peaks = 0, []
+
+    def push(self, leaf):
+        size = self.size
+        while size & 1:
+            leaf = hashlib.sha256(b"\1" + self.peaks.pop() + leaf).digest()
+            size >>= 1
+        self.peaks.append(leaf)
+        self.size += 1
+
+    def root(self):
+        if not self.peaks:
+            return hashlib.sha256(b"").digest()
+        root = self.peaks[-1]
+        for peak in reversed(self.peaks[:-1]):
+            root = hashlib.sha256(b"\1" + peak + root).digest()
+        return root
+
+
+# ---------------------------------------------------------------- canonical JSON (RFC 8785)
+
+
+class NotJson(ValueError):
+    pass
+
+
+def no_doubles(pairs):
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise NotJson("a member comes twice")
+    return found
+
+
+def refuse(_text):
+    raise NotJson("a number that is no integer")
+
+
+def load(line):
+    return json.loads(line, object_pairs_hook=no_doubles, parse_float=refuse, parse_constant=refuse)
+
+
+def canonical(value):
+    """The one text of a value: members sorted by UTF-16, no blanks, the fewest escapes."""
+    if isinstance(value, dict):
+        members = sorted(value.items(), key=lambda member: member[0].encode("utf-16-be", "surrogatepass"))
+        return "{" + ",".join(f"{canonical(k)}:{canonical(v)}" for k, v in members) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(canonical, value)) + "]"
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > MAX_INT:
+        raise NotJson("an integer beyond 2^53-1")
+    return json.dumps(value, ensure_ascii=False)
+
+
+# ---------------------------------------------------------------- the tape
+
+
+class Verifier:
+    def __init__(self, keys, signatures):
+        self.keys, self.signatures = keys, signatures
+        self.findings = []
+        self.tree, self.prev = Tree(), "0" * 64
+        self.blobs, self.used = {}, set()
+        self.sessions, self.exchanges = {}, {}
+        self.ended, self.done = set(), set()
+        self.pieces = {}
+        self.origin, self.sealed, self.previous, self.seals = "", None, None, 0
+
+    def find(self, code, message, seq=None):
+        self.findings.append({"code": code, "message": message, "seq": seq, "note": code in NOTES})
+
+    def line(self, line):
+        try:
+            value = load(line)
+        except (ValueError, RecursionError):
+            return self.event(line, None)
+        if isinstance(value, dict) and "blob" in value and "type" not in value:
+            return self.blob(value)
+        return self.event(line, value)
+
+    def blob(self, value):
+        name = value.get("blob")
+        data = strict_base64(value["data"]) if isinstance(value.get("data"), str) else None
+        if data is None or hashlib.sha256(data).hexdigest() != name or value.get("size") != len(data):
+            self.find("blob_mismatch", f"blob `{name}` does not have its digest")
+        self.blobs[str(name)] = -1 if data is None else len(data)
+
+    def event(self, line, event):
+        seq = self.tree.size
+        before = self.tree.root() if b'"seal"' in line else b""
+        leaf = hashlib.sha256(b"\0" + line).digest()
+        self.tree.push(leaf)
+        prev, self.prev = self.prev, leaf.hex()
+        try:
+            right = isinstance(event, dict) and canonical(event).encode() == line
+        except (NotJson, UnicodeEncodeError, RecursionError):
+            right = False
+        if not right:
+            self.find("record_malformed", f"event {seq} is not canonical JSON", seq)
+        if not isinstance(event, dict):
+            return
+        if event.get("prev") != prev:
+            self.find("chain_broken", f"event {seq} follows {event.get('prev')}, expected {prev}", seq)
+        if event.get("seq") != seq:
+            self.find("sequence_gap", f"event {seq} says that it is {event.get('seq')}", seq)
+        try:
+            self.meaning(seq, event, before)
+        except (KeyError, TypeError, AttributeError) as error:
+            self.find("record_malformed", f"event {seq} lacks what its kind must have: {error!r}", seq)
+
+    def meaning(self, seq, event, root):
+        kind, session, number = event["type"], event.get("session"), event.get("exchange")
+        if kind not in KINDS:
+            self.find("record_malformed", f"event {seq} is of no kind that a tape has", seq)
+        if seq == 0:
+            if kind != "tape":
+                self.find("schema_mismatch", "the first event does not say what tape this is", seq)
+            self.origin = event["origin"]
+        if session in self.ended:
+            self.find("event_after_end", f"event {seq} comes after the end of session `{session}`", seq)
+        elif (session, number) in self.done:
+            self.find("event_after_end", f"event {seq} comes after the end of exchange {number}", seq)
+        if kind == "seal":
+            self.seal(seq, event, root)
+        elif kind == "drop":
+            self.find("drop_present", f"exchange {number} is missing: {event['reason']}", seq)
+        else:
+            self.order(seq, kind, session, number)
+        if event.get("body"):
+            self.body(seq, event)
+
+    def order(self, seq, kind, session, number):
+        """What opens and what closes."""
+        if kind == "session_start":
+            self.sessions[session] = seq
+        elif kind == "session_end":
+            self.sessions.pop(session, None)
+            self.ended.add(session)
+        elif kind == "request":
+            self.exchanges[session, number] = seq
+        elif kind == "end":
+            self.done.add((session, number))
+            self.exchanges.pop((session, number), None)
+            for side, (size, chunks) in self.pieces.pop((session, number), {}).items():
+                if size != chunks:
+                    self.find("record_malformed", f"the {side} chunks before event {seq} do not add up", seq)
+
+    def body(self, seq, event):
+        body = event["body"]
+        name, size = body["blob"], body["size"]
+        self.used.add(name)
+        if name not in self.blobs:
+            self.find("blob_missing", f"blob `{name}` is missing", seq)
+        elif self.blobs[name] != size:
+            self.find("blob_mismatch", f"blob `{name}` does not have {size} bytes", seq)
+        if "chunks" in body:
+            sides = self.pieces.setdefault((event["session"], event["exchange"]), {})
+            sums = sides.setdefault(event["side"], [0, 0])
+            sums[0] += size
+            sums[1] += sum(chunk[0] for chunk in body["chunks"])
+
+    def seal(self, seq, event, root):
+        self.seals += 1
+        self.sealed = None
+        previous, self.previous = self.previous, hashlib.sha256(event["note"].encode()).hexdigest()
+        note = parse_note(event["note"])
+        checkpoint = parse_checkpoint(note[0]) if note else None
+        if checkpoint is None:
+            return self.find("seal_invalid", f"the seal at event {seq} is malformed", seq)
+        if checkpoint != (self.origin, seq, root, previous) or (event["size"], event["root"]) != (
+            seq,
+            root.hex(),
+        ):
+            return self.find("seal_invalid", f"the seal at event {seq} signs another log than this", seq)
+        if not self.signatures or signer(note, self.keys):
+            self.sealed = seq
+            return None
+        named = parse_key(event["key"])
+        if named is None or not signer(note, [named]):
+            return self.find("seal_invalid", f"the seal at event {seq} has no valid signature", seq)
+        self.sealed = seq
+        return self.find("seal_untrusted", f"the seal at event {seq} is by `{event['key']}`", seq)
+
+    def close(self):
+        demanded = bool(self.keys) and self.signatures
+        if not self.tree.size:
+            self.find("sequence_gap", "event 0 is missing, the tape is empty", 0)
+        for session, seq in self.sessions.items():
+            self.find("session_open", f"session `{session}` never ended", seq)
+        for (session, number), seq in self.exchanges.items():
+            self.find("exchange_open", f"exchange {number} of session `{session}` never ended", seq)
+        if not self.seals:
+            self.find("seal_required" if demanded else "seal_missing", "the tape has no seal")
+        elif self.sealed is not None and self.sealed != self.tree.size - 1:
+            code = "seal_required" if demanded else "tail_unsealed"
+            self.find(code, f"the events after event {self.sealed} are under no seal")
+        for name in self.blobs:
+            if name not in self.used:
+                self.find("blob_unreferenced", f"blob `{name}` belongs to no event")
+
+
+def verify(lines, keys=(), signatures=True):
+    """Findings over the lines (bytes) of an export; `keys` are parsed verifier keys."""
+    check = Verifier(list(keys), signatures)
+    for line in lines:
+        check.line(line.removesuffix(b"\n"))
+    check.close()
+    return check
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("file")
+    parser.add_argument("--key", action="append", default=[], help="verifier key, or a file that holds it")
+    parser.add_argument("--no-signature", action="store_true", help="do not check signatures")
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    given = parser.parse_args()
+    keys = []
+    try:
+        for text in given.key:
+            if "+" not in text:
+                with open(text, encoding="utf-8") as source:
+                    text = source.read()
+            keys.append(parse_key(text))
+        with open(given.file, "rb") as source:
+            head = load(source.readline())
+            if head != {"export": "faultwire-tape", "version": 1}:
+                raise ValueError("the first line is not that of an exported tape of version 1")
+            check = verify(source, keys, not given.no_signature)
+        if None in keys:
+            raise ValueError("a key is not `NAME+ID+BASE64`")
+    except (OSError, ValueError) as error:
+        print(f"cannot verify {given.file}: {error}", file=sys.stderr)
+        return 3
+    good = all(finding["note"] for finding in check.findings)
+    if given.json:
+        root = check.tree.root().hex()
+        print(json.dumps({"ok": good, "events": check.tree.size, "root": root, "findings": check.findings}))
+    else:
+        print(f"{'verifies' if good else 'does not verify'}: {check.tree.size} events")
+        print(f"  root {check.tree.root().hex()}")
+        for finding in check.findings:
+            print(f"  {'note' if finding['note'] else 'bad'} {finding['code']}: {finding['message']!a}")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+"""A conversation as text. Everything that somebody said is hostile: all of it is escaped."""
+
+from __future__ import annotations
+
+from textwrap import indent
+from typing import TYPE_CHECKING, Any
+
+from faultwire.text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from faultwire.events import Message
+
+LABEL = 10
+"""Columns of the words that say who speaks."""
+
+
+def lines(part: dict[str, Any], *, only_new: bool = False) -> Iterator[str]:
+    """A conversation as the report has it; `only_new` leaves out what earlier requests said already."""
+    turns = part["turns"]
+    if only_new and part["new"]:
+        skipped = len(turns) - part["new"] + part["turns_not_shown"]
+        turns = turns[-part["new"] :]
+    else:
+        skipped = part["turns_not_shown"]
+    if skipped:
+        yield f"  … {skipped} earlier {'turn' if skipped == 1 else 'turns'}"
+    for turn in turns:
+        yield from _turn(turn)
+    for turn in part["told"]:
+        yield "  a fault changed what the model read:"
+        yield from _turn(turn)
+    if part["problem"]:
+        yield _spoken("unread", part["problem"])
+    if part["said"]:
+        yield "  the model said:"
+        yield from _answer(part["said"])
+        yield "  the agent got:"
+    if part["answer"]:
+        yield from _answer(part["answer"])
+        yield _spoken("", _facts(part))
+    elif not part["problem"]:
+        yield _spoken("nobody", "no answer came")
+
+
+def _turn(turn: dict[str, Any]) -> Iterator[str]:
+    if turn["text"] or not (turn["calls"] or turn["results"]):
+        yield _spoken(turn["role"], turn["text"] or "(nothing)")
+    yield from _calls(turn["role"], turn["calls"])
+    for result in turn["results"]:
+        failed = ", as an error" if result["is_error"] else ""
+        yield _spoken("tool", f"{result['name'] or result['id']} answered{failed}: {result['text']}")
+
+
+def _answer(answer: dict[str, Any]) -> Iterator[str]:
+    if answer["text"]:
+        yield _spoken("assistant", answer["text"])
+    yield from _calls("assistant", answer["calls"])
+    if answer["error"]:
+        yield _spoken("error", answer["error"])
+    elif not answer["text"] and not answer["calls"]:
+        yield _spoken("assistant", "(nothing)")
+    if not answer["complete"]:
+        yield _spoken("", "(it broke off here: the closing event never came)")
+
+
+def _calls(role: str, calls: list[dict[str, Any]]) -> Iterator[str]:
+    for call in calls:
+        yield _spoken(role, f"calls {call['name']} {call['arguments']}".rstrip())
+
+
+def _facts(part: dict[str, Any]) -> str:
+    answer = part["answer"]
+    facts = [part["model"] or None, answer["finish_reason"] and f"finished with {answer['finish_reason']}"]
+    if answer["tokens"]:
+        facts.append(f"{answer['tokens']['input']} tokens in, {answer['tokens']['output']} out")
+    if part["first_event_ms"] is not None:
+        facts.append(f"first token after {part['first_event_ms']:.1f} ms")
+    if part["cost_usd"] is not None:
+        facts.append(f"${part['cost_usd']}")
+    return "(" + ", ".join(fact for fact in facts if fact) + ")"
+
+
+def _spoken(who: str, text: str) -> str:
+    """Who said it, and what: further lines below the first."""
+    first, *rest = safe(text, lines=True).split("\n")
+    head = f"  {safe(who)[:40].ljust(LABEL)} {first}".rstrip()
+    return "\n".join([head, *(indent(line, " " * (LABEL + 3)) for line in rest)])
+
+
+# ---------------------------------------------------------------- WebSockets
+
+MESSAGES = 200
+MESSAGE = 300
+"""How many messages of a WebSocket are listed, and how many characters of each."""
+
+
+def messages(sent: tuple[Message, ...]) -> Iterator[str]:
+    """The messages of a WebSocket, each with who sent it, when, and what became of it."""
+    for message in sent[:MESSAGES]:
+        at = message.said_ns if message.said_ns is not None else message.delivered_ns
+        fate = ""
+        if message.said_ns is None:
+            fate = " (made by a fault)"
+        elif message.delivered_ns is None:
+            fate = " (never delivered)"
+        who = "agent" if message.by == "client" else "server"
+        body = message.data.decode("utf-8", "backslashreplace")
+        text = body if len(body) <= MESSAGE else f"{body[:MESSAGE]}… [{len(body) - MESSAGE} more]"
+        kind = f"close {message.code}" if message.kind == "close" else message.kind
+        yield _spoken(who, f"+{(at or 0) / 1e6:.1f} ms {kind}{fate}: {text}")
+    if len(sent) > MESSAGES:
+        yield f"  … {len(sent) - MESSAGES} more messages"

@@ -1,0 +1,102 @@
+"""`faultwire tape export`: tapes in other formats."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FORMATS = {
+    "jsonl": "faultwire.tape.export.jsonl",
+    "har": "faultwire.tape.export.har",
+    "flows": "faultwire.mitm.dumped",
+    "otlp": "faultwire.tape.export.otlp",
+    "bundle": "faultwire.tape.export.bundle",
+    "pdf": "faultwire.tape.export.pdf",
+}
+"""What `--to` names, and the module whose `write(path, out)` makes it; it returns how much it wrote."""
+
+
+@click.command()
+@click.argument("name")
+@click.option("--to", "format_", type=click.Choice(["tape", *FORMATS]), default="jsonl", show_default=True)
+@click.option("-o", "--output", metavar="FILE", help="The file to write.")
+@click.option(
+    "--endpoint", metavar="URL", help="Send `otlp` there instead, as http://127.0.0.1:4318/v1/traces."
+)
+@click.option(
+    "--share",
+    is_flag=True,
+    help="Give redacted values placeholders that match those of no other tape, before it leaves the house.",
+)
+def export(name: str, format_: str, output: str | None, endpoint: str | None, share: bool) -> None:
+    """Export a tape.
+
+    `jsonl` is complete and verifies with docs/verify_tape.py; `har` opens in browsers' network panels,
+    `flows` in mitmproxy; `otlp` is GenAI spans; `bundle` (JSON) and `pdf` say what was kept and what is
+    missing, for auditors; `tape` is a tape again, for `--share`.
+    """
+    import tempfile
+    from pathlib import Path
+
+    from faultwire.cli.output import show
+    from faultwire.cli.tape_keep import origin_and_signer
+    from faultwire.errors import UsageError
+    from faultwire.tape import copy
+    from faultwire.tape.find import find
+
+    source = find(name)
+    if endpoint is not None:
+        _send(source, format_, output, endpoint)
+        return
+    if output is None:
+        raise UsageError("found no `--output`, expected a file to write", code="usage.output")
+    target = Path(output)
+    if format_ == "tape":
+        made = (copy.share if share else copy.clone)(source, target, *origin_and_signer(target))
+        show(f"{target}: {made.events} events, sealed")
+        return
+    if not share:
+        show(f"{target}: {_write(source, target, format_)}")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        draft = Path(folder) / f"{source.stem[:60]}.tape"
+        try:
+            copy.share(source, draft, *origin_and_signer(draft))
+        except OSError as error:
+            raise UsageError(
+                f"cannot write below `{folder}`: {error.strerror}", code="usage.output"
+            ) from error
+        show(f"{target}: {_write(draft, target, format_)}")
+
+
+def _write(source: Path, target: Path, format_: str) -> str:
+    from importlib import import_module
+
+    from faultwire.errors import UsageError
+
+    writer = import_module(FORMATS[format_])
+    try:
+        with target.open("xb") as out:
+            return f"{writer.write(source, out)} {writer.UNIT}"
+    except FileExistsError as error:
+        raise UsageError(
+            f"`{target}` exists already", code="usage.output", hint="name another file"
+        ) from error
+    except OSError as error:
+        raise UsageError(f"cannot write `{target}`: {error.strerror}", code="usage.output") from error
+
+
+def _send(source: Path, format_: str, output: str | None, endpoint: str) -> None:
+    from faultwire.cli.output import show
+    from faultwire.errors import UsageError
+    from faultwire.tape.export import otlp
+
+    if format_ != "otlp" or output is not None:
+        raise UsageError(
+            "`--endpoint` sends spans, expected `--to otlp` and no `--output` with it", code="usage.endpoint"
+        )
+    show(f"{endpoint}: {otlp.send(source, endpoint)} {otlp.UNIT}")

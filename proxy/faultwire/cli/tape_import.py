@@ -1,0 +1,113 @@
+"""`faultwire tape import`: tapes out of what others recorded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from faultwire.cli.output import Format, format_option, show, show_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from faultwire.tape.import_._api import Imported, Item
+
+READERS = {
+    "har": "faultwire.tape.import_.har",
+    "flows": "faultwire.mitm.imported",
+    "tracefork": "faultwire.tape.import_.tracefork",
+    "agentops": "faultwire.tape.import_.agentops",
+}
+"""What `--from` names, and the module whose `read(path)` tells what is in the file."""
+
+
+@click.command(name="import")
+@click.argument("file")
+@click.option(
+    "--from",
+    "source",
+    type=click.Choice([*READERS]),
+    help="What wrote the file; without it, the file's first bytes decide.",
+)
+@click.option(
+    "-o", "--output", required=True, metavar="NAME", help="The new tape: a name, or a path to a `.tape`."
+)
+@click.option(
+    "--digest", metavar="HEX", help="The digest that a receipt gives for a tracefork tape, or its beginning."
+)
+@format_option
+def import_(file: str, source: str | None, output: str, digest: str | None, format_: Format) -> None:
+    """Make a tape out of FILE: a HAR, mitmproxy flows, a tracefork tape or a log of AgentOps Replay.
+
+    Secrets in it are redacted like those that the proxy records. The tape is sealed, and never counts as
+    recorded by the proxy. Exit code: 0 nothing was found wrong with FILE, 1 something was, 3 it cannot be
+    read, and then there is no tape.
+    """
+    from pathlib import Path
+
+    from faultwire.cli.tape_keep import origin_and_signer
+    from faultwire.errors import UsageError
+    from faultwire.tape.find import STATE
+    from faultwire.tape.import_._api import store
+    from faultwire.tape.import_._source import digest_of
+    from faultwire.tape.import_.looks import format_of
+    from faultwire.tape.redact import load_key
+
+    path = Path(file)
+    about = {"imported_file": path.name, "imported_sha256": digest_of(path)}
+    kind = source or format_of(path)
+    if digest is not None and kind != "tracefork":
+        raise UsageError("`--digest` is of a tracefork tape, found another format", code="usage.digest")
+    target = _target(output, STATE)
+    origin, signer = origin_and_signer(target)
+    key = load_key(STATE / "keys" / "redaction.key")
+    done = store(_items(kind, path, digest), target, kind, origin, signer, key=key, about=about)
+    if format_ == "json":
+        show_json(_document(done))
+    else:
+        show("\n".join(_lines(done)))
+    raise SystemExit(0 if done.clean else 1)
+
+
+def _target(output: str, state: Path) -> Path:
+    from pathlib import Path
+
+    from faultwire.tape.file import SUFFIX
+
+    if "/" in output or output.endswith(SUFFIX):
+        return Path(output)
+    return state / "tapes" / f"{output}{SUFFIX}"
+
+
+def _items(kind: str, path: Path, digest: str | None) -> Iterator[Item]:
+    from importlib import import_module
+
+    reader = import_module(READERS[kind])
+    items: Iterator[Item] = reader.read(path) if digest is None else reader.read(path, digest)
+    return items
+
+
+def _lines(done: Imported) -> Iterator[str]:
+    held = f"{done.exchanges} exchanges" + (f" and {done.events} events" if done.events else "")
+    where = f"{done.sessions} {'session' if done.sessions == 1 else 'sessions'}"
+    yield f"{done.path}: {held} in {where} from {done.source}, sealed"
+    for one in done.findings:
+        yield f"  {'note' if one.note else 'bad'} {one.code}: {one.message}"
+    if done.more:
+        yield f"  and {done.more} more findings"
+    yield "  evidence NON_AUTHORITATIVE"
+
+
+def _document(done: Imported) -> dict[str, Any]:
+    return {
+        "path": str(done.path),
+        "from": done.source,
+        "ok": done.clean,
+        "sessions": done.sessions,
+        "exchanges": done.exchanges,
+        "events": done.events,
+        "findings": [{"code": f.code, "message": f.message, "note": f.note} for f in done.findings],
+        "more_findings": done.more,
+    }

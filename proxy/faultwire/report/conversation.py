@@ -1,0 +1,108 @@
+"""What an exchange with a model says, in words: who said what, which tool was called, at what price."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from faultwire import wire
+from faultwire.events import Turn
+from faultwire.report.text import clip
+
+if TYPE_CHECKING:
+    from faultwire.events import Recorded, Request, ResponseView, ToolCall, ToolResult
+
+TEXT = 2_000
+"""Characters of one thing that somebody said which a report repeats."""
+TURNS = 30
+"""Turns of one request that a report repeats, the newest."""
+
+
+def conversation_part(
+    recorded: Recorded, forwarded: Request | None = None, *, text: int = TEXT, turns: int = TURNS
+) -> dict[str, Any] | None:
+    """The conversation of an exchange, None where it is none. `turns` are those that were sent, the
+    newest last; of them the last `new` are new since the model's last word. `answer` is what the agent
+    got and `said` what the model had said, where that differs; `told` are the turns that reached the
+    model in place of others, where `forwarded` differs from what the agent sent."""
+    told = wire.conversation(recorded)
+    if told is None:
+        return None
+    view = told.request
+    every = list(view.turns) if view else []
+    if view and view.system and not any(turn.role == "system" for turn in every):
+        every = [Turn("system", view.system), *every]
+    shown = every[max(0, len(every) - turns) :]
+    answer = _answer(told.answer, text)
+    said = None
+    if recorded.upstream is not None and recorded.upstream is not recorded.delivered:
+        original = wire.conversation(replace(recorded, delivered=recorded.upstream))
+        said = _answer(original.answer, text) if original else None
+    return {
+        "model": clip(told.model, 200),
+        "tools": [clip(name, 200) for name in (view.tools if view else ())[:100]],
+        "turns": [_turn(turn, text) for turn in shown],
+        "turns_not_shown": len(every) - len(shown),
+        "new": len(shown) if not _spoke(every) else min(len(told.new_turns), len(shown)),
+        "told": _told(recorded, forwarded, every, text),
+        "answer": answer,
+        "said": said if said != answer else None,
+        "problem": clip(told.problem, 500) if told.problem else None,
+        "first_event_ms": None if told.first_event_ms is None else round(told.first_event_ms, 1),
+        "cost_usd": None if told.cost is None else format(told.cost, "f"),
+    }
+
+
+def _spoke(turns: list[Turn]) -> bool:
+    """Has the model said anything yet?"""
+    return any(turn.role == "assistant" for turn in turns)
+
+
+def _told(
+    recorded: Recorded, forwarded: Request | None, turns: list[Turn], text: int
+) -> list[dict[str, Any]]:
+    """The turns of the forwarded request that the agent's own did not have."""
+    if forwarded is None:
+        return []
+    other = wire.conversation(replace(recorded, request=forwarded))
+    if other is None or other.request is None:
+        return []
+    own = [_turn(turn, text) for turn in turns]
+    return [made for turn in other.request.turns if (made := _turn(turn, text)) not in own]
+
+
+def _turn(turn: Turn, limit: int) -> dict[str, Any]:
+    told = any(result.text == turn.text for result in turn.tool_results)
+    return {
+        "role": clip(turn.role, 50),
+        "text": "" if told else clip(turn.text, limit),
+        "calls": [_call(call, limit) for call in turn.tool_calls],
+        "results": [_result(result, limit) for result in turn.tool_results],
+    }
+
+
+def _call(call: ToolCall, limit: int) -> dict[str, Any]:
+    return {"id": clip(call.id, 200), "name": clip(call.name, 200), "arguments": clip(call.arguments, limit)}
+
+
+def _result(result: ToolResult, limit: int) -> dict[str, Any]:
+    return {
+        "id": clip(result.call_id, 200),
+        "name": None if result.name is None else clip(result.name, 200),
+        "text": clip(result.text, limit),
+        "is_error": result.is_error,
+    }
+
+
+def _answer(view: ResponseView | None, limit: int) -> dict[str, Any] | None:
+    if view is None:
+        return None
+    usage = view.usage
+    return {
+        "text": clip(view.text, limit),
+        "calls": [_call(call, limit) for call in view.tool_calls],
+        "finish_reason": None if view.finish_reason is None else clip(view.finish_reason, 100),
+        "complete": view.complete,
+        "error": None if view.error is None else clip(view.error, 500),
+        "tokens": None if usage is None else {"input": usage.input_tokens, "output": usage.output_tokens},
+    }

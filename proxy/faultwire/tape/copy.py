@@ -1,0 +1,181 @@
+"""New tapes out of others: several made one, one session taken out, one made fit to be given away.
+
+A copy is a new log with its own chain. Its first event names the tapes that it was made from, with
+their roots, so that whoever has those can compare; it is never worth more than partial evidence.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from faultwire.clock import wall_ms
+from faultwire.errors import TapeError, TapeIncomplete, TapeTampered, UsageError
+from faultwire.tape import file, records
+from faultwire.tape.blobs import BlobLog, unpack
+from faultwire.tape.log import EventLog
+from faultwire.tape.redact import Redactor, fresh_key
+from faultwire.tape.rekey import Rekey
+from faultwire.tape.rows import insert_blobs, insert_events
+from faultwire.tape.seal import Sealer, close_file
+from faultwire.tape.verify import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from faultwire.tape.note import SignerKey
+    from faultwire.tape.records import Event
+
+BATCH = 500
+
+
+class Copy:
+    """A tape that is made out of others; used once."""
+
+    def __init__(self, target: Path, how: str, origin: str, rekey: Rekey | None = None) -> None:
+        self.target = target
+        self.events = 0
+        self._how = how
+        self._origin = origin
+        self._rekey = rekey
+        self._log = EventLog(Redactor(fresh_key()))
+        self._blobs = BlobLog()
+        self._names: set[str] = set()
+
+    def make(self, sources: Sequence[Path], keep: Callable[[Event], bool], signer: SignerKey | None) -> None:
+        """Write the copy, sealed where there is a signer.
+
+        Raises TapeTampered where a source does not verify: what was changed is not passed on as
+        recorded. Raises UsageError where the target exists, TapeError where it cannot be written.
+        """
+        file.check_name(self.target)
+        file.prepare_folder(self.target.parent)
+        made_of = [_sound(source) for source in sources]
+        sealer = Sealer(signer, self._origin) if signer else None
+        try:
+            file.create(self.target, lambda draft: self._fill(draft, sources, made_of, keep, sealer))
+            if sealer:
+                close_file(self.target, sealer)
+        except FileExistsError as error:
+            raise UsageError(f"tape `{self.target}` exists already", code="tape.exists") from error
+        except (OSError, sqlite3.Error) as error:
+            raise TapeError(f"cannot write tape `{self.target}`: {error}", code="tape.create") from error
+
+    def _fill(
+        self,
+        draft: sqlite3.Connection,
+        sources: Sequence[Path],
+        made_of: list[dict[str, Any]],
+        keep: Callable[[Event], bool],
+        sealer: Sealer | None,
+    ) -> None:
+        settings: dict[str, Any] = {"made_by": self._how, "made_of": made_of}
+        imported = [one["imported"] for one in made_of if "imported" in one]
+        if imported:  # what was not recorded by the proxy does not become so in a copy
+            settings["imported"] = ", ".join(dict.fromkeys(imported))
+        self._log.append(records.tape(self._origin, file.schema_digest(), wall_ms(), settings))
+        for source in sources:
+            self._names |= self._one(draft, source, keep)
+        if sealer:
+            self._log.seal(sealer)
+        self._flush(draft)
+        draft.execute("PRAGMA journal_mode=DELETE")
+
+    def _one(self, draft: sqlite3.Connection, source: Path, keep: Callable[[Event], bool]) -> set[str]:
+        """Copy one source's events; sessions whose names are taken already get the next free one."""
+        names: dict[str, str] = {}
+        with closing(file.connect_reader(source)) as connection:
+            for event in (orjson.loads(row[2]) for row in file.event_rows(connection, "WHERE seq > 0")):
+                if event["type"] == "seal" or not keep(event):
+                    continue
+                if "session" in event:
+                    session = event["session"]
+                    event["session"] = names.setdefault(session, _free(session, self._names))
+                self._event(connection, event)
+                if len(self._log.rows) >= BATCH:
+                    self._flush(draft)
+        return set(names.values())
+
+    def _event(self, connection: sqlite3.Connection, event: Event) -> None:
+        for member in ("seq", "prev"):
+            event.pop(member)
+        body = event.get("body")
+        if body:
+            row = connection.execute(
+                "SELECT size, packed, data FROM blobs WHERE digest = ?", (bytes.fromhex(body["blob"]),)
+            ).fetchone()
+            data = unpack(*row)
+            body["blob"] = self._blobs.put(self._rekey.data(data) if self._rekey else data)
+        if self._rekey:
+            if event.get("key"):
+                event["key"] = self._rekey.digest(event["key"])
+            for line in event.get("lines", ()):
+                line["key"] = self._rekey.digest(line["key"])
+            event = orjson.loads(self._rekey.data(orjson.dumps(event)))
+        self._log.append(event)
+        self.events += 1
+
+    def _flush(self, draft: sqlite3.Connection) -> None:
+        draft.execute("BEGIN IMMEDIATE")
+        insert_blobs(draft, self._blobs.rows)
+        insert_events(draft, self._log.rows)
+        draft.execute("COMMIT")
+        self._blobs.rows, self._log.rows = [], []
+
+
+def merge(sources: Sequence[Path], target: Path, origin: str, signer: SignerKey | None) -> Copy:
+    """All sessions of several tapes on one."""
+    copy = Copy(target, "merge", origin)
+    copy.make(sources, lambda _event: True, signer)
+    return copy
+
+
+def split(source: Path, session: str, target: Path, origin: str, signer: SignerKey | None) -> Copy:
+    """One session of a tape on its own. Raises TapeIncomplete where the tape does not have it."""
+    copy = Copy(target, "split", origin)
+    copy.make([source], lambda event: event.get("session") == session, signer)
+    if not copy.events:
+        os.unlink(target)
+        raise TapeIncomplete(f"tape `{source}` has no session `{session}`", code="tape.no_session")
+    return copy
+
+
+def clone(source: Path, target: Path, origin: str, signer: SignerKey | None) -> Copy:
+    """The same sessions on a tape of its own."""
+    return merge([source], target, origin, signer)
+
+
+def share(source: Path, target: Path, origin: str, signer: SignerKey | None) -> Copy:
+    """The same tape with placeholders that match those of no other tape."""
+    copy = Copy(target, "share", origin, Rekey())
+    copy.make([source], lambda _event: True, signer)
+    return copy
+
+
+def _sound(source: Path) -> dict[str, Any]:
+    report = verify(source)
+    bad = [finding for finding in report.findings if not finding.is_note and finding.code != "seal_untrusted"]
+    if bad:
+        raise TapeTampered(
+            f"tape `{source}` does not verify: {bad[0].message}",
+            hint=f"faultwire tape verify {source}; faultwire tape salvage {source} -o NEW",
+        )
+    about = {"origin": report.origin, "root": report.root, "events": report.events}
+    return {**about, "imported": str(report.imported)} if report.imported else about
+
+
+def _free(name: str, taken: set[str]) -> str:
+    return next(one for one in _candidates(name) if one not in taken)
+
+
+def _candidates(name: str) -> Iterator[str]:
+    yield name
+    number = 2
+    while True:
+        yield f"{name}-{number}"
+        number += 1

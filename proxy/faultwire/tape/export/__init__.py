@@ -1,0 +1,1 @@
+"""Tapes in the formats of other tools."""

@@ -1,0 +1,158 @@
+"""A tape as OpenTelemetry spans after the GenAI semantic conventions, version 1.44.0.
+
+One trace a session, one span an exchange, ids derived from the tape's origin, so that the same tape always
+gives the same trace. What models and tools said is left out: spans go to systems that keep them for long,
+and the conventions make content opt-in. `write` makes an OTLP/JSON file
+(opentelemetry.io/docs/specs/otlp, "File Exporter"); `send` goes through `opentelemetry-sdk`, extra `[otel]`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from faultwire import wire
+from faultwire.tape.read import TapeReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from faultwire.events import Recorded
+    from faultwire.wire.told import Told
+
+SCHEMA = "https://opentelemetry.io/schemas/1.44.0"
+
+Value = str | int | float | tuple[str, ...]
+
+PROVIDERS = {
+    "aws": "aws.bedrock",
+    "azure": "azure.ai.openai",
+    "google": "gcp.gemini",
+    "mistral": "mistral_ai",
+    "xai": "x_ai",
+}
+"""Our words where `gen_ai.provider.name` has another well-known value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One span. Ids are bytes (16 and 8), instants nanoseconds since the epoch."""
+
+    trace: bytes
+    id: bytes
+    parent: bytes | None
+    name: str
+    client: bool
+    start_ns: int
+    end_ns: int
+    attributes: dict[str, Value]
+    events: tuple[tuple[str, dict[str, Value]], ...] = ()
+    error: str | None = None
+
+
+def spans(path: Path) -> Iterator[Span]:
+    """The spans of a tape, the session's before those of its exchanges. Raises TapeError."""
+    with TapeReader.open(path) as reader:
+        origin = reader.info().origin
+        for session in reader.sessions():
+            trace = sha256(f"{origin}\n{session.name}".encode()).digest()[:16]
+            root = sha256(trace).digest()[:8]
+            start, end = session.started_ms, session.ended_ms or session.started_ms
+            about: dict[str, Value] = {
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.conversation.id": session.name,
+                "faultwire.profile": session.profile,
+                "faultwire.seed": str(session.seed),
+            }
+            if session.agent:
+                about["gen_ai.agent.name"] = session.agent
+            name = f"invoke_agent {session.agent}".strip()
+            yield Span(trace, root, None, name, False, start * 1_000_000, end * 1_000_000, about)
+            for recorded in reader.exchanges(session.name):
+                yield _span(recorded, trace, root)
+
+
+def _span(recorded: Recorded, trace: bytes, root: bytes) -> Span:
+    told = wire.conversation(recorded)
+    operation, subject = _operation(recorded, told)
+    about = _http(recorded)
+    if operation is not None:
+        about["gen_ai.operation.name"] = operation
+    if told is not None:
+        about |= _model(recorded, told)
+    if recorded.tool:
+        about["gen_ai.tool.name"] = recorded.tool
+    status = recorded.delivered.status if recorded.delivered else 0
+    error: str | None = recorded.ending if recorded.ending not in ("complete", "open") else None
+    error = error or (str(status) if status >= 400 else None)
+    if error:
+        about["error.type"] = error
+    start = recorded.started_ms * 1_000_000
+    return Span(
+        trace,
+        sha256(trace + recorded.number.to_bytes(8, "big")).digest()[:8],
+        root,
+        f"{operation or recorded.request.method} {subject}".strip(),
+        True,
+        start,
+        start + int(recorded.duration_ms * 1e6),
+        about,
+        tuple(
+            ("faultwire.fault", {"faultwire.fault": one.fault, "faultwire.effect": one.effect or one.reason})
+            for one in recorded.faults
+            if one.outcome == "fired"
+        ),
+        error,
+    )
+
+
+def _operation(recorded: Recorded, told: Told | None) -> tuple[str | None, str]:
+    """`gen_ai.operation.name`, None where the conventions have none, and what the span's name adds."""
+    if recorded.kind == "tool":
+        return "execute_tool", recorded.tool or ""
+    if recorded.kind == "agent":
+        return "invoke_agent", ""
+    if told is None:
+        return None, ""
+    known = {"embeddings": "embeddings", "completions": "text_completion", "gemini": "generate_content"}
+    return known.get(recorded.protocol or "", "chat"), told.model
+
+
+def _http(recorded: Recorded) -> dict[str, Value]:
+    request = recorded.request
+    about: dict[str, Value] = {
+        "http.request.method": request.method,
+        "server.address": request.host,
+        "server.port": request.port,
+        "url.full": request.url,
+        "http.request.resend_count": recorded.attempt,
+        "faultwire.exchange": recorded.number,
+        "faultwire.ending": recorded.ending,
+    }
+    if recorded.delivered:
+        about["http.response.status_code"] = recorded.delivered.status
+    return about
+
+
+def _model(recorded: Recorded, told: Told) -> dict[str, Value]:
+    provider = recorded.provider or "unknown"
+    about: dict[str, Value] = {"gen_ai.provider.name": PROVIDERS.get(provider, provider)}
+    if told.request and told.request.model:
+        about["gen_ai.request.model"] = told.request.model
+    if told.first_event_ms is not None:
+        about["gen_ai.response.time_to_first_chunk"] = told.first_event_ms / 1000
+    if told.cost is not None:
+        about["faultwire.cost_usd"] = float(told.cost)
+    answer = told.answer
+    if answer is None:
+        return about
+    if answer.model:
+        about["gen_ai.response.model"] = answer.model
+    if answer.finish_reason:
+        about["gen_ai.response.finish_reasons"] = (answer.finish_reason,)
+    if answer.usage:
+        about["gen_ai.usage.input_tokens"] = answer.usage.input_tokens
+        about["gen_ai.usage.output_tokens"] = answer.usage.output_tokens
+    return about

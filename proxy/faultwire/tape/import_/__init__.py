@@ -1,0 +1,1 @@
+"""Tapes out of what others recorded: browsers, mitmproxy, tracefork, AgentOps Replay."""

@@ -1,0 +1,213 @@
+"""The rules of AgentOps Replay's verifiers over one session, restated as findings.
+
+A hash is over canonical JSON, and its canonical JSON is not RFC 8785 for every number. Each hash is therefore
+computed both ways: one that fits only its own is told once, in a note, and counts as right.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING, Any
+
+from faultwire.tape.import_._agentops_json import REDACTED, digests, redactions
+from faultwire.tape.import_._api import Found
+from faultwire.tape.import_._source import parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Json = dict[str, Any]
+
+_HASH = re.compile(r"[0-9a-f]{64}\Z")
+_GENESIS = "0" * 64
+_ALL = ("session_id", "event_type", "payload", "event_hash")
+_SIGNED = (
+    *("event_id", "session_id", "sequence_number", "timestamp_wall", "event_type", "payload_hash"),
+    "prev_event_hash",
+)
+_FIELDS = {
+    "v0.6": (*_SIGNED, "payload", "event_hash", "schema_ver"),
+    "ELS 1.0": (*_ALL, "seq", "timestamp", "prev_hash"),
+}
+_BOTH = frozenset(("SESSION_START", "SESSION_END", "TOOL_CALL", "TOOL_RESULT", "LOG_DROP", "CHAIN_SEAL"))
+_TOLD = frozenset(("CHAIN_BROKEN", "REDACTION", "FORENSIC_FREEZE"))
+_OLD = ("MODEL_REQUEST", "MODEL_RESPONSE", "AGENT_STATE_SNAPSHOT", "DECISION_TRACE", "ERROR", "ANNOTATION")
+_TYPES = {"v0.6": _BOTH.union(_OLD), "ELS 1.0": _BOTH | _TOLD | {"LLM_CALL", "LLM_RESPONSE", "TOOL_ERROR"}}
+
+
+def generation(event: Json) -> str:
+    """`v0.6` for the first generation (v0.5 too), else `ELS 1.0`."""
+    return "v0.6" if "sequence_number" in event or "prev_event_hash" in event else "ELS 1.0"
+
+
+class Chain:
+    """One session: takes its events in the order of the file."""
+
+    def __init__(self, session: str, version: str) -> None:
+        self.session = session
+        self.version = version
+        self.events = 0
+        self.drops = 0
+        self._old = version == "v0.6"
+        self._next = 0 if self._old else 1
+        self._prev: Any = None if self._old else _GENESIS
+        self._authority: Any = None
+        self._said = hashlib.sha256(session.encode("utf-8", "surrogatepass"))
+        self._ended = self._sealed = self._started = False
+        self._own_numbers = 0
+
+    def number(self, event: Json) -> int | None:
+        """The number that an event has."""
+        told = event.get("sequence_number" if self._old else "seq")
+        return told if isinstance(told, int) and not isinstance(told, bool) and 0 <= told < 1 << 53 else None
+
+    def take(self, event: Json) -> Iterator[Found]:
+        """What is wrong with the next event."""
+        here = f"event {self.events} of session `{self.session[:80]}`"
+        for code, message in (
+            *self._form(event),
+            *self._hashes(event),
+            *self._link(event),
+            *self._order(event),
+        ):
+            yield Found(f"agentops_{code}", f"{here} {message}")
+        payload = event.get("payload")
+        if isinstance(payload, str):  # exports keep the canonical text
+            payload = _parsed(payload)
+        if isinstance(payload, dict):
+            yield from self._contents(event, payload, here)
+        self.events += 1
+        told = event.get("event_hash")
+        self._prev = told
+        if event.get("event_type") != "CHAIN_SEAL" and isinstance(told, str):
+            self._said.update(told.encode("utf-8", "surrogatepass"))
+
+    def close(self) -> Iterator[Found]:
+        """What is missing at the end, and what nobody can prove."""
+        here = f"session `{self.session[:80]}`"
+        if not self._started:
+            yield Found("agentops_start_missing", f"{here} has no SESSION_START")
+        if not self._ended:
+            yield Found("agentops_session_open", f"{here} never ended", note=True)
+        if not self._sealed:
+            yield Found("agentops_seal_missing", f"{here} has no seal", note=True)
+        if self._own_numbers:
+            told = f"{self._own_numbers} hashes of {here} fit its own number format, which is not RFC 8785's"
+            yield Found("agentops_numbers_not_rfc8785", told, note=True)
+
+    def sealed_by(self, seal: Json, before: int) -> Iterator[Found]:
+        """What a seal says of the `before` events before it: it needs no key to be made, so it proves
+        nothing, and may still contradict them."""
+        here = f"the seal of session `{self.session[:80]}`"
+        self._sealed = True
+        final = seal.get("final_event_hash", seal.get("final_hash"))
+        if final is not None and final != self._prev:
+            yield Found("agentops_seal_invalid", f"{here} is over another last event: {str(final)[:70]!r}")
+        count = seal.get("event_count")
+        if count is not None and count not in (before, before + 1):
+            yield Found(
+                "agentops_seal_invalid", f"{here} counts {str(count)[:30]} events, and {before} are there"
+            )
+        digest = seal.get("session_digest")
+        if isinstance(digest, str) and isinstance(self._prev, str):
+            said = self._said.copy()
+            said.update(self._prev.encode("utf-8", "surrogatepass"))
+            if said.hexdigest() != digest:
+                yield Found("agentops_digest_mismatch", f"{here} has another digest than its events")
+        told = f"{here} is signed by no key that could be checked: anybody could have made it"
+        yield Found("agentops_seal_unverified", told, note=True)
+
+    # ------------------------------------------------------------ rules
+
+    def _form(self, event: Json) -> Iterator[tuple[str, str]]:
+        missing = [name for name in _FIELDS[self.version] if name not in event]
+        if missing:
+            yield "field_missing", f"lacks {', '.join(f'`{name}`' for name in missing)}"
+        if not isinstance(event.get("payload", {}), (dict, str)):
+            yield "field_malformed", "has a payload that is no object"
+        for name in ("event_hash", "payload_hash", "prev_hash", "prev_event_hash"):
+            value = event.get(name)
+            if value is not None and not (isinstance(value, str) and _HASH.match(value)):
+                yield "field_malformed", f"has a `{name}` that is no hash: {str(value)[:70]!r}"
+        kind = event.get("event_type")
+        if not isinstance(kind, str) or kind not in _TYPES[self.version]:
+            yield "event_unknown", f"is of unknown type {str(kind)[:80]!r}"
+        if self._old and event.get("schema_ver", "v0.6") not in ("v0.5", "v0.6"):
+            yield "schema_version", f"has schema {str(event['schema_ver'])[:40]!r}, expected v0.5 or v0.6"
+        authority = event.get("chain_authority")
+        if self._old and authority is not None:
+            if self._authority is not None and authority != self._authority:
+                yield "authority_mixed", f"has authority {str(authority)[:40]!r}, after {self._authority!r}"
+            self._authority = str(authority)[:40] if self._authority is None else self._authority
+
+    def _hashes(self, event: Json) -> Iterator[tuple[str, str]]:
+        if self._old:
+            if "payload_hash" in event and not self._fits(event.get("payload"), event["payload_hash"]):
+                yield "payload_mismatch", "has a payload that does not have its hash"
+            covered = {name: event.get(name) for name in _SIGNED}
+        else:
+            covered = {name: value for name, value in event.items() if name != "event_hash"}
+        if "event_hash" in event and not self._fits(covered, event["event_hash"]):
+            yield "hash_mismatch", "does not have its hash"
+
+    def _fits(self, value: Any, told: Any) -> bool:
+        ours, theirs = digests(value)
+        if told is not None and told == theirs != ours:
+            self._own_numbers += 1
+        return told is not None and told in (ours, theirs)
+
+    def _link(self, event: Json) -> Iterator[tuple[str, str]]:
+        told = event.get("prev_event_hash" if self._old else "prev_hash")
+        if told == self._prev:
+            return
+        if self.events == 0:
+            yield "genesis_invalid", f"is the first, and follows {str(told)[:70]!r}"
+        else:
+            yield "chain_broken", f"follows {str(told)[:70]!r}, expected {str(self._prev)[:70]!r}"
+
+    def _order(self, event: Json) -> Iterable[tuple[str, str]]:
+        found: list[tuple[str, str]] = []
+        kind, number = event.get("event_type"), self.number(event)
+        told = event.get("sequence_number" if self._old else "seq")
+        if number is None and told is not None:
+            found.append(("field_malformed", f"has the number {str(told)[:40]!r}"))
+        if number is not None:
+            if number != self._next:
+                found.append(("sequence_gap", f"has number {number}, expected {self._next}"))
+            self._next = number + 1
+        if self._sealed or (self._ended and kind != "CHAIN_SEAL"):
+            found.append(("event_after_end", f"({str(kind)[:40]}) comes after the end"))
+        if kind == "SESSION_START":
+            if self._started or self.events:
+                found.append(("start_misplaced", "is a SESSION_START that is not the first event"))
+            self._started = True
+        self._ended = self._ended or kind == "SESSION_END"
+        return found
+
+    def _contents(self, event: Json, payload: Json, here: str) -> Iterator[Found]:
+        kind = event.get("event_type")
+        if kind == "CHAIN_SEAL":
+            yield from self.sealed_by(payload, self.events)
+        if kind == "LOG_DROP":
+            names = ("dropped_count", "dropped_events", "count")
+            count = next((payload[name] for name in names if name in payload), None)
+            self.drops += 1
+            yield Found("agentops_drop", f"{here} says that {str(count)[:30]} events are missing", note=True)
+            if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+                yield Found("agentops_drop_malformed", f"{here} counts {str(count)[:30]!r} missing events")
+        if isinstance(kind, str) and kind in _TOLD:
+            yield Found("agentops_told", f"{here} is a {kind}", note=True)
+        hidden, bare = redactions(payload)
+        if bare:
+            told = f"{here} has `{REDACTED}` without a hash at {', '.join(bare[:5])}"
+            yield Found("agentops_redaction_without_hash", told)
+        if hidden:
+            yield Found("agentops_redaction", f"{here} has {hidden} redacted values", note=True)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return parsed(text.encode("utf-8", "surrogatepass"))
+    except ValueError:
+        return None

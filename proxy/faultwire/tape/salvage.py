@@ -1,0 +1,120 @@
+"""Saving what can still be proven of a damaged tape: its longest sound prefix, copied row by row.
+
+The copy's events are the original's own bytes, so chain and seals in the prefix hold as before.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from faultwire.errors import TapeError, TapeTampered, UsageError
+from faultwire.tape import chain, file
+from faultwire.tape.blobs import unpack
+from faultwire.tape.rows import insert_blobs, insert_events
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from faultwire.tape.blobs import BlobRow
+    from faultwire.tape.log import EventRow
+
+BATCH = 256
+
+
+@dataclass(slots=True)
+class Salvaged:
+    """What was kept, and why no more."""
+
+    events: int = 0
+    blobs: int = 0
+    reason: str | None = None
+    """Why the first event that was left behind is not sound; None where all were."""
+
+
+def salvage(source: Path, target: Path) -> Salvaged:
+    """Copy the proven prefix of `source` to a new tape.
+
+    Raises UsageError where `target` exists or its name is not allowed, TapeError where `source`
+    cannot be opened at all, TapeTampered where not even its first event is sound.
+    """
+    file.check_name(target)
+    file.prepare_folder(target.parent)
+    done = Salvaged()
+    with closing(file.connect_reader(source)) as connection:
+        try:
+            file.create(target, lambda draft: _copy(connection, draft, done))
+        except FileExistsError as error:
+            raise UsageError(f"tape `{target}` exists already", code="tape.exists") from error
+        except (OSError, sqlite3.Error) as error:
+            raise TapeError(f"cannot write tape `{target}`: {error}", code="tape.create") from error
+    return done
+
+
+def _copy(connection: sqlite3.Connection, draft: sqlite3.Connection, done: Salvaged) -> None:
+    draft.execute("BEGIN IMMEDIATE")
+    events: list[EventRow] = []
+    for event, blobs in _sound(connection, done):
+        insert_blobs(draft, blobs)
+        events.append(event)
+        if len(events) == BATCH:
+            insert_events(draft, events)
+            events.clear()
+    insert_events(draft, events)
+    (done.blobs,) = draft.execute("SELECT count(*) FROM blobs").fetchone()
+    if not done.events:
+        raise TapeTampered(f"nothing can be saved: {done.reason}", code="tape.salvage")
+    draft.execute("COMMIT")
+
+
+def _sound(connection: sqlite3.Connection, done: Salvaged) -> Iterator[tuple[EventRow, list[BlobRow]]]:
+    """The rows up to the first that is not what was recorded, each with the blobs that it names."""
+    prev = chain.GENESIS
+    try:
+        for row in file.event_rows(connection):
+            done.reason = _fault(row, done.events, prev)
+            blob = None if done.reason else _blob(connection, orjson.loads(row[2]), done)
+            if done.reason:
+                return
+            prev = row[3].hex()
+            done.events += 1
+            yield row, [blob] if blob else []
+    except sqlite3.DatabaseError as error:
+        done.reason = f"event {done.events} cannot be read: {error}"
+
+
+def _fault(row: EventRow, expected: int, prev: str) -> str | None:
+    seq, session, record, digest = row
+    if seq != expected:
+        return f"event {expected} is missing"
+    if chain.leaf(record) != digest or not chain.is_canonical(record):
+        return f"event {seq} is not what was recorded"
+    event = orjson.loads(record)
+    if not isinstance(event, dict) or event.get("prev") != prev or event.get("seq") != seq:
+        return f"event {seq} does not follow the one before it"
+    return None if event.get("session", "") == session else f"event {seq} is not what its row says"
+
+
+def _blob(connection: sqlite3.Connection, event: dict[str, Any], done: Salvaged) -> BlobRow | None:
+    body = event.get("body")
+    if not body:
+        return None
+    try:
+        digest = bytes.fromhex(body["blob"])
+    except (KeyError, TypeError, ValueError):
+        done.reason = f"the body of event {event['seq']} has no name that a body can have"
+        return None
+    row = connection.execute("SELECT digest, size, packed, data FROM blobs WHERE digest = ?", (digest,))
+    found = row.fetchone()
+    try:
+        if found is None or sha256(unpack(*found[1:])).digest() != digest:
+            done.reason = f"the body of event {event['seq']} is missing or changed"
+    except TapeTampered as error:
+        done.reason = f"the body of event {event['seq']}: {error.message}"
+    return None if done.reason else found

@@ -1,0 +1,162 @@
+"""`faultwire keys` and `faultwire tape verify | seal | salvage | prove | export`, as a user types them.
+
+Modules: `faultwire.cli.keys`, `faultwire.cli.tape_evidence`, `faultwire.cli.tape_formats`,
+`faultwire.cli.tape_keep`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.unit.tape.conftest import Deck
+
+from faultwire.cli import main
+from faultwire.tape.keys import KeyRing
+from faultwire.tape.note import SignerKey
+from faultwire.tape.store import TapeWriter
+
+STRANGER = SignerKey("stranger", b"f" * 32)
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(main, list(args))
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def record(name: str, signer: SignerKey | None) -> Path:
+    path = Path(".faultwire/tapes") / f"{name}.tape"
+    writer = TapeWriter.create(path, origin=f"shop/{name}", settings={}, key=b"k" * 32, signer=signer)
+    writer.open_session("s", profile="calm", profile_digest="d", seed=7)
+    Deck(path, writer).exchange()
+    writer.close_session("s")
+    writer.close()
+    return path
+
+
+def test_a_key_is_made_shown_and_given_away() -> None:
+    assert run("keys", "show").stdout == "own  none yet: the first recorded run makes it\n"
+    made = run("keys", "new").stdout.strip()
+    assert made.startswith("shop+")
+    assert json.loads(run("keys", "show", "--format", "json").stdout) == {"own": made, "trusted": []}
+    again = run("keys", "new")
+    assert again.exit_code == 2
+    assert "keys.exists: found a key in `.faultwire/keys/seal.key`, expected none" in again.stderr
+    other = run("keys", "new", "--force", "--name", "shop/2").stdout.strip()
+    assert run("keys", "show").stdout == f"own      {other}\ntrusted  {made}\n"
+
+
+def test_a_strangers_tape_verifies_once_his_key_is_trusted() -> None:
+    record("t", STRANGER)
+    refused = run("tape", "verify", "t")
+    assert refused.exit_code == 1
+    assert f"bad seal_untrusted: the seal at event 7 is signed by `{STRANGER.verifier}`" in refused.stdout
+    assert "hint: name the sealer's key with --key" in refused.stdout
+    assert run("tape", "verify", "t", "--key", str(STRANGER.verifier)).exit_code == 0
+    assert "is trusted from now on" in run("keys", "trust", str(STRANGER.verifier)).stdout
+    found = run("tape", "verify", "t")
+    assert found.exit_code == 0
+    assert "evidence AUTHORITATIVE" in found.stdout
+    assert run("keys", "trust", "nonsense").exit_code == 2
+
+
+def test_a_named_key_demands_its_seal() -> None:
+    record("t", None)
+    free = run("tape", "verify", "t")
+    assert (free.exit_code, "evidence PARTIAL" in free.stdout) == (0, True)
+    demanded = run("tape", "verify", "t", "--key", str(STRANGER.verifier))
+    assert (demanded.exit_code, "bad seal_required" in demanded.stdout) == (1, True)
+
+
+def test_a_tape_is_sealed_later_and_an_event_of_it_proven(project: Path) -> None:
+    record("t", None)
+    sealed = run("tape", "seal", "t")
+    assert sealed.exit_code == 0
+    assert "file seal  .faultwire/tapes/t.tape.seal" in sealed.stdout
+    report = json.loads(run("tape", "verify", "t", "--format", "json").stdout)[0]
+    assert (report["class"], report["reasons"], report["trusted"]) == ("AUTHORITATIVE", [], True)
+    assert run("tape", "prove", "t", "--event", "2", "-o", "e.txt").exit_code == 2
+    assert run("tape", "prove", "t", "--event", "2", "-o", "e.tlog-proof").exit_code == 0
+    proof = run("tape", "prove", "t", "--event", "2").stdout
+    assert (project / "e.tlog-proof").read_text() == proof
+    found = run("tape", "verify", "e.tlog-proof")
+    own = KeyRing().signer_or_new("x").verifier
+    assert found.stdout.startswith(f"e.tlog-proof: event 2 is on tape `shop/t`, sealed by {own}\n")
+    (project / "f.tlog-proof").write_text(proof.replace("index 2", "index 3"))
+    bad = run("tape", "verify", "f.tlog-proof", "--format", "json")
+    assert (bad.exit_code, json.loads(bad.stdout)[0]["error"]) == (1, "tape.proof")
+    assert run("tape", "verify", "missing.tlog-proof").exit_code == 1
+
+
+def test_what_is_left_of_a_damaged_tape() -> None:
+    path = record("t", None)
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM events WHERE seq = 4")
+    done = run("tape", "salvage", "t", "-o", "saved.tape")
+    assert done.exit_code == 1
+    assert done.stdout.startswith("saved.tape: 4 events and ")
+    assert "left behind: event 4 is missing" in done.stderr
+    assert run("tape", "verify", "./saved.tape").exit_code == 0
+    assert run("tape", "salvage", "t", "-o", "saved.tape").exit_code == 2
+
+
+def test_an_export_is_written_once(project: Path) -> None:
+    record("t", None)
+    assert run("tape", "export", "t", "-o", "t.jsonl").stdout == "t.jsonl: 7 events\n"
+    assert len((project / "t.jsonl").read_text().splitlines()) >= 8
+    assert "exists already" in run("tape", "export", "t", "-o", "t.jsonl").stderr
+    assert run("tape", "export", "t", "-o", "missing/t.jsonl").exit_code == 2
+
+
+def test_tapes_are_joined_taken_apart_and_given_away(project: Path) -> None:
+    record("one", None)
+    record("two", None)
+    joined = run("tape", "merge", "one", "two", "-o", "both.tape")
+    assert joined.stdout == "both.tape: 12 events, sealed\n"
+    assert run("tape", "split", "./both.tape", "--session", "s-2", "-o", "b.tape").exit_code == 0
+    assert run("tape", "verify", "./b.tape").exit_code == 0
+    missing = run("tape", "split", "./both.tape", "--session", "x", "-o", "c.tape")
+    assert (missing.exit_code, "has no session `x`" in missing.stderr) == (3, True)
+    assert run("tape", "export", "one", "--to", "tape", "--share", "-o", "out.tape").exit_code == 0
+    assert run("tape", "export", "one", "--share", "-o", "out.jsonl").stdout == "out.jsonl: 8 events\n"
+    assert "evidence PARTIAL" in run("tape", "verify", "./out.tape").stdout
+
+
+def test_only_old_tapes_are_removed() -> None:
+    path = record("one", STRANGER)
+    assert run("tape", "prune", "--older-than", "1h").stderr == "removed 0 tapes, 0.0 MB\n"
+    assert run("tape", "prune", "--older-than", "soon").exit_code == 2
+    path.chmod(0o600)
+    path.write_bytes(b"no tape any more")
+    os.utime(path, (0, 0))
+    would = run("tape", "prune", "--older-than", "30d", "--dry-run")
+    assert (would.stderr, path.exists()) == ("would remove 1 tapes, 0.0 MB\n", True)
+    assert run("tape", "prune", "--older-than", "30d").stdout.startswith(
+        ".faultwire/tapes/one.tape  1970-01-01"
+    )
+    assert list(path.parent.iterdir()) == []
+
+
+def test_the_long_list_says_what_a_tape_cost_and_what_it_is_worth() -> None:
+    record("one", None)
+    path = record("two", None)
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM events WHERE seq = 4")
+    listed = json.loads(run("tape", "list", "-l", "--format", "json").stdout)
+    assert [(tape["class"], tape["cost"]) for tape in listed] == [
+        ("PARTIAL", "$0.000000"),
+        (None, "$0.000000"),
+    ]
+    assert "cost" not in run("tape", "list").stdout
+    assert "does not verify" in run("tape", "list", "--long").stdout

@@ -1,0 +1,126 @@
+"""`faultwire.cli.tape_import`, and how `tape show` prints what it brought: `faultwire.cli._tape_foreign`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from mitmproxy import http
+from mitmproxy.io import FlowWriter
+from mitmproxy.test import tflow
+from tests.unit.tape.import_ import made
+
+from faultwire.cli import main
+from faultwire.cli._tape_foreign import entry, lines
+from faultwire.tape.read import Foreign
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(main, ["tape", *args])
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_a_har_becomes_a_sealed_tape() -> None:
+    Path("x.har").write_bytes(made.har(made.entry()))
+    done = run("import", "x.har", "-o", "web")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines() == [
+        ".faultwire/tapes/web.tape: 1 exchanges in 1 session from har, sealed",
+        "  evidence NON_AUTHORITATIVE",
+    ]
+    assert run("verify", "web").exit_code == 0
+    shown = run("show", "web", "--session", "page_1").stdout
+    assert "user       hi" in shown
+    assert "assistant  hello" in shown
+    digest = made.sha(Path("x.har").read_bytes())
+    assert run("export", "web", "-o", "t.jsonl").exit_code == 0
+    settings = json.loads(Path("t.jsonl").read_text().splitlines()[1])
+    assert json.loads(settings["settings"]) == {
+        "imported": "har",
+        "imported_file": "x.har",
+        "imported_sha256": digest,
+    }
+
+
+def test_findings_are_printed_and_make_the_exit_code_1() -> None:
+    log = made.old_log(*made.OLD_EVENTS)
+    log[2]["payload"] = {"tool_name": "rm\x1b[31m", "args": "-rf"}
+    Path("log.jsonl").write_bytes(made.lines(log))
+    done = run("import", "log.jsonl", "-o", "log.tape", "--format", "json")
+    assert done.exit_code == 1
+    told = json.loads(done.stdout)
+    assert (told["from"], told["events"], told["ok"]) == ("agentops", 6, False)
+    assert [(one["code"], one["note"]) for one in told["findings"]] == [
+        ("agentops_payload_mismatch", False),
+        ("agentops_seal_missing", True),
+    ]
+    shown = run("show", "log.tape").stdout
+    assert "events of session s-1, as agentops v0.6 tells them" in shown
+    assert "\x1b" not in shown
+    assert "  user       look it up" in shown
+    assert '  tool       search answered: {"hits":2}' in shown
+    listed = json.loads(run("show", "log.tape", "--format", "json").stdout)
+    assert [one["event"] for one in listed] == [kind for kind, _ in made.OLD_EVENTS]
+
+
+def test_flows_and_tracefork() -> None:
+    with Path("x.flows").open("wb") as out:
+        writer = FlowWriter(out)
+        writer.add(tflow.tflow(resp=http.Response.make(201, b"made")))
+        writer.add(tflow.ttcpflow())
+        writer.add(tflow.twebsocketflow())
+    done = run("import", "x.flows", "-o", "f")
+    assert done.exit_code == 0, done.output
+    assert "2 exchanges in 1 session from flows" in done.stdout
+    assert "note flows_not_http: 1 flows of type tcp are left out" in done.stdout
+    shown = json.loads(run("show", "f", "--exchange", "2", "--format", "json").stdout)
+    assert [one["data"] for one in shown["messages"]] == ["hello binary", "hello text", "it's me"]
+    made.sqlite_tape(Path("t.sqlite"))
+    digest = made.tracefork_digest(made.DRAWS, made.CALLS, made.TOOLS)
+    assert run("import", "t.sqlite", "-o", "ok", "--digest", digest[:16]).exit_code == 0
+    assert run("import", "t.sqlite", "-o", "bad", "--digest", "0" * 64).exit_code == 1
+    assert run("import", "x.flows", "-o", "no", "--digest", digest).exit_code == 2
+
+
+def test_what_cannot_be_read_or_written() -> None:
+    Path("noise").write_bytes(b"noise")
+    for data, options in ((b"noise", ()), (b"{}", ("--from", "har")), (b"{}", ("--from", "flows"))):
+        Path("noise").write_bytes(data)
+        failed = run("import", "noise", "-o", "n", *options)
+        assert failed.exit_code == 3, failed.output
+    assert run("import", "none", "-o", "n").exit_code == 2
+    Path("x.har").write_bytes(made.har(made.entry()))
+    assert run("import", "x.har", "-o", "bad name!").exit_code == 2
+    assert run("import", "x.har", "-o", "n").exit_code == 0
+    assert run("import", "x.har", "-o", "n").exit_code == 2
+    again = run("import", ".faultwire/tapes/n.tape", "-o", "m")
+    assert (again.exit_code, "a tape already" in again.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "expected"),
+    [
+        ("LLM_CALL", {"prompt_hash": "ab", "model_id": "m"}, '  {"prompt_hash":"ab","model_id":"m"}'),
+        ("LLM_RESPONSE", {"content": "four"}, "  assistant  four"),
+        ("TOOL_CALL", {"tool_name": "add", "args": [1]}, "  assistant  calls add [1]"),
+        ("TOOL_ERROR", {"error_message": "no"}, "  tool       no"),
+        ("ERROR", "plain", "  plain"),
+    ],
+)
+def test_what_an_event_says(kind: str, payload: object, expected: str) -> None:
+    data = json.dumps({"payload": payload}).encode()
+    one = Foreign("s", "agentops ELS 1.0", kind, None, 0, data)
+    first, *rest = lines(one)
+    assert first == f"-  {kind}  1970-01-01T00:00:00.000Z"
+    assert [line.replace(" " * 13, "  ") for line in rest] == [expected]
+    assert entry(one)["payload"] == payload
+    assert list(lines(Foreign("s", "x", "ERROR", 1, None, b"\xff")))[1].strip() == r"\xff"

@@ -1,0 +1,158 @@
+"""`faultwire.tape.import_.tracefork`, `faultwire.tape.import_._tracefork_files`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import struct
+from pathlib import Path
+
+import pytest
+import zstandard
+from tests.unit.tape.import_ import made
+
+from faultwire.errors import TapeError
+from faultwire.tape.import_ import tracefork
+from faultwire.tape.import_._api import Event, Exchanged, Found, Item
+
+NOTES = ["tracefork_digest", "tracefork_no_heads"]
+DIGEST = made.tracefork_digest(made.DRAWS, made.CALLS, made.TOOLS)
+
+
+def told(path: Path, data: bytes | None = None, digest: str | None = None) -> list[Item]:
+    if data is not None:
+        path.write_bytes(data)
+    return list(tracefork.read(path, digest))
+
+
+def codes(items: list[Item]) -> list[str]:
+    return [one.code for one in items if isinstance(one, Found)]
+
+
+def bodies(items: list[Item]) -> list[tuple[bytes | None, bytes | None]]:
+    each = [one.told for one in items if isinstance(one, Exchanged)]
+    return [(one.request.body, one.delivered.body if one.delivered else None) for one in each]
+
+
+@pytest.mark.parametrize("schema", ["1", "2"])
+def test_sqlite(tmp_path: Path, schema: str) -> None:
+    items = told(made.sqlite_tape(tmp_path / "t.sqlite", schema))
+    tools = made.TOOLS if schema == "2" else []
+    assert bodies(items) == [*made.CALLS, *tools]
+    assert codes(items) == NOTES
+    digest = made.tracefork_digest(made.DRAWS, made.CALLS, tools)
+    assert any(isinstance(one, Found) and digest in one.message for one in items)
+    events = [one for one in items if isinstance(one, Event)]
+    assert [one.kind for one in events] == ["draw:clock", "draw:uuid", "header"]
+    assert json.loads(events[0].data) == {"kind": "clock", "value": "1700000000.5"}
+    assert {one.session for one in events} == {"shop-agent"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["t.sqlite"]
+
+
+@pytest.mark.parametrize("version", range(1, 7))
+def test_envelopes(tmp_path: Path, version: int) -> None:
+    items = told(tmp_path / "t", made.envelope(version))
+    tools = made.TOOLS if version >= 3 else []
+    assert bodies(items) == [*made.CALLS, *tools]
+    assert codes(items) == NOTES
+    digest = made.tracefork_digest(made.DRAWS, made.CALLS, tools)
+    assert any(isinstance(one, Found) and digest in one.message for one in items)
+    first, second = (one.told for one in items[3:5] if isinstance(one, Exchanged))
+    known = version >= 6
+    assert first.request.host == ("api.openai.com" if known else "tracefork.invalid")
+    assert second.delivered
+    assert second.delivered.headers == (("content-type", "text/event-stream"),)
+
+
+def test_a_digest_that_somebody_gave(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    assert codes(told(path, made.envelope(), DIGEST)) == NOTES
+    assert codes(told(path, None, DIGEST[:16].upper())) == NOTES
+    for wrong in (DIGEST[:8], "0" * 16, DIGEST[:15] + "x"):
+        assert "tracefork_digest_mismatch" in codes(told(path, None, wrong))
+    assert codes(told(path, made.envelope(digest=DIGEST))) == NOTES
+    assert "tracefork_digest_mismatch" in codes(told(path, made.envelope(digest="0" * 64)))
+
+
+def test_headers_that_lie(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    real = [made.sha(body) for body in dict.fromkeys(b for pair in (*made.CALLS, *made.TOOLS) for b in pair)]
+    cases = {
+        "tracefork_count_mismatch": made.envelope(request_urls=["http://h.example/"]),
+        "tracefork_blob_unreferenced": made.envelope(exchanges=[]),
+        "tracefork_blob_mismatch": made.envelope(blob_hashes=[real[1], real[0], *real[2:]]),
+        "tracefork_blob_missing": made.envelope(blob_hashes=["0" * 64, *real[1:]]),
+        "tracefork_batch_mismatch": made.envelope(async_batches=[[0, 99]]),
+        "tracefork_trailing_bytes": made.envelope() + b"more",
+        "tracefork_content_redacted": made.envelope(content_redacted=True),
+    }
+    for code, data in cases.items():
+        assert code in codes(told(path, data)), code
+    assert "tracefork_count_mismatch" in codes(told(path, made.envelope(blob_hashes=[*real, "0" * 64])))
+    assert "tracefork_count_mismatch" in codes(told(path, made.envelope()[:-3]))
+
+
+def test_a_blob_that_unpacks_to_ten_gigabytes(tmp_path: Path) -> None:
+    packer = zstandard.ZstdCompressor(level=1).compressobj()
+    piece = bytes(1 << 20)
+    packed = b"".join(packer.compress(piece) for _ in range(80)) + packer.flush()
+    path = made.sqlite_tape(tmp_path / "t")
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE blobs SET data = ? WHERE hash = ?", (packed, made.sha(made.CALLS[0][1])))
+    connection.close()
+    items = told(path)
+    assert codes(items) == ["tracefork_blob_missing", "tracefork_blob_malformed", *NOTES]
+    assert bodies(items)[0] == (made.CALLS[0][0], None)
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"TFTAPE\0", "unpack"),
+        (b"TFTAPE\0" + struct.pack(">HI", 7, 2) + b"{}", "version 7"),
+        (b"TFTAPE\0" + struct.pack(">HI", 6, 4_000_000_000) + b"{}", "claims 4000000000 bytes"),
+        (b"TFTAPE\0" + struct.pack(">HI", 6, 2) + b"[]", "readable"),
+        (b"TFTAPE\0" + struct.pack(">HI", 6, 2) + b"{}", "exchanges"),
+        (b'{"exchanges": [["%%", "QQ=="]], "draws": []}', "readable"),
+        (b'{"exchanges": [[1, 2]], "draws": []}', "two texts"),
+        (b"nonsense", "readable"),
+        (b"SQLite format 3\0" + bytes(200), "readable"),
+    ],
+)
+def test_what_is_no_tape(tmp_path: Path, data: bytes, why: str) -> None:
+    with pytest.raises(TapeError, match=why):
+        told(tmp_path / "t", data)
+
+
+def test_other_tables_versions_and_kinds(tmp_path: Path) -> None:
+    path = tmp_path / "views"
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(
+            f"CREATE VIEW events AS {endless} SELECT x AS seq, 'draw' AS kind, 'a' AS a, 'b' AS b FROM n;"
+            "CREATE TABLE blobs (hash TEXT, data BLOB); CREATE TABLE meta (key TEXT, value TEXT);"
+        )
+    connection.close()
+    with pytest.raises(TapeError, match="not the tables"):
+        told(path)
+    path = made.sqlite_tape(tmp_path / "t", schema_version="9")
+    with sqlite3.connect(path) as connection:
+        connection.execute("INSERT INTO events (kind, a, b) VALUES ('dream', 'a', 'b')")
+        connection.execute("UPDATE blobs SET data = 'text' WHERE hash = ?", (made.sha(made.CALLS[1][1]),))
+    connection.close()
+    (tmp_path / "t-wal").write_bytes(b"x")
+    found = codes(told(path))
+    for code in ("version", "event_unknown", "blob_missing", "unfinished"):
+        assert f"tracefork_{code}" in found
+
+
+def test_links_and_folders_are_not_opened(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(made.sqlite_tape(tmp_path / "t"))
+    with pytest.raises(TapeError, match="symbolic link"):
+        told(tmp_path / "link")
+    with pytest.raises(TapeError, match="not a file"):
+        told(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(TapeError, match="not a file"):
+        told(tmp_path / "pipe")

@@ -1,0 +1,281 @@
+"""Seals on tapes: what they sign, what they see, and what they cannot be talked into."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pytest
+from tests.unit.tape.conftest import KEY as REDACTION
+from tests.unit.tape.conftest import Deck
+
+from faultwire.errors import TapeError, TapeIncomplete, TapeTampered
+from faultwire.tape import seal
+from faultwire.tape.chain import GENESIS, leaf, record_bytes
+from faultwire.tape.checkpoint import Checkpoint
+from faultwire.tape.findings import evidence_class
+from faultwire.tape.note import SignerKey
+from faultwire.tape.note import parse as parse_note
+from faultwire.tape.prove import check, prove
+from faultwire.tape.read import TapeReader
+from faultwire.tape.salvage import salvage
+from faultwire.tape.store import TapeWriter
+from faultwire.tape.verify import VerifyReport, verify
+
+KEY = SignerKey("p", b"s" * 32)
+TRUSTED = (KEY.verifier,)
+Sealed = Callable[..., Path]
+
+
+def codes(report: VerifyReport) -> list[str]:
+    return [finding.code for finding in report.findings]
+
+
+@pytest.fixture
+def sealed(tmp_path: Path) -> Sealed:
+    """A closed tape, sealed on close and after every `every` exchanges."""
+
+    def make(count: int = 3, name: str = "t", signer: SignerKey | None = KEY, end: bool = True) -> Path:
+        path = tmp_path / "tapes" / f"{name}.tape"
+        writer = TapeWriter.create(path, origin=f"p/{name}", settings={}, key=REDACTION, signer=signer)
+        writer.open_session("s", profile="calm", profile_digest="d", seed=7)
+        deck = Deck(path, writer)
+        for number in range(count):
+            deck.exchange(b'{"n":%d}' % number)
+        if end:
+            writer.close_session("s")
+        writer.close()
+        assert writer.failed is None
+        return path
+
+    return make
+
+
+def rewrite(path: Path, change: Callable[[sqlite3.Connection], None]) -> None:
+    path.chmod(0o600)
+    connection = sqlite3.connect(path, isolation_level=None)
+    change(connection)
+    connection.close()
+
+
+def rechain(c: sqlite3.Connection) -> None:
+    prev = GENESIS
+    rows = c.execute("SELECT seq, record FROM events ORDER BY seq").fetchall()
+    for at, (seq, record) in enumerate(rows):
+        new = record_bytes({**orjson.loads(record), "seq": at, "prev": prev})
+        c.execute("UPDATE events SET seq=?, record=?, hash=? WHERE seq=?", (at, new, leaf(new), seq))
+        prev = leaf(new).hex()
+
+
+def test_a_tape_sealed_by_a_trusted_key_is_authoritative(sealed: Sealed) -> None:
+    path = sealed()
+    report = verify(path, TRUSTED, demanded=True)
+    assert (report.ok, codes(report)) == (True, [])
+    assert (report.key, report.trusted) == (str(KEY.verifier), True)
+    assert evidence_class(report) == ("AUTHORITATIVE", [])
+    assert path.stat().st_mode & 0o777 == 0o400
+    assert seal.seal_path(path).stat().st_mode & 0o777 == 0o400
+
+
+def test_a_seal_is_a_checkpoint_over_all_events_before_it(sealed: Sealed) -> None:
+    path = sealed()
+    with sqlite3.connect(path) as c:
+        rows = c.execute("SELECT record FROM events ORDER BY seq").fetchall()
+    event = orjson.loads(rows[-1][0])
+    note = parse_note(event["note"])
+    point = Checkpoint.parse(note.text)
+    assert (point.origin, point.size, point.root.hex()) == ("p/t", len(rows) - 1, event["root"])
+    whole = Checkpoint.parse(parse_note(seal.seal_path(path).read_text()).text)
+    assert whole.file == seal.file_digest(path)
+
+
+def test_seals_come_every_so_many_exchanges_and_name_the_one_before(sealed: Sealed) -> None:
+    path = sealed(count=2 * seal.EVERY + 1)
+    with sqlite3.connect(path) as c:
+        events = [orjson.loads(row[0]) for row in c.execute("SELECT record FROM events ORDER BY seq")]
+    points = [Checkpoint.parse(parse_note(e["note"]).text) for e in events if e["type"] == "seal"]
+    assert len(points) >= 2  # exchanges come in batches, and a seal follows the batch
+    assert points[0].previous is None
+    assert all(point.previous for point in points[1:])
+    assert verify(path, TRUSTED).findings == []
+
+
+def test_an_untrusted_key_is_not_believed(sealed: Sealed) -> None:
+    path = sealed()
+    report = verify(path)
+    assert (report.ok, codes(report)) == (False, ["seal_untrusted"])
+    assert evidence_class(report)[0] is None
+    assert codes(verify(path, (SignerKey("p", b"x" * 32).verifier,))) == ["seal_untrusted"]
+
+
+def test_a_rewritten_and_rechained_tape_is_seen(sealed: Sealed) -> None:
+    path = sealed()
+
+    def change(c: sqlite3.Connection) -> None:
+        (record,) = c.execute("SELECT record FROM events WHERE seq=3").fetchone()
+        c.execute(
+            "UPDATE events SET record=? WHERE seq=3", (record.replace(b'"status":200', b'"status":201'),)
+        )
+        rechain(c)
+
+    rewrite(path, change)
+    assert codes(verify(path, TRUSTED)) == ["seal_invalid"]
+
+
+def test_a_seal_made_anew_by_a_stranger_is_seen(sealed: Sealed) -> None:
+    path = sealed(signer=SignerKey("p", b"f" * 32))
+    assert codes(verify(path, TRUSTED)) == ["seal_untrusted"]
+
+
+def test_a_cut_tape_is_seen_where_a_seal_is_demanded(sealed: Sealed) -> None:
+    path = sealed()
+    (last,) = sqlite3.connect(path).execute("SELECT max(seq) FROM events").fetchone()
+    for keep in range(last, 0, -1):
+        cut = path.with_name(f"cut{keep}.tape")
+        cut.write_bytes(path.read_bytes())
+        rewrite(cut, lambda c, keep=keep: c.execute("DELETE FROM events WHERE seq >= ?", (keep,)))
+        report = verify(cut, TRUSTED, demanded=True)
+        assert not report.ok, keep
+        assert "seal_required" in codes(report)
+
+
+def test_a_changed_file_is_seen_although_its_rows_are_the_same(sealed: Sealed) -> None:
+    path = sealed()
+    rewrite(path, lambda c: c.execute("VACUUM"))
+    assert codes(verify(path, TRUSTED)) == ["file_mismatch"]
+
+
+def test_another_tapes_seal_is_seen(sealed: Sealed) -> None:
+    one, two = sealed(), sealed(count=1, name="u")
+    target = seal.seal_path(one)
+    target.chmod(0o600)
+    target.write_bytes(seal.seal_path(two).read_bytes())
+    assert codes(verify(one, TRUSTED)) == ["seal_invalid"]
+    target.write_text("nonsense")
+    assert codes(verify(one, TRUSTED)) == ["seal_invalid"]
+    target.unlink()
+    assert codes(verify(one, TRUSTED)) == ["file_unsealed"]
+
+
+def test_a_session_left_open_makes_it_partial(sealed: Sealed) -> None:
+    report = verify(sealed(end=False), TRUSTED)
+    assert report.ok
+    assert evidence_class(report)[0] == "PARTIAL"
+
+
+# ---------------------------------------------------------------- sealing later
+
+
+def test_a_tape_without_a_seal_gets_one(sealed: Sealed) -> None:
+    path = sealed(signer=None)
+    assert codes(verify(path, TRUSTED)) == ["seal_missing"]
+    point = seal.seal_tape(path, KEY)
+    report = verify(path, TRUSTED, demanded=True)
+    assert (report.ok, codes(report)) == (True, [])
+    assert point.size == report.events - 1
+    with pytest.raises(TapeError, match="is sealed already"):
+        seal.seal_tape(path, KEY)
+
+
+def test_what_was_tampered_with_is_not_signed(sealed: Sealed) -> None:
+    path = sealed(signer=None)
+    rewrite(path, lambda c: c.execute("DELETE FROM events WHERE seq = 3"))
+    with pytest.raises(TapeTampered, match="is not what was recorded"):
+        seal.seal_tape(path, KEY)
+    assert "seal_missing" in codes(verify(path, TRUSTED))
+
+
+# ---------------------------------------------------------------- proofs
+
+
+def test_every_event_is_proven_without_the_tape(sealed: Sealed) -> None:
+    path = sealed()
+    with TapeReader.open(path) as reader:
+        count = len(list(reader._events("SELECT seq, session, record, hash FROM events")))
+    for seq in range(count - 1):
+        found = check(prove(path, seq), TRUSTED)
+        assert (found.index, found.event["seq"], found.checkpoint.origin) == (seq, seq, "p/t")
+    with pytest.raises(TapeIncomplete, match="no seal over event"):
+        prove(path, count - 1)
+    with pytest.raises(TapeIncomplete, match="found no event 99"):
+        prove(path, 99)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("index 3", "index 2"),
+        lambda text: text.replace("index 3", "index 03"),
+        lambda text: text.replace("extra ", "other "),
+        lambda text: text.replace("c2sp.org/tlog-proof@v1", "c2sp.org/tlog-proof@v2"),
+        lambda text: text.replace("\n\n", "\nAAAA\n\n", 1),
+        lambda text: "\n".join(line for at, line in enumerate(text.split("\n")) if at != 3),
+        lambda text: (
+            text.replace("\np/t\n", "\np/u\n") if "\np/t\n" in text else text.replace("p/t\n", "p/u\n")
+        ),
+        lambda text: text[:-1],
+        lambda text: "",
+    ],
+)
+def test_a_changed_proof_proves_nothing(sealed: Sealed, change) -> None:
+    text = prove(sealed(), 3)
+    assert check(text, TRUSTED)
+    with pytest.raises(TapeTampered, match="the proof does not hold"):
+        check(change(text), TRUSTED)
+
+
+def test_a_proof_under_a_key_that_nobody_trusts(sealed: Sealed) -> None:
+    text = prove(sealed(), 3)
+    with pytest.raises(TapeTampered, match="no trusted key"):
+        check(text, ())
+
+
+def test_no_changed_byte_of_a_proof_or_a_seal_is_accepted(sealed: Sealed) -> None:
+    text = prove(sealed(), 2).encode()
+    accepted = []
+    for at in range(len(text)):
+        for bit in (1, 32):
+            changed = bytearray(text)
+            changed[at] ^= bit
+            try:
+                check(changed.decode("utf-8", "replace"), TRUSTED)
+            except TapeTampered:
+                continue
+            accepted.append((at, bit))
+    assert accepted == []
+
+
+# ---------------------------------------------------------------- salvage
+
+
+def test_the_sound_prefix_is_saved(sealed: Sealed, tmp_path: Path) -> None:
+    path = sealed()
+    whole = salvage(path, tmp_path / "copy.tape")
+    assert (whole.reason, whole.events) == (None, verify(path, TRUSTED).events)
+    assert codes(verify(tmp_path / "copy.tape", TRUSTED)) == ["file_unsealed"]
+
+    rewrite(path, lambda c: c.execute("UPDATE events SET record = CAST(record || ' ' AS BLOB) WHERE seq = 7"))
+    cut = salvage(path, tmp_path / "cut.tape")
+    assert cut.events == 7
+    assert cut.reason == "event 7 is not what was recorded"
+    report = verify(tmp_path / "cut.tape", TRUSTED)
+    assert report.ok
+    assert set(codes(report)) <= {"session_open", "exchange_open", "seal_missing"}
+
+
+def test_a_lost_body_ends_the_prefix(sealed: Sealed, tmp_path: Path) -> None:
+    path = sealed()
+    rewrite(path, lambda c: c.execute("DELETE FROM blobs WHERE rowid = 2"))
+    done = salvage(path, tmp_path / "cut.tape")
+    assert done.reason == f"the body of event {done.events} is missing or changed"
+    assert verify(tmp_path / "cut.tape").ok
+
+
+def test_nothing_sound_at_all(sealed: Sealed, tmp_path: Path) -> None:
+    path = sealed()
+    rewrite(path, lambda c: c.execute("DELETE FROM events WHERE seq = 0"))
+    with pytest.raises(TapeTampered, match="nothing can be saved: event 0 is missing"):
+        salvage(path, tmp_path / "cut.tape")
+    assert not (tmp_path / "cut.tape").exists()
