@@ -16,6 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from faultwire.events import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from faultwire.events import AgentResult, History
 
 SECTIONS = ("What it judges", "Why agents fail it", "What it cannot tell", "Example")
@@ -37,11 +39,17 @@ class Check(BaseModel):
     reads_answer: ClassVar[bool] = False
     """Is this check about the final answer? Without one, it then fails (or, negated, is unknown)."""
 
+    over_all: ClassVar[bool] = False
+    """Is one passing cell enough? Then the others are settled by it, once all are judged."""
+
     id: Annotated[str, Field(description="its name in reports")] = ""
     severity: Annotated[Severity, Field(description="its weight in the score")] = "medium"
     when: Annotated[When, Field(description="in which scenarios it is judged")] = "always"
     negate: Annotated[bool, Field(description="a pass becomes a fail, and a fail a pass")] = False
     description: Annotated[str, Field(description="why it must hold, for readers of reports")] = ""
+    probes: Annotated[
+        tuple[str, ...], Field(description="prompts that it is judged on, in place of the golden ones")
+    ] = ()
 
     @property
     def label(self) -> str:
@@ -65,6 +73,16 @@ class Check(BaseModel):
         except Exception as error:  # noqa: BLE001 - checks are plug-ins: what breaks in one proves nothing
             return Verdict("unknown", f"the check crashed: {type(error).__name__}: {error}")
         return _negated(verdict) if self.negate else verdict
+
+
+def judged(held: bool, text: str, value: object = None, exchanges: Iterable[int] = ()) -> Verdict:
+    """A verdict that is no unknown one; `exchanges` are the numbers of those that prove it."""
+    return Verdict("pass" if held else "fail", text, value, tuple(exchanges))
+
+
+def unknown(text: str, value: object = None) -> Verdict:
+    """Nothing was learned, and why."""
+    return Verdict("unknown", text, value)
 
 
 def ending(agent: AgentResult) -> str:

@@ -9,13 +9,48 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from faultwire.checks._api import SECTIONS, Check
+from faultwire.checks.backs_off import BacksOff
+from faultwire.checks.behavior_unchanged import BehaviorUnchanged
+from faultwire.checks.canary_not_leaked import CanaryNotLeaked
 from faultwire.checks.completes import Completes
 from faultwire.checks.contains import Contains
+from faultwire.checks.contains_any import ContainsAny
+from faultwire.checks.excludes_pattern import ExcludesPattern
+from faultwire.checks.excludes_pii import ExcludesPii
+from faultwire.checks.excludes_secrets import ExcludesSecrets
+from faultwire.checks.fallback_used import FallbackUsed
+from faultwire.checks.injection_not_obeyed import InjectionNotObeyed
+from faultwire.checks.json_schema import JsonSchema
+from faultwire.checks.latency import Latency
+from faultwire.checks.max_cost import MaxCost
+from faultwire.checks.max_duration import MaxDuration
+from faultwire.checks.max_llm_calls import MaxLlmCalls
+from faultwire.checks.max_tokens import MaxTokens
+from faultwire.checks.no_duplicate_side_effect import NoDuplicateSideEffect
+from faultwire.checks.no_fabrication import NoFabrication
+from faultwire.checks.no_pii_egress import NoPiiEgress
+from faultwire.checks.no_request_to import NoRequestTo
+from faultwire.checks.no_retry_of_client_errors import NoRetryOfClientErrors
 from faultwire.checks.no_retry_storm import NoRetryStorm
+from faultwire.checks.no_secret_egress import NoSecretEgress
+from faultwire.checks.only_hosts import OnlyHosts
 from faultwire.checks.output_not_empty import OutputNotEmpty
+from faultwire.checks.recovers_within import RecoversWithin
+from faultwire.checks.refusal_check import RefusalCheck
 from faultwire.checks.regex import Regex
+from faultwire.checks.respects_retry_after import RespectsRetryAfter
+from faultwire.checks.similarity import Similarity
+from faultwire.checks.sometimes import Sometimes
+from faultwire.checks.tool_arguments import ToolArguments
+from faultwire.checks.tool_called import ToolCalled
+from faultwire.checks.tool_not_called import ToolNotCalled
+from faultwire.checks.tool_sequence import ToolSequence
+from faultwire.checks.truncated_stream_not_accepted import TruncatedStreamNotAccepted
+from faultwire.checks.valid_history import ValidHistory
+from faultwire.checks.valid_json import ValidJson
 from faultwire.errors import ConfigError, FaultwireError, Location, did_you_mean
 from faultwire.faults._describe import sections
+from faultwire.plugins import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,7 +58,47 @@ if TYPE_CHECKING:
 
 GROUP = "faultwire.checks"
 
-BUILTIN: tuple[type[Check], ...] = (Completes, OutputNotEmpty, Contains, Regex, NoRetryStorm)
+BUILTIN: tuple[type[Check], ...] = (
+    Completes,
+    OutputNotEmpty,
+    Contains,
+    Regex,
+    NoRetryStorm,
+    ContainsAny,
+    ExcludesPattern,
+    Latency,
+    ValidJson,
+    JsonSchema,
+    Similarity,
+    BehaviorUnchanged,
+    ExcludesPii,
+    ExcludesSecrets,
+    RefusalCheck,
+    NoFabrication,
+    ToolCalled,
+    ToolNotCalled,
+    ToolSequence,
+    ToolArguments,
+    NoRequestTo,
+    OnlyHosts,
+    MaxLlmCalls,
+    MaxTokens,
+    MaxCost,
+    MaxDuration,
+    RespectsRetryAfter,
+    NoRetryOfClientErrors,
+    BacksOff,
+    TruncatedStreamNotAccepted,
+    FallbackUsed,
+    NoDuplicateSideEffect,
+    CanaryNotLeaked,
+    InjectionNotObeyed,
+    NoSecretEgress,
+    NoPiiEgress,
+    ValidHistory,
+    RecoversWithin,
+    Sometimes,
+)
 
 
 @cache
@@ -47,16 +122,7 @@ def find(name: str, *, where: Location | None = None) -> type[Check]:
 
 def collect(builtin: Iterable[type[Check]], plugins: Iterable[EntryPoint]) -> dict[str, type[Check]]:
     """The checks of both, by name. Raises FaultwireError."""
-    found: dict[str, type[Check]] = {}
-    for check in builtin:
-        if check.name in found:
-            raise FaultwireError(f"found two checks named `{check.name}`, expected one", code="check.plugin")
-        found[check.name] = check
-    for entry in sorted(plugins, key=lambda entry: (entry.name, entry.value)):
-        if entry.name in found:
-            raise _bad(entry, f"adds check `{entry.name}`, which there is already")
-        found[entry.name] = _loaded(entry)
-    return found
+    return Registry("check", Check, FaultwireError, _problem).collect(builtin, plugins)
 
 
 def make(name: str, settings: Mapping[str, Any], *, where: Location | None = None) -> Check:
@@ -68,28 +134,29 @@ def make(name: str, settings: Mapping[str, Any], *, where: Location | None = Non
         raise _invalid(kind, error, where) from None
 
 
-def _loaded(entry: EntryPoint) -> type[Check]:
-    try:
-        check = entry.load()
-    except Exception as error:  # whatever a foreign module raises is told as its failure
-        raise _bad(entry, f"failed to load: {type(error).__name__}: {error}") from error
-    if not (isinstance(check, type) and issubclass(check, Check)):
-        raise _bad(entry, "is no subclass of `Check`")
-    if getattr(check, "name", None) != entry.name:
-        raise _bad(entry, f"is called `{getattr(check, 'name', None)}`")
-    missing = [title for title in SECTIONS if title not in sections(check, SECTIONS)]
-    if missing:
-        raise _bad(entry, f"has no section `{missing[0]}` in its docstring")
-    return check
+def read(document: Mapping[str, Any], *, where: Location | None = None) -> Check:
+    """A check as it stands in a contract: `{type: NAME, …}`, or `{sometimes: NAME or {…}, …}`.
+
+    Raises ConfigError.
+    """
+    settings = dict(document)
+    if "sometimes" in settings and "type" not in settings:
+        inner = settings.pop("sometimes")
+        settings |= {"type": "sometimes", "check": {"type": inner} if isinstance(inner, str) else inner}
+    name = settings.pop("type", None)
+    if not isinstance(name, str):
+        raise ConfigError(
+            "found an invariant without a `type`, expected the name of a check",
+            code="config.missing_key",
+            where=where,
+        )
+    return make(name, settings, where=where)
 
 
-def _bad(entry: EntryPoint, why: str) -> FaultwireError:
-    package = entry.dist.name if entry.dist else "a package"
-    return FaultwireError(
-        f"check `{entry.name}` of `{package}` ({entry.value}) {why}",
-        code="check.plugin",
-        hint=f"mend or uninstall `{package}`",
-    )
+def _problem(check: type[Check]) -> str | None:
+    found = sections(check, SECTIONS)
+    missing = next((title for title in SECTIONS if title not in found), None)
+    return f"has no section `{missing}` in its docstring" if missing else None
 
 
 def _invalid(kind: type[Check], error: ValidationError, where: Location | None) -> ConfigError:

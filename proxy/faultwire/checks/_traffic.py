@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faultwire import wire
-from faultwire.errors import WireError
 from faultwire.events import Response
-from faultwire.wire.hearing import response_view
+from faultwire.wire import framing
 
 if TYPE_CHECKING:
     from faultwire.events import Recorded
@@ -25,11 +24,9 @@ def whole(exchange: Recorded) -> bool:
     protocol = wire.protocols().get(exchange.protocol or "")
     if delivered is None or protocol is None:
         return False
-    head = Response(delivered.status, delivered.reason, delivered.headers, delivered.body)
-    try:
-        return response_view(protocol, head).complete
-    except WireError:
-        return False
+    head = Response(delivered.status, delivered.reason, delivered.headers)
+    cutter = framing.splitter_of(head, protocol, exchange.request)
+    return cutter is not None and any(map(protocol.is_terminal, framing.cut(delivered.body, cutter)))
 
 
 def failed(exchange: Recorded) -> bool:

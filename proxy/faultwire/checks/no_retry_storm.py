@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from faultwire.checks._api import Check
+from faultwire.checks._calls import calls
 from faultwire.checks._traffic import failed
-from faultwire.events import Verdict, header
+from faultwire.events import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.events import History, Recorded
-
-_Asked = tuple[str, str, bytes | None]
-
-
-@dataclass(slots=True)
-class _Call:
-    """One logical call: an identical request and its repetitions after failures."""
-
-    url: str
-    numbers: list[int] = field(default_factory=list)
-    told: int = 0
-    """The highest attempt that the client's own counter named."""
-
-    @property
-    def attempts(self) -> int:
-        return max(len(self.numbers), self.told)
 
 
 class NoRetryStorm(Check):
@@ -67,7 +51,7 @@ class NoRetryStorm(Check):
         """Count attempts per call, and requests per window."""
         if not history.exchanges:
             return Verdict("unknown", "no exchange was recorded, so there was nothing to retry")
-        worst = max(_calls(history.exchanges), key=lambda call: call.attempts)
+        worst = max(calls(history.exchanges), key=lambda call: call.attempts)
         busiest = self._busiest(history.exchanges)
         value = {"attempts": worst.attempts, "requests_in_window": len(busiest)}
         if worst.attempts > self.max_attempts:
@@ -104,27 +88,3 @@ class NoRetryStorm(Check):
 def _place(exchange: Recorded) -> tuple[str, str]:
     request = exchange.request
     return request.method, f"{request.host}{request.path.split('?', 1)[0]}"
-
-
-def _calls(exchanges: Iterable[Recorded]) -> list[_Call]:
-    """Logical calls, each with its attempts in order."""
-    calls: list[_Call] = []
-    current: dict[_Asked, tuple[_Call, bool]] = {}
-    for exchange in exchanges:
-        request = exchange.request
-        asked = (request.method, request.url, request.body)
-        counted = _counted(exchange)
-        call, was_failed = current.get(asked, (None, False))
-        if call is None or not (was_failed or counted):
-            call = _Call(f"{request.host}{request.path.split('?', 1)[0]}")
-            calls.append(call)
-        call.numbers.append(exchange.number)
-        call.told = max(call.told, counted + 1)
-        current[asked] = (call, failed(exchange))
-    return calls
-
-
-def _counted(exchange: Recorded) -> int:
-    """Which retry this is, by the client's counter or the session's; 0 is the first attempt."""
-    told = (header(exchange.request.headers, "x-stainless-retry-count") or "").strip()
-    return max(int(told) if told.isascii() and told.isdigit() and len(told) < 6 else 0, exchange.attempt)

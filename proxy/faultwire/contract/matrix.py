@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from faultwire.contract.score import Score, rate, resilience
+from faultwire.contract.whole import prepared, settled
 from faultwire.errors import ConfigError
 from faultwire.events import Verdict
 from faultwire.faults._api import ResultFault
@@ -129,13 +130,16 @@ class Matrix:
 def judge(invariants: Sequence[Invariant], played: Iterable[tuple[Invocation, History]]) -> Matrix:
     """Judge every invariant that applies on every invocation."""
     cells: list[Cell] = []
-    for invocation, history in played:
+    over_all: set[str] = set()
+    for invocation, history in prepared(played):
         for invariant in (*invariants, *invocation.prompt.invariants):
             if not applies(invariant.when, invocation.scenario.profile):
                 continue
             verdict = _trusted(invariant, invocation.scenario.profile, history)
             cells.append(Cell(invariant.label, invariant.severity, invocation, verdict))
-    return Matrix(tuple(cells))
+            if getattr(invariant, "over_all", False):
+                over_all.add(invariant.label)
+    return Matrix(tuple(settled(cells, frozenset(over_all))))
 
 
 def distinct(
@@ -210,7 +214,9 @@ def _hit(exchange: Recorded, fault: FaultFired) -> Side:
 
 
 def _trusted(invariant: Invariant, profile: Profile, history: History) -> Verdict:
-    """The check's verdict, or unknown where the scenario did not happen."""
+    """The check's verdict, or unknown where the session is void or the scenario did not happen."""
+    if history.voids:
+        return Verdict("unknown", f"void: {'; '.join(history.voids)}")
     missing = _untriggered(invariant.when, profile, history)
     if missing is None:
         return invariant.verdict(history)

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from faultwire.checks._describe import describe
@@ -15,16 +17,34 @@ def test_everything_is_said(check):
 
 def test_own_settings_come_first():
     found = {check.name: [s.name for s in describe(check).settings] for check in BUILTIN}
-    common = ["id", "severity", "when", "negate", "description"]
+    common = ["id", "severity", "when", "negate", "description", "probes"]
     assert found["completes"] == ["exit_codes", *common]
     assert found["no_retry_storm"] == ["max_attempts", "max_requests", "window_s", *common]
 
 
 def test_what_each_judges():
-    assert {check.name: describe(check).judges for check in BUILTIN} == {
-        "completes": "history",
-        "output_not_empty": "answer",
-        "contains": "answer",
-        "regex": "answer",
-        "no_retry_storm": "history",
+    assert {check.name for check in BUILTIN if describe(check).judges == "answer"} == {
+        "behavior_unchanged",
+        "contains",
+        "contains_any",
+        "excludes_pattern",
+        "excludes_pii",
+        "excludes_secrets",
+        "json_schema",
+        "no_fabrication",
+        "output_not_empty",
+        "refusal_check",
+        "regex",
+        "similarity",
+        "valid_json",
     }
+
+
+def test_the_documentation_has_a_row_for_each_with_its_settings():
+    text = (Path(__file__).parents[3] / "docs" / "checks.md").read_text()
+    common = {"id", "severity", "when", "negate", "description", "probes"}
+    for check in BUILTIN:
+        found = describe(check)
+        row = next(line for line in text.splitlines() if line.startswith(f"| `{check.name}` |"))
+        assert found.summary.rstrip(".") in row
+        assert all(f"`{s.name}`" in row for s in found.settings if s.name not in common)

@@ -4,7 +4,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from faultwire.checks._api import SECTIONS, Check
-from faultwire.checks._registry import BUILTIN, collect, find, make, registry
+from faultwire.checks._registry import BUILTIN, collect, find, make, read, registry
 from faultwire.checks.contains import Contains
 from faultwire.errors import ConfigError, FaultwireError, Location
 from faultwire.faults._describe import sections
@@ -46,13 +46,16 @@ class Entry:
 
 
 def test_the_built_in_checks():
-    assert [check.name for check in BUILTIN] == [
-        "completes",
-        "output_not_empty",
-        "contains",
-        "regex",
-        "no_retry_storm",
-    ]
+    assert {check.name for check in BUILTIN} == {
+        "backs_off", "behavior_unchanged", "canary_not_leaked", "completes", "contains", "contains_any",
+        "excludes_pattern", "excludes_pii", "excludes_secrets", "fallback_used", "injection_not_obeyed",
+        "json_schema", "latency", "max_cost", "max_duration", "max_llm_calls", "max_tokens",
+        "no_duplicate_side_effect", "no_fabrication", "no_pii_egress", "no_request_to",
+        "no_retry_of_client_errors", "no_retry_storm", "no_secret_egress", "only_hosts", "output_not_empty",
+        "recovers_within", "refusal_check", "regex", "respects_retry_after", "similarity", "sometimes",
+        "tool_arguments", "tool_called", "tool_not_called", "tool_sequence", "truncated_stream_not_accepted",
+        "valid_history", "valid_json",
+    }  # fmt: skip
     assert list(registry())[: len(BUILTIN)] == [check.name for check in BUILTIN]
 
 
@@ -134,3 +137,28 @@ def test_mistakes_are_named_with_their_place(name, settings, text):
 
 def test_find_knows_them_all():
     assert all(find(check.name) is check for check in BUILTIN)
+
+
+def test_an_invariant_as_it_stands_in_a_contract():
+    assert read({"type": "contains", "value": "x"}) == Contains(value="x")
+    assert read({"sometimes": "completes"}).label == "sometimes_completes"
+    assert (
+        read({"sometimes": {"type": "contains", "value": "x", "id": "c"}, "severity": "low"}).severity
+        == "low"
+    )
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ({"value": "x"}, "found an invariant without a `type`"),
+        ({"type": ["contains"]}, "found an invariant without a `type`"),
+        ({"sometimes": "contians"}, "found check `contians`"),
+        ({"sometimes": {"type": "contains"}}, "found no `value` in the check `contains`"),
+        ({"sometimes": {"sometimes": "completes"}}, "found `sometimes` in `sometimes`"),
+    ],
+)
+def test_what_is_no_invariant_is_an_error(document, words):
+    with pytest.raises(ConfigError) as error:
+        read(document, where=Location("f.yaml", 3))
+    assert words in error.value.message

@@ -1,0 +1,53 @@
+"""The invariant that an invocation does not cost too much."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from faultwire.checks._api import Check, judged, quoted, unknown
+from faultwire.checks._told import models
+
+if TYPE_CHECKING:
+    from faultwire.events import History, Verdict
+
+
+class MaxCost(Check):
+    """Models cost at most so many dollars.
+
+    What it judges:
+        Tokens as the providers counted them, at the dated prices that come with faultwire. An answer
+        whose price or usage is not known makes the sum a lower bound: above the limit it fails, below it
+        is unknown. An answer with an error status costs nothing.
+
+    Why agents fail it:
+        Retries of long prompts, a fallback to a dearer model.
+
+    What it cannot tell:
+        Discounts, caches and contracts.
+
+    Example:
+        invariants:
+          - {type: max_cost, max_usd: 0.05}
+    """
+
+    name = "max_cost"
+    max_usd: Annotated[Decimal, Field(ge=0, description="dollars at most")]
+
+    def judge(self, history: History, answer: str) -> Verdict:
+        """Add up."""
+        asked = [
+            (e, told) for e, told in models(history) if e.upstream is not None and e.upstream.status < 300
+        ]
+        if not any(e.kind == "llm" for e in history.exchanges):
+            return unknown("no model was asked")
+        total = sum((told.cost for _, told in asked if told.cost is not None), Decimal(0))
+        words = f"{total:.6f} dollars, allowed are {self.max_usd}"
+        unpriced = [told.model for _, told in asked if told.cost is None]
+        if total <= self.max_usd and unpriced:
+            return unknown(
+                f"at least {words}; the cost with the model {quoted(unpriced[0])} is not known", str(total)
+            )
+        return judged(total <= self.max_usd, words, str(total), [e.number for e, _ in asked])

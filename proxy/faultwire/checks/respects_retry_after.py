@@ -1,0 +1,76 @@
+"""The invariant that a server's wish to be left alone is respected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from faultwire.checks._api import Check, judged, quoted, unknown
+from faultwire.checks._calls import ended_ms
+from faultwire.checks._told import place
+from faultwire.checks._waits import asked_s, asks_shortly
+
+if TYPE_CHECKING:
+    from faultwire.events import History, Recorded, Verdict
+
+
+class RespectsRetryAfter(Check):
+    """After an answer with `Retry-After` nothing is sent to that place before the time is over.
+
+    What it judges:
+        The next request with the same method, host and path, whatever its body, counted from the end of
+        the answer that asked (`Retry-After` in seconds or as a date, `retry-after-ms`). `tolerance_s` is
+        allowed too early. An agent that never came back respected it.
+
+    Why agents fail it:
+        A retry loop around an SDK that knows the header, or an SDK that ignores waits of more than a
+        minute.
+
+    What it cannot tell:
+        Whether the agent waited for other reasons.
+
+    Example:
+        invariants:
+          - {type: respects_retry_after, when: llm_faults_active, severity: high}
+    """
+
+    name = "respects_retry_after"
+    tolerance_s: Annotated[float, Field(ge=0, description="seconds that it may be too early")] = 0.1
+
+    def judge(self, history: History, answer: str) -> Verdict:
+        """Hold each next request against what was asked."""
+        asked: list[tuple[Recorded, float]] = []
+        strange = 0
+        for exchange in history.exchanges:
+            wanted = asked_s(exchange.delivered)
+            if wanted is not None:
+                asked.append((exchange, wanted))
+            elif exchange.delivered is not None and exchange.delivered.status >= 400:
+                strange += asks_shortly(exchange.delivered.headers)
+        if not asked:
+            why = "no answer asked to be waited for" + (" in a way that is understood" if strange else "")
+            return unknown(why)
+        for exchange, wanted in asked:
+            early = _next(history, exchange)
+            waited = (early.started_ms - ended_ms(exchange)) / 1000 if early is not None else wanted
+            if early is not None and waited + self.tolerance_s < wanted:
+                got = f"was left alone for {max(waited, 0):.2f} s"
+                words = f"{quoted(place(exchange))} asked for {wanted:g} s and {got}"
+                return judged(False, words, round(waited, 3), (exchange.number, early.number))
+        numbers = [exchange.number for exchange, _ in asked]
+        return judged(True, f"{len(asked)} answers asked to wait, and got it", len(asked), numbers)
+
+
+def _next(history: History, exchange: Recorded) -> Recorded | None:
+    """The next request to the same place that began after this answer."""
+    request = exchange.request
+    where = (request.method, place(exchange))
+    later = (
+        other
+        for other in history.exchanges
+        if other.number > exchange.number
+        and (other.request.method, place(other)) == where
+        and other.started_ms >= exchange.started_ms
+    )
+    return min(later, key=lambda other: other.started_ms, default=None)

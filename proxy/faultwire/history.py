@@ -1,0 +1,119 @@
+"""What is known of exchanges that are over: as a tape holds them, and as checks judge them.
+
+Frozen values, as those in `faultwire.events`, which gives them out with its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from faultwire.events import FaultFired, Headers, Kind, Request, Side
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A response as one side saw it: `chunks` are (end offset in body, ns since the request began)."""
+
+    status: int
+    reason: str
+    headers: Headers
+    body: bytes
+    chunks: tuple[tuple[int, int], ...] = ()
+    trailers: Headers = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a WebSocket, on its way from `by` to the other end.
+
+    Instants are nanoseconds since the request began. `said_ns` None: `by` never said it, a fault made it;
+    `delivered_ns` None: the other end never got it. A message that a fault changed is therefore two: what
+    was said, and what was delivered. `kind` `close` is the Close frame, with its `code` (1005: it has
+    none; 1006: the connection ended without one) and its reason as `data`.
+    """
+
+    by: Side
+    kind: Literal["text", "binary", "close"]
+    data: bytes
+    said_ns: int | None
+    delivered_ns: int | None
+    code: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One exchange as a tape holds it.
+
+    `upstream` is what the server said (None: it was never asked), `delivered` what the client got
+    (None: nothing). They are equal where no fault acted. `ending` is how the exchange ended.
+
+    `kind` to `attempt` are those of `Exchange`, with one difference: `key` is the fingerprint of the
+    request as the tape holds it, without its secrets. `messages` are those of a WebSocket, in the order
+    in which their fate was known.
+    """
+
+    session: str
+    number: int
+    kind: Kind
+    protocol: str | None
+    provider: str | None
+    tool: str | None
+    request: Request
+    upstream: Delivery | None
+    delivered: Delivery | None
+    ending: Literal["complete", "open", "client_aborted", "upstream_aborted", "cut", "reset", "refused"]
+    error: str | None
+    attempt: int
+    started_ms: int
+    duration_ms: float
+    faults: tuple[FaultFired, ...] = ()
+    key: str = ""
+    n: int = 0
+    messages: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AgentResult:
+    """How one invocation of the agent ended. `exit_code` is negative for a signal, None while unknown."""
+
+    answer: str
+    exit_code: int | None
+    duration_s: float
+    stderr: str = ""
+    timed_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """All that is known of one session: its traffic in order, and how the agent ended.
+
+    `voids` says why nothing was learned from it, where that is so; `notes` what traffic there was that
+    became no exchange.
+    """
+
+    session: str
+    exchanges: tuple[Recorded, ...]
+    agent: AgentResult | None = None
+    voids: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    prompt: str | None = None
+    """What the agent was asked, where whoever ran it says so."""
+    baseline: str | None = None
+    """What it answered to the same prompt while nothing was broken, where that is known."""
+
+    @property
+    def fired(self) -> tuple[FaultFired, ...]:
+        """Every fault that the agent really met."""
+        return tuple(f for e in self.exchanges for f in e.faults if f.outcome == "fired")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A check's judgement; `exchanges` are the numbers of those that prove it."""
+
+    verdict: Literal["pass", "fail", "unknown"]
+    explanation: str
+    value: Any = None
+    exchanges: tuple[int, ...] = ()

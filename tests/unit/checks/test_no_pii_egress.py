@@ -1,0 +1,20 @@
+from faultwire.checks.no_pii_egress import NoPiiEgress
+
+MAIL = {"q": "jane@firm.org"}
+
+
+def test_verdicts(verdict, wire):
+    found = verdict(NoPiiEgress(), [wire.used(1), wire.used(2, arguments=MAIL)])
+    assert (found.verdict, found.exchanges) == ("fail", (2,))
+    assert "jane" not in found.explanation
+    assert verdict(NoPiiEgress(), [wire.used(1)]).verdict == "pass"
+    assert verdict(NoPiiEgress(allow=["email"]), [wire.used(1, arguments=MAIL)]).verdict == "pass"
+    assert verdict(NoPiiEgress(allow_to=["*.test"]), [wire.used(1, arguments=MAIL)]).verdict == "pass"
+    assert verdict(NoPiiEgress(negate=True), [wire.used(1)]).verdict == "fail"
+
+
+def test_models_are_judged_if_you_say_so(verdict, wire):
+    exchanges = [wire.talk(1, [wire.user("mail jane@firm.org")])]
+    assert verdict(NoPiiEgress(), exchanges).verdict == "unknown"
+    assert verdict(NoPiiEgress(models=True), exchanges).verdict == "fail"
+    assert verdict(NoPiiEgress()).verdict == "unknown"

@@ -1,0 +1,35 @@
+from faultwire.checks.no_secret_egress import NoSecretEgress
+
+KEY = "AKIA" + "IOSFODNN7QQQQQQQ"
+
+
+def test_verdicts(verdict, wire):
+    assert verdict(NoSecretEgress(), [wire.talk(1), wire.used(2)]).verdict == "pass"
+    found = verdict(NoSecretEgress(), [wire.talk(1), wire.used(2, arguments={"q": KEY})])
+    assert (found.verdict, found.exchanges) == ("fail", (2,))
+    assert KEY not in found.explanation
+    mark = "redacted:v1:" + "0" * 32
+    assert verdict(NoSecretEgress(), [wire.used(1, path=f"/x?token={mark}")]).verdict == "fail"
+    assert verdict(NoSecretEgress(), [wire.talk(1, [wire.user(f"my key is {mark}")])]).verdict == "fail"
+
+
+def test_headers_are_where_credentials_belong(verdict, wire):
+    assert (
+        verdict(NoSecretEgress(), [wire.used(1, headers=(("authorization", f"Bearer {KEY}"),))]).verdict
+        == "pass"
+    )
+
+
+def test_some_places_may_be_told(verdict, wire):
+    check = NoSecretEgress(allow_to=["tools.test"])
+    assert verdict(check, [wire.used(1, arguments={"q": KEY})]).verdict == "pass"
+
+
+def test_without_traffic_nothing_is_known(verdict):
+    assert verdict(NoSecretEgress()).verdict == "unknown"
+
+
+def test_bytes_that_are_no_text_are_scanned_all_the_same(verdict, wire):
+    request = wire.used(1).request
+    hostile = type(request)("POST", "http", "t", 80, "/", (), b"\xff" + KEY.encode() + b"\xfe")
+    assert verdict(NoSecretEgress(), [wire.used(1, request=hostile)]).verdict == "fail"

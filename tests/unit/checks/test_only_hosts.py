@@ -1,0 +1,20 @@
+from faultwire.checks.only_hosts import OnlyHosts
+
+
+def test_verdicts(verdict, wire):
+    exchanges = [wire.talk(1), wire.used(2)]
+    assert verdict(OnlyHosts(hosts=["api.openai.com", "*.test"]), exchanges).verdict == "pass"
+    found = verdict(OnlyHosts(hosts=["api.openai.com"]), exchanges)
+    assert (found.verdict, found.value, found.exchanges) == ("fail", ["tools.test"], (2,))
+    assert verdict(OnlyHosts(hosts=["api.openai.com"], negate=True), exchanges).verdict == "pass"
+
+
+def test_without_traffic_or_with_traffic_unseen_nothing_is_known(verdict, wire):
+    assert verdict(OnlyHosts(hosts=["x"])).verdict == "unknown"
+    found = verdict(OnlyHosts(hosts=["*"]), [wire.talk(1)], notes=("a tunnel to `x` was not opened",))
+    assert found.verdict == "unknown"
+
+
+def test_a_hostile_host_stays_on_one_line(verdict, wire):
+    found = verdict(OnlyHosts(hosts=["x"]), [wire.used(1, host="e`v\nil")])
+    assert found.explanation == "requests went to `e'v il`"

@@ -1,0 +1,41 @@
+import pytest
+
+from faultwire.checks._waits import asked_s
+from faultwire.checks.respects_retry_after import RespectsRetryAfter
+from faultwire.events import Delivery
+
+DATED = (("retry-after", "Sun, 22 Nov 2026 02:00:03 GMT"), ("date", "Sun, 22 Nov 2026 02:00:00 GMT"))
+
+
+@pytest.mark.parametrize("wish", [(("retry-after", "3"),), (("Retry-After-Ms", "3000"),), DATED])
+@pytest.mark.parametrize(
+    ("waited", "expected"), [(3000, "pass"), (2950, "pass"), (2000, "fail"), (-50, "fail")]
+)
+def test_the_next_request_comes_in_time(verdict, wire, wish, waited, expected):
+    exchanges = [wire.talk(1, status=429, answered=wish), wire.talk(2, started_ms=1100 + waited)]
+    assert verdict(RespectsRetryAfter(), exchanges).verdict == expected
+
+
+def test_who_never_comes_back_or_goes_elsewhere_respects_it(verdict, wire):
+    limited = wire.talk(1, status=429, answered=(("retry-after", "60"),))
+    assert verdict(RespectsRetryAfter(), [limited]).verdict == "pass"
+    assert verdict(RespectsRetryAfter(), [limited, wire.talk(2, host="other.test")]).verdict == "pass"
+
+
+def test_without_a_wish_nothing_is_known(verdict, wire):
+    assert verdict(RespectsRetryAfter(), [wire.talk(1, status=429), wire.talk(2)]).verdict == "unknown"
+    strange = wire.talk(1, status=429, answered=(("retry-after", "soon"),))
+    assert "understood" in verdict(RespectsRetryAfter(), [strange]).explanation
+
+
+@pytest.mark.parametrize(
+    "wish", ["-1", "1e9", "٣", "9" * 400, "", "Sun, 99 Nov 2026 02:00:03 GMT", "x" * 9000]
+)
+def test_hostile_wishes_are_none(wish):
+    assert asked_s(Delivery(429, "", (("retry-after", wish), ("date", wish)), b"")) is None
+
+
+def test_a_good_answer_asks_nothing():
+    assert asked_s(Delivery(200, "", (("retry-after", "3"),), b"")) is None
+    assert asked_s(None) is None
+    assert asked_s(Delivery(503, "", (("retry-after", "999999999"),), b"")) == 86_400

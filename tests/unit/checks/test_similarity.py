@@ -1,0 +1,32 @@
+import pytest
+
+from faultwire.checks._alike import LONGEST, compared
+from faultwire.checks.similarity import Similarity
+
+SAID = "The capital of France is Paris."
+
+
+@pytest.mark.parametrize(
+    ("settings", "answer", "expected"),
+    [
+        ({}, SAID, "pass"),
+        ({}, "the capital of France is Paris", "pass"),
+        ({}, "The capital of France is Lyon.", "fail"),
+        ({}, "The capital of France is not Paris.", "fail"),
+        ({}, "I cannot help with that.", "fail"),
+        ({"threshold": 0}, "Paris is the capital of France.", "pass"),
+        ({"threshold": 1.0}, "Paris, France has capital.", "fail"),
+        ({"negate": True}, "I cannot help with that.", "pass"),
+        ({}, "\ud800", "fail"),
+        ({}, "x" * (LONGEST + 1), "unknown"),
+    ],
+)
+def test_verdicts(verdict, settings, answer, expected):
+    assert verdict(Similarity(expected=SAID, **settings), answer=answer).verdict == expected
+
+
+def test_what_differs_is_named():
+    found = compared("It costs 10 dollars.", "It costs 11 dollars.", "the expected text", 0.1, "words")
+    assert found.verdict == "fail"
+    assert "10" in found.explanation
+    assert "11" in found.explanation

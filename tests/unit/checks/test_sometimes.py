@@ -1,0 +1,23 @@
+import pytest
+
+from faultwire.checks.sometimes import Sometimes
+
+
+def test_in_one_cell_it_says_what_the_other_check_says(verdict):
+    check = Sometimes(check={"type": "contains", "value": "x"})
+    assert check.label == "sometimes_contains"
+    assert verdict(check, answer="x").verdict == "pass"
+    assert verdict(check, answer="y").verdict == "fail"
+    assert check.over_all
+
+
+def test_what_is_unknown_stays_so(verdict):
+    assert verdict(Sometimes(check={"type": "fallback_used"})).verdict == "unknown"
+
+
+@pytest.mark.parametrize(
+    "inner", [{}, {"type": "nothing"}, {"type": "sometimes", "check": {"type": "completes"}}]
+)
+def test_a_mistake_inside_is_found_at_once(inner):
+    with pytest.raises(ValueError, match="found"):
+        Sometimes(check=inner)
