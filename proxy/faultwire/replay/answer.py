@@ -1,0 +1,87 @@
+"""What a recorded exchange answered, ready to be said again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from faultwire.events import header
+from faultwire.tape.redact_codec import Opaque, pack, unpack
+
+if TYPE_CHECKING:
+    from faultwire.events import Delivery, Headers, Message, Recorded
+    from faultwire.replay.rebind import Rebinder
+
+Ends = Literal["complete", "cut", "reset", "aborted"]
+"""Whole; closed or reset by a fault; lost on the way."""
+
+_ENDS: dict[str, Ends] = {"complete": "complete", "refused": "complete", "cut": "cut", "reset": "reset"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response in pieces: `chunks` are bytes and nanoseconds since the request began. `status` 0: not
+    even a head came."""
+
+    status: int
+    reason: str
+    headers: Headers
+    chunks: tuple[tuple[bytes, int], ...]
+    trailers: Headers
+    ends: Ends
+    ended_ns: int
+    messages: tuple[Message, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the body."""
+        return sum(len(data) for data, _ in self.chunks)
+
+
+def answer_of(recorded: Recorded, rebinder: Rebinder | None = None, *, upstream: bool = False) -> Answer:
+    """What the agent got then; or, with `upstream`, what the server said, if it was asked.
+
+    Raises TapeError where the tape lacks the body.
+    """
+    found = recorded.delivered
+    if upstream and recorded.upstream is not None:
+        found = recorded.upstream
+    ends = _ENDS.get(recorded.ending, "aborted")
+    if recorded.ending == "upstream_aborted" and recorded.upstream is None and found is not None:
+        ends = "complete"  # a whole answer of ours told the agent that nobody answered
+    ended_ns = int(recorded.duration_ms * 1e6)
+    if found is None:
+        lost: Ends = "aborted" if ends == "complete" else ends
+        return Answer(0, "", (), (), (), lost, ended_ns)
+    chunks = _chunks(found, rebinder)
+    made = Answer(found.status, found.reason, found.headers, chunks, found.trailers, ends, ended_ns)
+    return replace(made, messages=recorded.messages)
+
+
+def _chunks(found: Delivery, rebinder: Rebinder | None) -> tuple[tuple[bytes, int], ...]:
+    body, chunks = found.body, found.chunks
+    ends = [end for end, _ in chunks] or [len(body)]
+    instants = [at_ns for _, at_ns in chunks] or [0]
+    if rebinder is not None:
+        told = body
+        body, ends = _rebound(body, ends, rebinder, header(found.headers, "content-encoding") or "")
+        rebinder.hear(live=body, recorded=told)
+    if ends[-1] < len(body):
+        ends[-1] = len(body)
+    starts = [0, *ends]
+    pieces = [(body[start:end], at) for start, end, at in zip(starts, ends, instants, strict=False)]
+    return tuple(piece for piece in pieces if piece[0])
+
+
+def _rebound(body: bytes, ends: list[int], rebinder: Rebinder, coding: str) -> tuple[bytes, list[int]]:
+    codings = tuple(name for name in (part.strip().lower() for part in coding.split(",")) if name)
+    codings = tuple(name for name in codings if name != "identity")
+    if not codings:
+        return rebinder.live(body, ends)
+    try:
+        plain = unpack(body, codings)
+        new, _ = rebinder.live(plain, [])
+        out = body if new == plain else pack(new, codings)
+    except Opaque:
+        return body, ends
+    return out, [end * len(out) // max(len(body), 1) for end in ends]

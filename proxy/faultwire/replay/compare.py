@@ -1,0 +1,146 @@
+"""Two tapes side by side: what differs first, and which places differ in every run.
+
+Calls are paired as a replay would pair them: by what they ask, in any order between different calls.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from faultwire.replay.answer import answer_of
+from faultwire.replay.diverge import (
+    DIFFERENCES,
+    Difference,
+    Divergence,
+    content,
+    counted,
+    diagnose,
+    differences,
+    dotted,
+    excerpts,
+    name,
+    near,
+)
+from faultwire.replay.match import Index, Missed
+from faultwire.replay.minted import only_minted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from faultwire.events import Path, Recorded
+    from faultwire.replay.asked import Asked
+    from faultwire.replay.match import Entry
+
+MANY = 12
+"""Calls that differ in more places than this are two calls, not one that varies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How far two tapes agree. `same` counts the calls before the first divergence."""
+
+    same: int
+    divergence: Divergence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A mask, how many calls differ there, an example, and whether only minted values do."""
+
+    mask: str
+    calls: int
+    recorded: str
+    asked: str
+    minted: bool
+
+
+def compare(one: Index, other: Iterable[Recorded]) -> Compared:
+    """The first call of `other` that was not asked, or not answered so, on the tape of `one`; else the first
+    that only `one` has."""
+    same = 0
+    for recorded in other:
+        found = one.take(one.ask(recorded.request))
+        if isinstance(found, Missed):
+            return Compared(same, diagnose(one, found))
+        answered = _answers(found, recorded)
+        if answered is not None:
+            return Compared(same, answered)
+        same += 1
+    left = one.expected
+    if left is None:
+        return Compared(same)
+    request = left.recorded.request
+    only = f"only the first tape has {name(left)}"
+    return Compared(same, Divergence("missing call", request.method, request.url, only, name(left)))
+
+
+def _answers(entry: Entry, recorded: Recorded) -> Divergence | None:
+    """Where the same call was answered otherwise."""
+    one, other = answer_of(entry.recorded), answer_of(recorded)
+    bodies = [b"".join(data for data, _ in answer.chunks) for answer in (one, other)]
+    if one.status == other.status and one.ends == other.ends and bodies[0] == bodies[1]:
+        return None
+    old, new = (
+        {"status": answer.status, "ends": answer.ends, **content(body, "")}
+        for answer, body in zip((one, other), bodies, strict=True)
+    )
+    places = differences(old, new)
+    told = tuple(Difference(dotted(path), *excerpts(a, b)) for path, a, b in places[:DIFFERENCES])
+    volatile = all(only_minted(a, b) for _, a, b in places)
+    request = recorded.request
+    reason = f"the answer differs from that to {name(entry)}" + (f" in `{told[0].path}`" if told else "")
+    return Divergence(
+        "volatile value" if volatile else "other answer",
+        request.method,
+        request.url,
+        reason,
+        name(entry),
+        told,
+    )
+
+
+def learn(one: Index, other: Iterable[Recorded]) -> list[Proposal]:
+    """Masks for the places in which calls of two runs of the same agent differ, the most frequent first."""
+    calls: Counter[str] = Counter()
+    first: dict[str, tuple[str, str]] = {}
+    minted: dict[str, bool] = {}
+    for recorded in other:
+        wanted = one.ask(recorded.request)
+        found = one.take(wanted)
+        if not isinstance(found, Missed) or found.why != "unknown":
+            continue
+        varied = _varied(one, wanted)
+        if varied is None:
+            continue
+        entry, places = varied
+        one.use(entry)
+        seen = set()
+        for path, old, new in places:
+            mask = _mask(wanted, path)
+            if mask is None:
+                continue
+            first.setdefault(mask, excerpts(old, new))
+            minted[mask] = minted.get(mask, True) and only_minted(old, new)
+            seen.add(mask)
+        calls.update(seen)
+    return [Proposal(mask, count, *first[mask], minted[mask]) for mask, count in calls.most_common()]
+
+
+def _varied(index: Index, wanted: Asked) -> tuple[Entry, list[tuple[Path, object, object]]] | None:
+    found = [(entry, counted(wanted, places)) for entry, places in near(index, wanted) if not entry.used]
+    found = [one for one in found if 0 < len(one[1]) <= MANY]
+    return min(found, key=lambda one: len(one[1])) if found else None
+
+
+def _mask(wanted: Asked, path: Path) -> str | None:
+    """A place as a mask: every element of a list alike. None where a mask cannot name it."""
+    request = wanted.request
+    place = request.host.lower() + request.path.partition("?")[0]
+    if path[:1] != ("$",) or len(path) < 2:
+        return None
+    parts = ["*" if isinstance(part, int) else part for part in path]
+    if any(set(part) & set(" .\t\r\n") or not part for part in parts):
+        return None
+    return f"{place} {'.'.join(parts)}"

@@ -1,0 +1,172 @@
+"""Which recorded exchange answers a request: the next one that asked the same.
+
+The first that was recorded under a fingerprint answers the first that asks it, then the next; none
+answers twice unless `reuse` says so. Between fingerprints order is free, because agents ask several
+things at once, unless `strict_order` demands the recorded one.
+
+A secret is compared as its placeholder. One that the tape does not know (another project's key made the
+tape, or the agent now has another secret) may stand for one of the tape's, always for the same one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Literal
+
+from faultwire.replay.asked import Asked, asked
+from faultwire.replay.mask import Masks
+from faultwire.replay.sketch import sketch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from faultwire.events import Recorded, Request
+    from faultwire.replay.asked import Place
+
+Why = Literal["unknown", "exhausted", "order"]
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """One recorded exchange in the index; `at` is its place on the tape, counted from 0."""
+
+    at: int
+    recorded: Recorded
+    place: Place
+    key: str
+    blind: str
+    secrets: tuple[str, ...]
+    sketch: frozenset[int]
+    body: bytes
+    """SHA-256 of the request's body."""
+    used: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """No recorded exchange answers. `like` is the one that would have, were it its turn."""
+
+    asked: Asked
+    why: Why
+    like: Entry | None = None
+
+
+class Index:
+    """The exchanges of a tape by what they asked. Reads every request once, and no answer."""
+
+    def __init__(
+        self,
+        recorded: Iterable[Recorded],
+        masks: Masks | None = None,
+        *,
+        strict_order: bool = False,
+        reuse: bool = False,
+    ) -> None:
+        self.masks = masks or Masks()
+        self.entries: list[Entry] = []
+        self.by_place: dict[Place, list[Entry]] = {}
+        self.strict_order, self._reuse = strict_order, reuse
+        self._queues: dict[str, deque[Entry]] = {}
+        self._known: dict[str, list[Entry]] = {}
+        self._secrets: set[str] = set()
+        self._stands_for: dict[str, str] = {}
+        self._stood_for: dict[str, str] = {}
+        self._next = 0
+        for exchange in recorded:
+            self._add(exchange)
+
+    def _add(self, recorded: Recorded) -> None:
+        found = asked(recorded.request, self.masks)
+        made = Entry(
+            at=len(self.entries),
+            recorded=recorded,
+            place=found.place,
+            key=found.key,
+            blind=found.blind,
+            secrets=found.secrets,
+            sketch=sketch(found.request),
+            body=sha256(found.request.body or b"").digest(),
+        )
+        self.entries.append(made)
+        self.by_place.setdefault(made.place, []).append(made)
+        self._queues.setdefault(made.blind, deque()).append(made)
+        self._known.setdefault(made.blind, []).append(made)
+        self._secrets.update(made.secrets)
+
+    # ------------------------------------------------------------ taking
+
+    def ask(self, request: Request) -> Asked:
+        """What a request without secrets asks, under this index's masks."""
+        return asked(request, self.masks)
+
+    def take(self, wanted: Asked) -> Entry | Missed:
+        """The exchange that answers, which is used up by this."""
+        found = self._first(wanted, self._queues.get(wanted.blind, ()))
+        if found is None:
+            return self._again(wanted)
+        if self.strict_order and found is not self.expected:
+            return Missed(wanted, "order", found)
+        self.use(found)
+        self._bind(wanted, found)
+        return found
+
+    def use(self, entry: Entry) -> None:
+        """Count an entry as asked for."""
+        entry.used += 1
+        queue = self._queues[entry.blind]
+        if queue[0] is entry:
+            queue.popleft()
+        elif entry in queue:
+            queue.remove(entry)
+
+    def _again(self, wanted: Asked) -> Entry | Missed:
+        known = [entry for entry in self._known.get(wanted.blind, ()) if self._agrees(wanted, entry)]
+        if not known:
+            return Missed(wanted, "unknown")
+        if not self._reuse:
+            return Missed(wanted, "exhausted", known[-1])
+        known[-1].used += 1
+        return known[-1]
+
+    def _first(self, wanted: Asked, queue: Iterable[Entry]) -> Entry | None:
+        return next((entry for entry in queue if self._agrees(wanted, entry)), None)
+
+    # ------------------------------------------------------------ secrets
+
+    def _agrees(self, wanted: Asked, entry: Entry) -> bool:
+        """Are the secrets the same, or may they stand for each other?"""
+        if wanted.key == entry.key:
+            return True
+        pairs = list(zip(wanted.secrets, entry.secrets, strict=False))
+        if len(wanted.secrets) != len(entry.secrets):
+            return False
+        forth, back = dict(self._stands_for), dict(self._stood_for)
+        for ours, theirs in pairs:
+            if ours in self._secrets:
+                if ours != theirs:
+                    return False
+            elif forth.setdefault(ours, theirs) != theirs or back.setdefault(theirs, ours) != ours:
+                return False
+        return True
+
+    def _bind(self, wanted: Asked, entry: Entry) -> None:
+        for ours, theirs in zip(wanted.secrets, entry.secrets, strict=False):
+            if ours not in self._secrets:
+                self._stands_for.setdefault(ours, theirs)
+                self._stood_for.setdefault(theirs, ours)
+
+    # ------------------------------------------------------------ what is left
+
+    @property
+    def expected(self) -> Entry | None:
+        """The first exchange that nobody has asked for."""
+        while self._next < len(self.entries) and self.entries[self._next].used:
+            self._next += 1
+        return self.entries[self._next] if self._next < len(self.entries) else None
+
+    @property
+    def left(self) -> list[Entry]:
+        """All that nobody has asked for, in the recorded order."""
+        return [entry for entry in self.entries if not entry.used]

@@ -1,0 +1,144 @@
+"""A tape that answers: requests in, recorded answers out, and a record of every difference."""
+
+from __future__ import annotations
+
+from collections import Counter
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from faultwire.events import Request
+from faultwire.replay.answer import answer_of
+from faultwire.replay.asked import clean
+from faultwire.replay.diverge import (
+    Difference,
+    Divergence,
+    content,
+    counted,
+    diagnose,
+    differences,
+    dotted,
+    excerpts,
+    name,
+    near,
+)
+from faultwire.replay.match import Missed
+from faultwire.replay.script import Script
+
+if TYPE_CHECKING:
+    from faultwire.events import Message
+    from faultwire.replay.answer import Answer
+    from faultwire.replay.asked import Asked
+    from faultwire.replay.match import Entry, Index
+    from faultwire.replay.rebind import Rebinder
+    from faultwire.tape.redact import Redactor
+
+LISTED = 50
+"""Misses and leftovers that a report lists; all are counted."""
+
+
+class Player:
+    """The answers of a tape for one session. Used by one thread at a time.
+
+    `upstream` gives what servers said in place of what the agent got: faults act on that anew.
+    """
+
+    def __init__(
+        self, index: Index, redactor: Redactor, rebinder: Rebinder | None = None, *, upstream: bool = False
+    ) -> None:
+        self._index = index
+        self._redactor = redactor
+        self._rebinder = rebinder
+        self._upstream = upstream
+        self._misses: list[Divergence] = []
+        self._classes: Counter[str] = Counter()
+        self.served = 0
+
+    def play(self, request: Request) -> Answer | Divergence:
+        """The recorded answer to a request, its body whole; or why there is none.
+
+        Raises TapeError where the tape is damaged.
+        """
+        found = self._take(request)
+        if isinstance(found, Missed):
+            divergence = diagnose(self._index, found)
+            self._miss(divergence)
+            return divergence
+        self.served += 1
+        return answer_of(found.recorded, self._rebinder, upstream=self._upstream)
+
+    def script(self, messages: tuple[Message, ...]) -> Script:
+        """The dialogue of a recorded WebSocket."""
+        return Script(messages, self._cleaned, self._strayed, upstream=self._upstream)
+
+    def _cleaned(self, data: bytes) -> bytes:
+        return clean(Request("GET", "ws", "", 0, "", (), data), self._redactor).body or b""
+
+    def _strayed(self, said: bytes, expected: bytes | None) -> str:
+        """A message that was not recorded counts as a call that was not."""
+        wanted, old = content(said, ""), content(expected, "") if expected is not None else None
+        places = differences(old, wanted) if old is not None else []
+        shown = tuple(Difference(dotted(path), *excerpts(one, other)) for path, one, other in places[:5])
+        reason = f"a message differs in `{shown[0].path}`" if shown else "a message was not recorded"
+        self._miss(
+            Divergence("changed prompt" if shown else "new call", "GET", "websocket", reason, None, shown)
+        )
+        return reason[:100]
+
+    def _miss(self, divergence: Divergence) -> None:
+        self._classes[divergence.kind] += 1
+        if len(self._misses) < LISTED:
+            self._misses.append(divergence)
+
+    def pass_over(self, request: Request) -> None:
+        """A fault answered this request: what is recorded for it is not missing."""
+        self._take(request)
+
+    def _take(self, request: Request) -> Entry | Missed:
+        plain = clean(request, self._redactor)
+        wanted = self._index.ask(self._rebinder.recorded(plain) if self._rebinder else plain)
+        found = self._index.take(wanted)
+        if self._rebinder is None:
+            return found
+        if isinstance(found, Missed):
+            found = self._rebound(wanted, found) if found.why == "unknown" else found
+        elif sha256(plain.body or b"").digest() == found.body:
+            self._rebinder.hear(live=plain.body, recorded=plain.body)
+            return found
+        else:
+            theirs = found.recorded.request
+            old, new = (content(one.body, one.path) for one in (theirs, wanted.request))
+            self._rebinder.bind(self._rebinder.masked(differences(old, new)))
+        if not isinstance(found, Missed):
+            self._rebinder.hear(live=plain.body, recorded=found.recorded.request.body)
+        return found
+
+    def _rebound(self, wanted: Asked, missed: Missed) -> Entry | Missed:
+        """An exchange that differs only in values that were minted."""
+        assert self._rebinder is not None
+        for entry, places in near(self._index, wanted):
+            made = None if entry.used else self._rebinder.allows(wanted, counted(wanted, places))
+            if made is None:
+                continue
+            made += self._rebinder.masked(places)
+            if self._index.strict_order and entry is not self._index.expected:
+                return Missed(wanted, "order", entry)
+            self._index.use(entry)
+            self._rebinder.bind(made)
+            return entry
+        return missed
+
+    def report(self) -> dict[str, Any]:
+        """What was served and what was not, for reports; texts are redacted."""
+        left = self._index.left
+        classes = Counter(self._classes)
+        if left:
+            classes["missing call"] = len(left)
+        return {
+            "recorded": len(self._index.entries),
+            "served": self.served,
+            "missed": sum(self._classes.values()),
+            "misses": [miss.as_json() for miss in self._misses],
+            "left": len(left),
+            "leftovers": [name(entry) for entry in left[:LISTED]],
+            "classes": dict(classes),
+        }

@@ -1,0 +1,72 @@
+"""Opening a tape to replay it: verified first, or, where that was waived, read as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from faultwire.errors import TapeTampered
+from faultwire.replay.mask import Masks
+from faultwire.replay.match import Index
+from faultwire.tape.blobs import unpack
+from faultwire.tape.read import TapeReader
+from faultwire.tape.verify import verify
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from faultwire.tape.records import Event
+
+
+class Unverified(TapeReader):
+    """Reads what the rows say, also where it contradicts their hashes."""
+
+    def _event(self, seq: int, session: str, record: bytes, digest: bytes) -> Event:
+        event: Any = self._understood(record, orjson.loads)
+        if not isinstance(event, dict) or "type" not in event:
+            raise TapeTampered(f"event {seq} of tape `{self.path}` is no event")
+        return event
+
+    def _blob(self, name: str) -> bytes:
+        row = self._one("SELECT size, packed, data FROM blobs WHERE digest = ?", (bytes.fromhex(name),))
+        if row is None:
+            raise TapeTampered(f"tape `{self.path}` lacks blob `{name}`", code="tape.blob_missing")
+        return unpack(*row)
+
+
+def open_tape(path: Path, *, unverified: bool = False) -> TapeReader:
+    """Open a tape whose answers an agent is to get.
+
+    Raises TapeTampered, with the first bad event, where it is not what was recorded; TapeNotFound,
+    TapeVersion or TapeError where it cannot be read.
+    """
+    if unverified:
+        return Unverified.open(path)
+    report = verify(path)
+    # A seal by somebody whom nobody here knows says nothing against what the chain proves.
+    bad = next((one for one in report.findings if not one.is_note and one.code != "seal_untrusted"), None)
+    if bad is not None:
+        where = "" if report.first_bad is None else f" from event {report.first_bad} on"
+        raise TapeTampered(
+            f"tape `{path}` is not what was recorded{where}: {bad.message}",
+            hint="`faultwire tape verify` lists all findings; --unverified replays it all the same",
+        )
+    return TapeReader.open(path)
+
+
+def index(
+    reader: TapeReader,
+    masks: tuple[str, ...] = (),
+    *,
+    session: str | None = None,
+    strict_order: bool = False,
+    reuse: bool = False,
+) -> Index:
+    """What a tape answers: one of its sessions where it has one of that name, else all. The tape's own masks
+    hold as well. Raises UsageError for a mask that is none."""
+    own = reader.info().settings.get("masks", [])
+    texts = [text for text in own if isinstance(text, str)] if isinstance(own, list) else []
+    names = {info.name for info in reader.sessions()}
+    recorded = reader.exchanges(session if session in names else None)
+    return Index(recorded, Masks.parse([*texts, *masks]), strict_order=strict_order, reuse=reuse)

@@ -1,0 +1,206 @@
+"""Values that are minted anew in every run, and what the tape has in their place.
+
+An agent mints ids and instants: for its tool calls, in what its tools return, in what it asks of servers.
+The first time that a live request has such a value where the recorded one has another, and both are
+fresh (nobody said them before, in this run or on the tape), the two belong together from then on: later
+requests are compared with the recorded value, and later recorded answers say the live one.
+"""
+
+from __future__ import annotations
+
+import re  # noqa: TID251 - fixed patterns, and values quoted
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from faultwire.errors import WireError
+from faultwire.replay.minted import MINTED, pairs
+from faultwire.tape.redact import moved
+from faultwire.tape.redact_stream import said
+from faultwire.tape.redact_text import unescape
+
+if TYPE_CHECKING:
+    from faultwire.events import Path, Request
+    from faultwire.replay.asked import Asked
+
+_ESCAPE = re.compile(r"\\+[nrtbf\"/]")
+
+
+UNHEARD = 16 * 1024 * 1024
+"""Bytes that are kept to be looked into later: in a run that does not differ nobody needs to."""
+
+
+class Rebinder:
+    """Which live value stands for which recorded one, in one session."""
+
+    def __init__(self) -> None:
+        self._to_recorded: dict[str, str] = {}
+        self._to_live: dict[str, str] = {}
+        self._said_live: set[str] = set()
+        self._said_recorded: set[str] = set()
+        self._unheard: list[tuple[bytes | None, bytes | None]] = []
+        self._unheard_size = 0
+
+    # ------------------------------------------------------------ requests
+
+    def recorded(self, request: Request) -> Request:
+        """A live request with the tape's values in place of the live ones."""
+        if not self._to_recorded:
+            return request
+        path = _replaced(request.path, self._to_recorded)
+        body = request.body
+        if body:
+            body = _replaced(body.decode("latin-1"), self._to_recorded).encode("latin-1")
+        return replace(request, path=path, body=body)
+
+    def allows(self, wanted: Asked, places: list[tuple[Path, Any, Any]]) -> list[tuple[str, str]] | None:
+        """The pairs (recorded, live) to bind so that two requests are the same; None where they are not."""
+        found: dict[str, str] = {}
+        back: dict[str, str] = {}
+        minting = _minting(wanted)
+        for path, old, new in places:
+            inside = path[:1] == ("$",) and any(path[1 : 1 + len(one)] == one for one in minting)
+            made = pairs(old, new) if inside or wanted.kind != "llm" else None
+            if made is None:
+                return None
+            for one, other in made:
+                if not self._fresh(one, other) or found.setdefault(one, other) != other:
+                    return None
+                if back.setdefault(other, one) != one:
+                    return None
+        return list(found.items())
+
+    def _fresh(self, recorded: str, live: str) -> bool:
+        known = self._to_live.get(recorded)
+        if known is not None:
+            return known == live
+        self._look()
+        return (
+            live not in self._said_live
+            and recorded not in self._said_recorded
+            and live not in self._to_recorded
+        )
+
+    def masked(self, places: list[tuple[Path, Any, Any]]) -> list[tuple[str, str]]:
+        """The pairs that differ between two requests that count as the same."""
+        made = [pair for _, old, new in places for pair in pairs(old, new) or ()]
+        return [(old, new) for old, new in made if self._fresh(old, new)]
+
+    def bind(self, found: list[tuple[str, str]]) -> None:
+        """From now on these belong together."""
+        for recorded, live in found:
+            self._to_live[recorded] = live
+            self._to_recorded[live] = recorded
+
+    def hear(self, *, live: bytes | None = None, recorded: bytes | None = None) -> None:
+        """Take note of what was said in this run and on the tape; looked into once it matters."""
+        self._unheard.append((live, recorded))
+        self._unheard_size += len(live or b"") + (len(recorded or b"") if recorded is not live else 0)
+        if self._unheard_size > UNHEARD:
+            self._look()
+
+    def _look(self) -> None:
+        for live, recorded in self._unheard:
+            found = _minted(live)
+            self._said_live |= found
+            self._said_recorded |= found if recorded is live else _minted(recorded)
+        self._unheard.clear()
+        self._unheard_size = 0
+
+    # ------------------------------------------------------------ answers
+
+    def live(self, body: bytes, ends: list[int]) -> tuple[bytes, list[int]]:
+        """A recorded answer with live values in place of the tape's, and where its chunks end then.
+
+        Models send a few letters per event: a value may stand in several of them.
+        """
+        if not self._to_live or not body:
+            return body, ends
+        text = body.decode("latin-1")
+        edits = [
+            (start, end, self._to_live[value])
+            for value in self._to_live
+            for start, end in _found(text, value)
+        ]
+        edits += self._across(text)
+        edits.sort()
+        out: list[str] = []
+        moves: list[tuple[int, int, int]] = []
+        at = 0
+        for start, end, new in edits:
+            if start < at:
+                continue
+            out += [text[at:start], new]
+            moves.append((start, end, len(new)))
+            at = end
+        out.append(text[at:])
+        return "".join(out).encode("latin-1"), moved(ends, moves)
+
+    def _across(self, text: str) -> list[tuple[int, int, str]]:
+        """Edits for values that stand in pieces of what a stream says, and in no single piece."""
+        out: list[tuple[int, int, str]] = []
+        by_name: dict[str, list[Any]] = {}
+        for piece in said(text):
+            by_name.setdefault(piece.name, []).append(piece)
+        for pieces in by_name.values():
+            joined, starts, ends, owners = "", list[int](), list[int](), list[int]()
+            for owner, piece in enumerate(pieces):
+                inner = unescape(text, piece.start, piece.end)
+                joined += inner.text
+                starts += inner.starts[:-1]
+                ends += inner.starts[1:]
+                owners += [owner] * len(inner.text)
+            for value, live in self._to_live.items():
+                for start, end in _found(joined, value):
+                    if owners[start] != owners[end - 1]:
+                        out += _split(range(start, end), starts, ends, owners, live)
+        return out
+
+
+def _minted(data: bytes | None) -> set[str]:
+    plain = _ESCAPE.sub(" ", data.decode("latin-1")) if data else ""
+    return {one[0] for one in MINTED.finditer(plain)}
+
+
+def _split(
+    span: range, starts: list[int], ends: list[int], owners: list[int], live: str
+) -> list[tuple[int, int, str]]:
+    """One value in pieces: each piece keeps its share, the last one takes what is left."""
+    out: list[tuple[int, int, str]] = []
+    rest = live
+    at = span.start
+    while at < span.stop:
+        till = at
+        while till < span.stop and owners[till] == owners[at]:
+            till += 1
+        share = rest if till == span.stop else rest[: till - at]
+        rest = rest[len(share) :]
+        out.append((starts[at], ends[till - 1], share))
+        at = till
+    return out
+
+
+def _minting(wanted: Asked) -> list[Path]:
+    """Where in a request to a model stands what the agent's own code made: the results of its tools."""
+    if wanted.protocol is None:
+        return []
+    try:
+        view = wanted.protocol.view(wanted.request)
+    except WireError:
+        return []
+    return [result.path for result in view.results] if view is not None else []
+
+
+def _pattern(value: str) -> re.Pattern[str]:
+    """A value, not as a part of a longer number."""
+    return re.compile(rf"(?<![0-9.]){re.escape(value)}(?![0-9])" if value[0].isdigit() else re.escape(value))
+
+
+def _found(text: str, value: str) -> list[tuple[int, int]]:
+    return [found.span() for found in _pattern(value).finditer(text)] if value in text else []
+
+
+def _replaced(text: str, known: dict[str, str]) -> str:
+    for value, other in known.items():
+        if value in text:
+            text = _pattern(value).sub(other.replace("\\", "\\\\"), text)
+    return text

@@ -1,0 +1,70 @@
+"""The messages of a recorded WebSocket: what its server said, each after what its client had said by then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from faultwire import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from faultwire.events import Message
+
+VOLATILE = ("$.event_id", "$.id", "$.item.id")
+"""Ids that a client gives to what it says."""
+
+
+class Script:
+    """One recorded dialogue. `clean` gives a live message as a tape would hold it, `tell` is told in words
+    what was said in place of what."""
+
+    def __init__(
+        self,
+        messages: tuple[Message, ...],
+        clean: Callable[[bytes], bytes],
+        tell: Callable[[bytes, bytes | None], str],
+        *,
+        upstream: bool = False,
+    ) -> None:
+        self._messages = [
+            message
+            for message in messages
+            if (message.said_ns if upstream or message.by == "client" else message.delivered_ns) is not None
+        ]
+        self._clean, self._tell = clean, tell
+        self._at = 0
+        self._ahead: int = 0
+        self._mine = [n for n, message in enumerate(self._messages) if message.by == "client"]
+
+    def heard(self, data: bytes, *, text: bool) -> str | None:
+        """The client says its next message; in words what is wrong with it, None where it is the recorded
+        one."""
+        said = self._clean(data)
+        place = self._mine[self._ahead] if self._ahead < len(self._mine) else None
+        expected = self._messages[place] if place is not None else None
+        if expected is None or expected.kind == "close":
+            return self._tell(said, None)
+        if (expected.kind == "text") != text or _asked(said) != _asked(expected.data):
+            return self._tell(said, expected.data)
+        self._ahead += 1
+        return None
+
+    def closed(self) -> None:
+        """The client is gone: nothing that it said later is waited for."""
+        self._ahead = len(self._mine)
+
+    def due(self) -> Iterator[Message]:
+        """What the server says now."""
+        while self._at < len(self._messages):
+            if self._messages[self._at].by == "client":
+                if self._ahead < len(self._mine) and self._at >= self._mine[self._ahead]:
+                    return
+                self._at += 1
+                continue
+            self._at += 1
+            yield self._messages[self._at - 1]
+
+
+def _asked(data: bytes) -> bytes:
+    return _core.json_fingerprint(data, VOLATILE)
