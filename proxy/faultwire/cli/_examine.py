@@ -167,10 +167,11 @@ def command(words: Sequence[str], *, listen: str, allow_hosts: tuple[str, ...]) 
         with _stdout_to_stderr():
             code = child.shell_code(child.run(words, environment))
         closed = run.close_session("doctor")
-        history = run.history("doctor")
+        history, notes = run.history("doctor"), (*closed.notes, *run.engine.notes())
         run.folder.end("finished", exit_code=code)
     findings.append(Finding("ok" if code == 0 else "note", "exit code", str(code)))
     findings += _arrivals(history)
+    findings += [Finding("note", "traffic", note) for note in notes]
     findings += [Finding("fail", "proxy", why) for why in closed.voids]
     if not history.exchanges:
         findings.append(Finding("fail", "traffic", "nothing came through the proxy", needs(runtime)))

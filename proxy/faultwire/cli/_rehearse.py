@@ -7,9 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from faultwire.events import Delivery, FaultFired, Recorded
+    from faultwire.events import Action, FaultFired, Message, Recorded
     from faultwire.passage import Passage
     from faultwire.profile.model import Profile
     from faultwire.tape.read import TapeReader
@@ -47,29 +47,45 @@ def rehearse(tape: TapeReader, profile: Profile, seed: int) -> Iterator[Rehearse
             instants[0] = max(0, recorded.started_ms - session.started_ms) / 1000
             passage = Passage(context, replace(recorded.request, body=None))
             _pass(passage, recorded)
-            yield Rehearsed(recorded, passage.ledger())
+            yield Rehearsed(recorded, passage.over())
 
 
 def _pass(passage: Passage, recorded: Recorded) -> None:
-    """Take one exchange from its request to its end, as the proxy does."""
-    from faultwire.events import Cut, Reset
+    """Take one exchange from its request to its end, as the proxy does: an answer that a fault gives
+    in upstream's place goes the same way as one that came."""
+    from faultwire.events import Response
 
     departure = passage.request(recorded.request.body or b"")
-    ended = any(isinstance(action, Cut | Reset) for action in departure.actions)
-    if ended or departure.answer is not None or recorded.upstream is None:
+    if not _performed(departure.actions):
         return
-    _answer(passage, recorded.upstream)
+    answer, upstream = departure.answer, recorded.upstream
+    if answer is not None:
+        passage.head(answer)
+        _deliver(passage, answer.body or b"", ())
+    elif upstream is not None:
+        head = Response(upstream.status, upstream.reason, upstream.headers)
+        if _performed(passage.pending(head)):
+            passage.head(head)
+            _deliver(passage, upstream.body, recorded.messages)
 
 
-def _answer(passage: Passage, upstream: Delivery) -> None:
-    from faultwire.events import Cut, Reset, Response
+def _deliver(passage: Passage, body: bytes, messages: tuple[Message, ...]) -> None:
+    """The body or the messages of a response, as far as the faults let it come."""
+    if not _performed(passage.feed(body) if body else ()):
+        return
+    for message in messages:
+        if message.said_ns is not None and message.kind != "close":
+            said = passage.message(message.data, text=message.kind == "text", by=message.by)
+            if not _performed(said):
+                return
+    _performed(passage.finish())
 
-    passage.head(Response(upstream.status, upstream.reason, upstream.headers))
-    for action in passage.feed(upstream.body):
-        if isinstance(action, Cut | Reset):
-            return
-    for _ in passage.finish():
-        pass  # each action is only asked for, so that the faults say what they did
+
+def _performed(actions: Iterable[Action]) -> bool:
+    """Take every action, so that the faults say what they did; False where one ended the exchange."""
+    from faultwire.events import Close, Cut, Reset
+
+    return not any(isinstance(action, Close | Cut | Reset) for action in actions)
 
 
 def lines(rehearsed: Iterator[Rehearsed]) -> Iterator[str]:

@@ -32,6 +32,9 @@ def header(run: Run, profile: Profile, traffic: Traffic) -> str:
     if run.routes:
         first, *others = run.routes
         pairs.append(("mock", f"{first} and {len(others)} other hosts"))
+    pairs += [("base URL", f"{name} → {url}") for name, url in sorted(traffic.reverse)]
+    if run.base_urls:
+        pairs.append(("capture", f"base URLs of {', '.join(sorted(run.plan.routes))}"))
     if traffic.allow_host:
         pairs.append(("allowed", ", ".join(traffic.allow_host)))
     return fields(pairs)

@@ -61,7 +61,7 @@ class Guarded(click.Group):
 
 
 def _fail(error: FaultwireError) -> NoReturn:
-    from faultwire.cli.output import safe
+    from faultwire.text import safe
 
     click.echo(safe(error.render(), lines=True), err=True)
     sys.exit(error.exit_code)

@@ -51,7 +51,7 @@ def demo(
     An agent on the official OpenAI SDK answers two questions, calm and under the profiles
     stream_chaos and rate_limits, behind the proxy and against a mock provider. It copes with rate
     limits and has one typical bug, so some verdicts pass and some fail: that is the demonstration,
-    and the exit code is 0 (1 with --strict; 3 where nothing was learned).
+    and the exit code is 0 (1 with --strict; 3 where some or all of it proves nothing).
 
     The first run installs the SDK into .faultwire/demo with pip; later runs need no network.
     """
@@ -66,6 +66,8 @@ def demo(
         show_json(result.document)
     else:
         _print(result, target)
+    if result.void is not None:
+        raise result.void
     if strict and result.document["score"]["gate"] != "pass":
         sys.exit(1)
 

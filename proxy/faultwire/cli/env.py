@@ -39,14 +39,18 @@ def env(run: str | None, format_: str) -> None:
         show(exports(changed))
 
 
-def here(endpoint: Mapping[str, str]) -> dict[str, str | None]:
+def here(endpoint: Mapping[str, Any]) -> dict[str, str | None]:
     """What this shell's environment lacks to reach a proxy; None for what must go."""
+    from faultwire.capture.base_url import Plan
     from faultwire.capture.bundle import TrustFiles
     from faultwire.capture.env import changes, child_environment
 
     trust = TrustFiles(Path(endpoint["bundle"]), Path(endpoint["ca_cert"]), Path(endpoint["truststore"]))
     url = endpoint["proxy_url"]
-    child = child_environment(os.environ, proxy_url=url, trust=trust, java_port=urlsplit(url).port)
+    variables = {name: (route, suffix) for name, (route, suffix) in endpoint.get("variables", {}).items()}
+    child = Plan(variables=variables).environment(os.environ, endpoint.get("base_url", url))
+    if not endpoint.get("base_urls"):
+        child = child_environment(child, proxy_url=url, trust=trust, java_port=urlsplit(url).port)
     return changes(os.environ, child)
 
 
@@ -59,7 +63,7 @@ def exports(changed: Mapping[str, str | None]) -> str:
     return "\n".join(lines)
 
 
-def _running(wanted: str | None) -> dict[str, str]:
+def _running(wanted: str | None) -> dict[str, Any]:
     from faultwire.errors import UsageError
     from faultwire.runner.folder import STATE
 

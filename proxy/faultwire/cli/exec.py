@@ -56,6 +56,7 @@ def exec_(
     from faultwire.capture import child
     from faultwire.cli._summary import header, summary
     from faultwire.cli.output import say
+    from faultwire.cli.replay_options import tell
     from faultwire.errors import UsageError
     from faultwire.runner.launch import start_run
 
@@ -80,14 +81,18 @@ def exec_(
         sys.stdout.flush()
         code = child.run(command, environment)
         closed = run.close_session(SESSION)
+        notes = (*closed.notes, *run.engine.notes())
         history = run.history(SESSION)
         ledger = run.ledger_hash()
         if not quiet:
             say()
-            say(summary(history, str(run.tape), ledger, closed.notes))
-        learn(run, closed, history, command, allow_no_traffic=allow_no_traffic)
+            say(summary(history, str(run.tape), ledger, notes))
+        learn(run, closed, history, command, notes, allow_no_traffic=allow_no_traffic)
+        diverged = tell(run, closed, quiet=quiet)
+        if closed.incomplete:
+            run.folder.note(incomplete=closed.incomplete)
         run.folder.end("finished", exit_code=child.shell_code(code), ledger=ledger)
-    sys.exit(child.shell_code(code))
+    sys.exit(child.shell_code(code) or int(diverged))
 
 
 def show_rehearsal(path: Path, traffic: Traffic) -> None:
@@ -104,7 +109,13 @@ def show_rehearsal(path: Path, traffic: Traffic) -> None:
 
 
 def learn(
-    run: Run, closed: SessionSummary, history: History, command: Sequence[str], *, allow_no_traffic: bool
+    run: Run,
+    closed: SessionSummary,
+    history: History,
+    command: Sequence[str],
+    notes: Sequence[str],
+    *,
+    allow_no_traffic: bool,
 ) -> None:
     """Raise where the run proves nothing: FaultError where ours failed, CaptureError without traffic."""
     from faultwire.errors import CaptureError, FaultError
@@ -116,13 +127,14 @@ def learn(
             hint=f"the engine's log is `{_log(run)}`",
         )
     if not history.exchanges and not allow_no_traffic:
-        from faultwire.capture.runtime import needs, recognise
+        from faultwire.capture.runtime import NEEDS_BASE_URL, needs, recognise
 
         runtime = recognise(command, os.environ)
         raise CaptureError(
             f"`{command[0]}` sent nothing through the proxy, so the run is void"
-            + "".join(f"; {note}" for note in closed.notes),
-            hint=f"{needs(runtime)}; `faultwire doctor -- CMD` says more, "
+            + "".join(f"; {note}" for note in notes),
+            hint=f"{NEEDS_BASE_URL if run.base_urls else needs(runtime)}; "
+            "`faultwire doctor -- CMD` says more, "
             "and --allow-no-traffic accepts a run without traffic",
         )
 

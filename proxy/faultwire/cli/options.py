@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from urllib.parse import urlsplit
 
 import click
 from click.types import StringParamType
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 
     from faultwire.profile.model import Profile
     from faultwire.runner.launch import LaunchSettings
+    from faultwire.tape.policy import FailurePolicy, RecordPolicy
 
+OnMiss = Literal["fail", "live", "record"]
 F = TypeVar("F", bound="Callable[..., Any]")
 DEFAULT_SEED = 42
 """The same run twice is the same run: chance enters only with `--seed`."""
@@ -25,6 +28,28 @@ class FaultText(StringParamType):
 
     name = "yaml"
     envvar_list_splitter = "\n"
+
+
+def as_routes(
+    _context: click.Context, _option: click.Parameter, values: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
+    """Each `NAME=URL` as a pair. Called by click. Raises BadParameter."""
+    return tuple(_as_route(value) for value in values)
+
+
+def _as_route(value: str) -> tuple[str, str]:
+    name, mark, url = value.partition("=")
+    letters = name.replace("-", "").replace("_", "").replace(".", "")
+    if not mark or not (letters.isascii() and letters.isalnum() and name[0].isalnum()) or len(name) > 64:
+        raise click.BadParameter(f"found `{value}`, expected `NAME=URL` with a name of letters and digits")
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good = False
+    if not good:
+        raise click.BadParameter(f"found `{url}`, expected a base URL such as `https://api.example.com`")
+    return name.lower(), url
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +63,41 @@ class Traffic:
     mock: bool
     script: Path | None
     listen: str
+    capture: str
+    reverse: tuple[tuple[str, str], ...]
     allow_host: tuple[str, ...]
     upstream_ca: Path | None
+    replay: str | None = None
+    strict_order: bool = False
+    reuse: bool = False
+    timing: float = 0.0
+    on_miss: OnMiss = "fail"
+    mask: tuple[str, ...] = ()
+    rebind: bool = True
+    unverified: bool = False
+    mark: bool = False
+    record_policy: RecordPolicy = "block"
+    on_tape_failure: FailurePolicy = "fail"
+    redact: tuple[str, ...] = ()
+    config: Path | None = None
 
     def load(self) -> Profile:
         """The profiles and inline faults as one profile. Raises ProfileError."""
+        from faultwire.profile.dump import marked
         from faultwire.profile.load import find, inline, load, merge
 
-        return merge([*(load(find(name)) for name in self.profile), *map(inline, self.fault)])
+        profile = merge([*(load(find(name)) for name in self.profile), *map(inline, self.fault)])
+        return marked(profile) if self.mark else profile
+
+    def redacts(self) -> dict[str, Any]:
+        """The `redact` section of the configuration, with what the options add. Raises ConfigError."""
+        from faultwire.cli._config_file import section
+        from faultwire.tape.redact_rules import read_rules
+
+        found = section(self.config, "redact") if self.config is not None else None
+        read_rules(found)
+        wanted: dict[str, Any] = dict(found) if isinstance(found, dict) else {}
+        return {**wanted, "pii": True} if "pii" in self.redact else wanted
 
     def launch(
         self,
@@ -56,6 +108,7 @@ class Traffic:
         **about: Any,
     ) -> LaunchSettings:
         """What to start for it; `about` goes into the run's `run.json`."""
+        from faultwire.cli.replay_options import replay_settings
         from faultwire.runner.launch import LaunchSettings
 
         return LaunchSettings(
@@ -65,7 +118,13 @@ class Traffic:
             mock=self.mock or self.script is not None,
             script=self.script,
             allow_hosts=self.allow_host,
+            reverse=dict(self.reverse),
+            base_urls=self.capture == "base-url",
             upstream_ca=self.upstream_ca,
+            record_policy=self.record_policy,
+            on_tape_failure=self.on_tape_failure,
+            redact=self.redacts(),
+            replay=replay_settings(self),
             implicit=implicit,
             about={
                 "profile": profile.name,
@@ -79,6 +138,8 @@ class Traffic:
 
 def traffic_options(command: F) -> F:
     """Add the shared options; the command gets them as `Traffic(**options)`."""
+    from faultwire.cli.replay_options import replay_options
+
     options = [
         click.option(
             "--profile",
@@ -93,12 +154,41 @@ def traffic_options(command: F) -> F:
             metavar="YAML",
             help="Add one fault, e.g. 'rate_limit: {after_calls: 2}'; repeatable.",
         ),
+        click.option(
+            "--mark", is_flag=True, help="Name the fault in the answers that it gives: x-faultwire-fault."
+        ),
         click.option("--seed", type=int, default=DEFAULT_SEED, show_default=True, help="Seed of all chance."),
         click.option(
             "--record",
             type=click.Path(path_type=Path),
             metavar="TAPE",
             help="Record to this tape instead of the run's folder.",
+        ),
+        click.option(
+            "--redact",
+            multiple=True,
+            type=click.Choice(["pii"]),
+            help="Keep personal data off the tape as well; secrets never reach it.",
+        ),
+        click.option(
+            "--config",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="A faultwire.yaml; its `redact:` section says what else to keep off the tape.",
+        ),
+        click.option(
+            "--record-policy",
+            type=click.Choice(["block", "drop"]),
+            default="block",
+            show_default=True,
+            help="When the tape is behind: slow the traffic down, or drop exchanges and say which.",
+        ),
+        click.option(
+            "--on-tape-failure",
+            type=click.Choice(["fail", "pass-unrecorded"]),
+            default="fail",
+            show_default=True,
+            help="When the tape cannot be written: refuse traffic (503), or let it pass unrecorded.",
         ),
         click.option("--mock", is_flag=True, help="Answer for the providers: no key, no network."),
         click.option(
@@ -109,10 +199,17 @@ def traffic_options(command: F) -> F:
         ),
         click.option(
             "--capture",
-            type=click.Choice(["env"]),
+            type=click.Choice(["env", "base-url"]),
             default="env",
-            expose_value=False,
-            help="How the agent is sent through the proxy.",
+            show_default=True,
+            help="How the agent is sent through the proxy: as its proxy, or as its providers' base URL.",
+        ),
+        click.option(
+            "--reverse",
+            multiple=True,
+            callback=as_routes,
+            metavar="NAME=URL",
+            help="Offer this upstream under a URL of ours, told in FAULTWIRE_URL_NAME; repeatable.",
         ),
         click.option(
             "--listen",
@@ -133,6 +230,7 @@ def traffic_options(command: F) -> F:
             metavar="FILE",
             help="Trust these authorities for servers as well.",
         ),
+        *replay_options(),
     ]
     for option in reversed(options):
         command = option(command)

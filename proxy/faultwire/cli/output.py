@@ -9,41 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
+from faultwire.text import safe
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import IO
 
 Format = Literal["terminal", "json"]
 F = TypeVar("F", bound="Callable[..., Any]")
-
-_INVISIBLE = frozenset("\u115f\u1160\u3164\uffa0\u034f\u17b4\u17b5")
-"""Characters that count as printable and show nothing: they can hide text from a reader."""
-
-
-def safe(text: str, *, lines: bool = False) -> str:
-    """`text` with everything escaped that could steer a terminal or deceive a reader.
-
-    That is C0, C1, DEL, bidirectional controls, zero-width and tag characters, blanks that are not
-    a space, lone surrogates. `lines` lets line ends and tabs through.
-    """
-    if text.isprintable() and not any(map(_hides, text)):
-        return text
-    return "".join(c if _shows(c) or (lines and c in "\n\t") else _escape(c) for c in text)
-
-
-def _hides(c: str) -> bool:
-    return c in _INVISIBLE or "\U000e0100" <= c <= "\U000e01ef"
-
-
-def _shows(c: str) -> bool:
-    return c.isprintable() and not _hides(c)
-
-
-def _escape(c: str) -> str:
-    point = ord(c)
-    if point <= 0xFF:
-        return f"\\x{point:02x}"
-    return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"
 
 
 def say(text: str = "") -> None:

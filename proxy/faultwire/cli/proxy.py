@@ -32,6 +32,7 @@ def proxy(format_: str, **options: Any) -> None:
     """
     from faultwire.cli._summary import header, summary
     from faultwire.cli.output import say
+    from faultwire.cli.replay_options import tell
     from faultwire.errors import FaultError
     from faultwire.runner.launch import start_run
 
@@ -50,11 +51,14 @@ def proxy(format_: str, **options: Any) -> None:
         closed = run.close_session(SESSION)
         ledger = run.ledger_hash()
         say()
-        say(summary(run.history(SESSION), str(run.tape), ledger, closed.notes))
+        say(summary(run.history(SESSION), str(run.tape), ledger, (*closed.notes, *run.engine.notes())))
         if closed.voids:
             raise FaultError(f"the run is void: {'; '.join(closed.voids)}", code="run.void")
+        diverged = tell(run, closed)
+        if closed.incomplete:
+            run.folder.note(incomplete=closed.incomplete)
         run.folder.end("finished", ledger=ledger)
-    sys.exit(130 if ended_by == signal.SIGINT else 0)
+    sys.exit(130 if ended_by == signal.SIGINT else int(diverged))
 
 
 def _announce(run: Run, format_: str) -> None:
@@ -66,6 +70,9 @@ def _announce(run: Run, format_: str) -> None:
         "bundle": str(run.trust.bundle),
         "ca_cert": str(run.trust.ca_cert),
         "truststore": str(run.trust.truststore),
+        "base_url": f"{run.proxy_url}/{run.engine.token}",
+        "variables": {name: list(place) for name, place in run.plan.variables.items()},
+        "base_urls": run.base_urls,
     }
     run.folder.note(**{ENDPOINT: endpoint})
     if format_ == "json":

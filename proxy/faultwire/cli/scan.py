@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from faultwire.errors import ConfigError, UsageError
+from faultwire.errors import UsageError
 from faultwire.patterns import Hit, Pattern, compile_patterns, read_patterns
 from faultwire.patterns import scan as find
 
@@ -70,12 +70,9 @@ def _line(name: str, text: str, hit: Hit) -> str:
 
 
 def _patterns(config: Path) -> tuple[Pattern, ...]:
-    import yaml
+    from faultwire.cli._config_file import section
 
-    try:
-        data = yaml.safe_load(config.read_text("utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"`{config}` is not YAML: {error}") from error
-    if not isinstance(data, dict) or "patterns" not in data:
+    entries = section(config, "patterns")
+    if entries is None:
         raise UsageError(f"`{config}` has no `patterns`")
-    return read_patterns(data["patterns"])
+    return read_patterns(entries)

@@ -11,12 +11,13 @@ from faultwire.agents.command import CommandAgent
 from faultwire.contract.matrix import judge
 from faultwire.demo.environment import interpreter
 from faultwire.demo.plan import AGENT, SCRIPT, Plan, load_plan
+from faultwire.errors import FaultwireError
 from faultwire.report import html, json
 from faultwire.report.document import Subject, document
 from faultwire.runner.cells import planned
 from faultwire.runner.folder import STATE
 from faultwire.runner.launch import LaunchSettings, start_run
-from faultwire.runner.run import play
+from faultwire.runner.run import play, void
 from faultwire.tape.redact import Redactor, load_key
 
 if TYPE_CHECKING:
@@ -43,17 +44,19 @@ class Demo:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of it: the report's document, and where its files are."""
+    """What came of it: the report's document, and where its files are. `void` is what to say where
+    some of it proves nothing; the rest holds."""
 
     document: dict[str, Any]
     report: Path
     tape: Path
+    void: FaultwireError | None = None
 
 
 def run_demo(demo: Demo, say: Callable[[str], None], progress: Callable[[Played, int], None]) -> Result:
     """Run the demonstration. `progress` hears of every finished invocation and how many there are.
 
-    Raises FaultwireError where nothing was learned, UsageError where `agent_python` is none.
+    Raises FaultwireError where nothing could be started, UsageError where `agent_python` is none.
     """
     plan = load_plan()
     python, version = interpreter(demo.agent_python, say, demo.base)
@@ -73,7 +76,7 @@ def run_demo(demo: Demo, say: Callable[[str], None], progress: Callable[[Played,
             concurrency=demo.concurrency,
             progress=lambda p: progress(p, len(invocations)),
         )
-        ledger = run.ledger_hash()
+        ledger, notes = run.ledger_hash(), _notes(run)
     subject = Subject(
         id=run.folder.id,
         command="demo",
@@ -84,6 +87,7 @@ def run_demo(demo: Demo, say: Callable[[str], None], progress: Callable[[Played,
         duration_s=round(clock.monotonic() - started, 3),
         ledger=ledger,
         tapes=(str(run.tape),),
+        notes=notes,
     )
     return _written(demo, run, subject, plan, played)
 
@@ -92,6 +96,14 @@ def _agent_variables() -> dict[str, str | None]:
     """No setting of the user's own SDK may lead the demo's agent elsewhere, and no real key is used."""
     theirs: dict[str, str | None] = {name: None for name in os.environ if name.startswith("OPENAI_")}
     return theirs | {"OPENAI_API_KEY": KEY}
+
+
+def _notes(run: Run) -> tuple[str, ...]:
+    """Traffic that belongs to no session; an engine that is gone tells of none."""
+    try:
+        return run.engine.notes()
+    except FaultwireError:
+        return ()
 
 
 def _written(demo: Demo, run: Run, subject: Subject, plan: Plan, played: Sequence[Played]) -> Result:
@@ -114,7 +126,12 @@ def _written(demo: Demo, run: Run, subject: Subject, plan: Plan, played: Sequenc
             name = part["id"].replace("/", "-")
             run.folder.write(f"{name}.stdout", part["answer"] or "")
             run.folder.write(f"{name}.stderr", part["stderr"] or "")
+    error = void(played)
     run.folder.end(
-        "finished", ledger=subject.ledger, score=made["score"]["value"], gate=made["score"]["gate"]
+        "void" if error else "finished",
+        **({"error": error.code, "why": error.message} if error else {}),
+        ledger=subject.ledger,
+        score=made["score"]["value"],
+        gate=made["score"]["gate"],
     )
-    return Result(made, report, run.tape)
+    return Result(made, report, run.tape, error)

@@ -1,7 +1,10 @@
 """The report as one JSON document, from which every face of it is made.
 
 `version` changes with its shape. Instants and durations are only in keys that end in `_at`, `_ms`
-or `_s`; the rest is the same for the same seed, whenever and at whatever concurrency it ran.
+or `_s`; the rest is the same for the same seed, whenever and at whatever concurrency it ran. The one
+exception is how much a server had already said when an exchange was broken off (`upstream`, and what a
+`stream` or `conversation` `said` and `withheld`): what the agent got is the same, how far the server was
+ahead of it is chance.
 """
 
 from __future__ import annotations
@@ -27,11 +30,14 @@ ANSWER = 16_384
 """Characters of an answer, and of stderr, that a report repeats."""
 EXCHANGES = 100
 """Exchanges of one invocation that are shown; the tape has them all."""
+NOTES = 50
+"""Notes on traffic that a report repeats, for each invocation and for the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a report is about, besides verdicts and traffic."""
+    """What a report is about, besides verdicts and traffic. `notes` tell of traffic that belongs to no
+    invocation."""
 
     id: str
     command: str
@@ -42,6 +48,7 @@ class Subject:
     duration_s: float
     ledger: str
     tapes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def document(
@@ -59,7 +66,11 @@ def document(
         "schema": SCHEMA,
         "version": VERSION,
         "generator": {"name": "faultwire", "version": __version__},
-        "run": {**asdict(subject), "tapes": list(subject.tapes)},
+        "run": {
+            **asdict(subject),
+            "tapes": list(subject.tapes),
+            "notes": [clip(redact(note), 500) for note in subject.notes[:NOTES]],
+        },
         "score": score_part(matrix),
         "scenarios": [_scenario(s) for s in scenarios],
         "prompts": [{"id": p.id, "text": clip(p.text, ANSWER)} for p in prompts],
@@ -140,6 +151,8 @@ def _invocation(invocation: Invocation, history: History, redact: Callable[[str]
         "repeat": invocation.repeat,
         "answer": clip(redact(agent.answer), ANSWER) if agent else None,
         "stderr": clip(redact(agent.stderr), ANSWER) if agent else None,
+        "voids": [clip(redact(why), 500) for why in history.voids],
+        "notes": [clip(redact(note), 500) for note in history.notes[:NOTES]],
         "exit_code": agent.exit_code if agent else None,
         "timed_out": agent.timed_out if agent else None,
         "duration_s": round(agent.duration_s, 3) if agent else None,

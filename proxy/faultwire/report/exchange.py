@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire._core import SseSplitter, sse_parse
 from faultwire.checks._traffic import whole
 from faultwire.events import header
+from faultwire.report.conversation import conversation_part
 from faultwire.report.text import clip
 
 if TYPE_CHECKING:
@@ -42,12 +43,24 @@ def exchange_part(exchange: Recorded, origin_ms: int) -> dict[str, Any]:
         "duration_ms": round(exchange.duration_ms, 1),
         "faults": [_fault(fault) for fault in exchange.faults],
         "request": _request(exchange.request),
-        "upstream": _delivery(upstream) if upstream and changed else None,
+        "upstream": _delivery(upstream) if upstream and _altered(upstream, delivered) else None,
         "upstream_called": upstream is not None,
         "delivered": _delivery(delivered) if delivered else None,
         "changed": changed,
+        "conversation": conversation_part(exchange),
         "stream": _stream(upstream, delivered),
     }
+
+
+def _altered(upstream: Delivery, delivered: Delivery | None) -> bool:
+    """Did the agent get anything else than what the server said, instants aside?"""
+    if delivered is None or delivered is upstream:
+        return delivered is None
+    return (upstream.status, upstream.headers, upstream.body) != (
+        delivered.status,
+        delivered.headers,
+        delivered.body,
+    )
 
 
 def _fault(fault: FaultFired) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from faultwire.report.text import inert, line
+from faultwire.report.text import line
+from faultwire.text import safe
 
 CHIPS = 24
 """Invocations that one square of the matrix shows one by one; with more it shows counts."""
@@ -31,6 +32,8 @@ def render(document: dict[str, Any]) -> str:
             injected=injected(document),
             span_ms={part["id"]: _span(part) for part in document["invocations"]},
             verdicts=_verdicts(document),
+            voids=[part["id"] for part in document["invocations"] if part["voids"]],
+            voids_by_reason=_voids(document),
         )
     )
 
@@ -50,12 +53,12 @@ def _environment() -> Environment:
 
 
 def _finalize(value: Any) -> Any:
-    return inert(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return safe(value, lines=True) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _ticks(text: str) -> Markup:
     """Words in backticks as code; escaped before anything is made of it."""
-    parts = [str(escape(part)) for part in inert(text).split("`")]
+    parts = [str(escape(part)) for part in safe(text, lines=True).split("`")]
     if len(parts) % 2 == 0:
         return Markup("`".join(parts))
     return Markup("".join(f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts)))
@@ -123,6 +126,15 @@ def _verdicts(document: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {part["id"]: [] for part in document["invocations"]}
     for cell in document["cells"]:
         found[cell["invocation"]].append(cell)
+    return found
+
+
+def _voids(document: dict[str, Any]) -> dict[str, list[str]]:
+    """Why invocations are void, and which."""
+    found: dict[str, list[str]] = {}
+    for part in document["invocations"]:
+        if part["voids"]:
+            found.setdefault("; ".join(part["voids"]), []).append(part["id"])
     return found
 
 

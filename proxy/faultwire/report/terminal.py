@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 MARKS = {"pass": ("✓", "green"), "fail": ("✗", "bold red"), "unknown": ("?", "yellow")}
 FINDINGS = 12
 """Failed and unknown cells that are explained; the other reports have them all."""
-
+NOTES = 8
+"""Notes that are repeated."""
 
 WORDS = {verdict: (verdict, style) for verdict, (_, style) in MARKS.items()}
 """For terminals without such characters; a replaced mark would look like `unknown`."""
@@ -29,8 +31,8 @@ def render(document: dict[str, Any], *, plain: bool = False) -> RenderableType:
     """Verdicts, what was injected, findings, and the score; `plain` says verdicts in words."""
     marks = WORDS if plain else MARKS
     parts: list[RenderableType] = [_table(document, marks), _injected(document, plain)]
-    findings = _findings(document, marks)
-    return Group(*parts, *([findings] if findings else []), _score(document["score"]))
+    parts += [part for part in (_notes(document), _findings(document, marks)) if part is not None]
+    return Group(*parts, _score(document["score"]))
 
 
 def _table(document: dict[str, Any], marks: Marks) -> Table:
@@ -77,6 +79,21 @@ def _injected(document: dict[str, Any], plain: bool) -> Text:
         text.append(f" {'x' if plain else '×'}{row['fired']:<3}", style="not bold")
         what = f" {line(row['effect'], 90)}" if row["effect"] else " it never fired"
         text.append(f"{what}\n", style="not bold dim")
+    return text
+
+
+def _notes(document: dict[str, Any]) -> Text | None:
+    """Traffic that became no exchange, each kind once."""
+    seen = Counter(note for part in document["invocations"] for note in part["notes"])
+    seen.update(document["run"]["notes"])
+    if not seen:
+        return None
+    text = Text("traffic that became no exchange\n", style="bold")
+    for note, count in seen.most_common(NOTES):
+        where = f" ({count} invocations)" if count > 1 else ""
+        text.append(f"  {line(note, 160)}{where}\n", style="not bold")
+    if len(seen) > NOTES:
+        text.append(f"  … {len(seen) - NOTES} more in the report\n", style="not bold dim")
     return text
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from faultwire.capture.base_url import plan
 from faultwire.capture.bundle import write_trust
 from faultwire.capture.env import child_environment
 from faultwire.errors import FaultwireError, UsageError
@@ -25,10 +26,13 @@ from faultwire.runner.folder import STATE, RunFolder, private_dir
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from faultwire.capture.base_url import Plan
     from faultwire.capture.bundle import TrustFiles
     from faultwire.events import History
     from faultwire.mitm.client import SessionHandle, SessionSummary
     from faultwire.profile.model import Profile
+    from faultwire.replay.settings import ReplaySettings
+    from faultwire.tape.policy import FailurePolicy, RecordPolicy
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """The names of this machine: allowing `localhost` allows them all."""
@@ -37,7 +41,9 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 @dataclass(frozen=True, slots=True)
 class LaunchSettings:
     """What to start. `tape` None records into the run's folder; `implicit` is the session (name,
-    profile, seed) of traffic that names none; `about` goes into `run.json`."""
+    profile, seed) of traffic that names none; `reverse` are routes (name to base URL) that the user
+    declared, and `base_urls` sends agents to us by base URL in place of a proxy; `about` goes into
+    `run.json`."""
 
     command: str
     listen: str = "127.0.0.1:0"
@@ -47,6 +53,12 @@ class LaunchSettings:
     allow_hosts: tuple[str, ...] = ()
     upstream_ca: Path | None = None
     implicit: tuple[str, Profile, int] | None = None
+    reverse: Mapping[str, str] = field(default_factory=dict)
+    base_urls: bool = False
+    record_policy: RecordPolicy = "block"
+    on_tape_failure: FailurePolicy = "fail"
+    redact: Mapping[str, Any] = field(default_factory=dict)
+    replay: ReplaySettings | None = None
     base: Path = STATE
     about: Mapping[str, Any] = field(default_factory=dict)
 
@@ -55,13 +67,23 @@ class Run:
     """A started run. Sessions may be opened and closed from several threads."""
 
     def __init__(
-        self, folder: RunFolder, tape: Path, engine: Engine, trust: TrustFiles, routes: Mapping[str, str]
+        self,
+        folder: RunFolder,
+        tape: Path,
+        engine: Engine,
+        trust: TrustFiles,
+        routes: Mapping[str, str],
+        plan: Plan,
+        *,
+        base_urls: bool = False,
     ) -> None:
         self.folder = folder
         self.tape = tape
         self.engine = engine
         self.trust = trust
         self.routes = dict(routes)
+        self.plan = plan
+        self.base_urls = base_urls
         self._handles: dict[str, SessionHandle] = {}
         self._lock = threading.Lock()
 
@@ -76,18 +98,27 @@ class Run:
         handle = self.engine.open_session(name, dump(profile), seed)
         with self._lock:
             self._handles[name] = handle
-        return self.environment(handle.proxy_url, java_port=handle.port)
+        return self.environment(handle.proxy_url, java_port=handle.port, token=handle.token)
 
     def environment(
         self,
         proxy_url: str | None = None,
         *,
         java_port: int | None = None,
+        token: str | None = None,
         base: Mapping[str, str] | None = None,
     ) -> dict[str, str]:
-        """The environment of a process whose traffic goes to `proxy_url`, by default the implicit session."""
+        """The environment of a process whose traffic goes to `proxy_url`, by default the implicit session.
+
+        `token` is the session's, for the routes of base-URL mode.
+        """
+        given = os.environ if base is None else base
+        given = self.plan.environment(given, f"{self.proxy_url}/{token or self.engine.token}")
+        given["FAULTWIRE_SHIMS"] = str(self.folder.path / "shims")
+        if self.base_urls:
+            return given
         return child_environment(
-            os.environ if base is None else base,
+            given,
             proxy_url=proxy_url or self.proxy_url,
             trust=self.trust,
             java_port=java_port if proxy_url else self.engine.port,
@@ -162,6 +193,7 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
         name, profile, seed = settings.implicit
         implicit = SessionSettings(name=name, profile=dump(profile), seed=seed)
     ca_dir = settings.base / "ca"
+    routed = plan(os.environ, settings.reverse, providers=settings.base_urls, mock=settings.mock)
     engine = stack.enter_context(
         Engine.start(
             EngineSettings(
@@ -169,14 +201,28 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
                 ca_dir=ca_dir.absolute(),
                 listen=settings.listen,
                 tape=tape.absolute(),
+                record_policy=settings.record_policy,
+                on_tape_failure=settings.on_tape_failure,
+                redact=dict(settings.redact),
+                replay=settings.replay,
+                tape_settings=_said_of(settings.replay),
                 upstream_ca=_existing(settings.upstream_ca, "--upstream-ca"),
                 routes=routes,
+                reverse=dict(routed.routes),
                 allow_hosts=allowed(settings.allow_hosts),
                 implicit=implicit,
             )
         )
     )
-    return Run(folder, tape, engine, write_trust(ca_dir, engine.ca_pem, os.environ), routes)
+    trust = write_trust(ca_dir, engine.ca_pem, os.environ)
+    return Run(folder, tape, engine, trust, routes, routed, base_urls=settings.base_urls)
+
+
+def _said_of(replay: ReplaySettings | None) -> dict[str, Any]:
+    """What a new tape says of the one that answered, and of what counted for nothing."""
+    if replay is None:
+        return {}
+    return {"made_by": "replay", "made_of": [{"tape": replay.tape.name}], "masks": list(replay.masks)}
 
 
 def _start_mock(settings: LaunchSettings, folder: RunFolder, stack: ExitStack) -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 Invocations run one after another or a few at once. Each opens its own session on the engine, whose
 name is the invocation's id; its history is read from the tape only after the engine acknowledged
-that all of it is on disk.
+that all of it is on disk. One that is void is a result like the others: it proves nothing, and takes
+nothing from what the others prove.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from faultwire.errors import CaptureError, FaultwireError
+from faultwire.errors import CaptureError, FaultwireError, TapeError
 from faultwire.events import AgentResult, History
 
 if TYPE_CHECKING:
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 
     from faultwire.contract.matrix import Invocation
     from faultwire.profile.model import Profile
+
+USAGE = 2
+"""The exit code of errors that the user can mend; they end a run."""
+REASONS, NAMED = 3, 3
+"""How many reasons of void invocations, and invocations of each, a summary names."""
 
 
 class Agent(Protocol):
@@ -37,6 +43,10 @@ class Closed(Protocol):
     @property
     def voids(self) -> Sequence[str]:
         """Why nothing was learned from it; empty where all went well."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Traffic that became no exchange."""
 
 
 class Stage(Protocol):
@@ -71,9 +81,9 @@ def play(
 ) -> tuple[Played, ...]:
     """Play every invocation; results in the order of the plan, whatever ended first.
 
-    Raises AgentError where the agent does not start, FaultwireError where a session is void, and
-    CaptureError where no invocation at all sent anything through the proxy. Nothing is started
-    after the first error.
+    Where our own part fails, an invocation is void and its history says why. Raises AgentError where
+    the agent does not start and CaptureError where no invocation at all sent anything through the
+    proxy. Nothing is started after the first error.
     """
     done: dict[str, Played] = {}
     waiting = list(reversed(plan))
@@ -92,25 +102,67 @@ def play(
             agent.stop()
             raise
     results = tuple(done[invocation.id] for invocation in plan)
-    if results and not any(played.history.exchanges for played in results):
+    if results and not any(played.history.exchanges or played.history.voids for played in results):
         raise _silent(results)
     return results
 
 
+def void(results: Sequence[Played]) -> FaultwireError | None:
+    """What to say of the invocations that are void; None where none is."""
+    reasons: dict[str, list[str]] = {}
+    for played in results:
+        if played.history.voids:
+            reasons.setdefault("; ".join(played.history.voids), []).append(played.invocation.id)
+    if not reasons:
+        return None
+    count = sum(map(len, reasons.values()))
+    each = [f"{_named(ids)}: {reason}" for reason, ids in list(reasons.items())[:REASONS]]
+    more = f"; and {len(reasons) - REASONS} more reasons" if len(reasons) > REASONS else ""
+    kept = "the others are judged and in the report" if count < len(results) else "nothing was learned"
+    return FaultwireError(
+        f"{count} of {len(results)} invocations {_are(count)} void ({'; '.join(each)}{more})",
+        code="run.void",
+        hint=f"{kept}; what our engine says of it is in `engine.log` in the run folder",
+    )
+
+
+def _named(ids: Sequence[str]) -> str:
+    """The first few, and how many more."""
+    more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
+    return f"`{'`, `'.join(ids[:NAMED])}`{more}"
+
+
 def _invocation(invocation: Invocation, agent: Agent, stage: Stage, seed: int) -> Played:
     name = invocation.id
-    env = stage.open_session(name, invocation.scenario.profile, seed)
+    try:
+        env = stage.open_session(name, invocation.scenario.profile, seed)
+    except FaultwireError as error:
+        return Played(invocation, History(name, (), voids=(_ours(error),)))
     try:
         result = agent.invoke(invocation.prompt.text, env)
     finally:
+        voids, notes = _closed(stage, name)
+    try:
+        history = stage.history(name)
+    except TapeError as error:
+        history, voids = History(name, ()), voids or (_ours(error),)
+    return Played(invocation, replace(history, agent=result, voids=voids, notes=notes))
+
+
+def _closed(stage: Stage, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Close a session: why it is void, and what became no exchange."""
+    try:
         closed = stage.close_session(name)
-    if closed.voids:
-        raise FaultwireError(
-            f"the session `{name}` is void: {'; '.join(closed.voids)}",
-            code="run.void",
-            hint="nothing was learned; what our engine says of it is in `engine.log` in the run folder",
-        )
-    return Played(invocation, replace(stage.history(name), agent=result))
+    except FaultwireError as error:
+        return (_ours(error),), ()
+    return tuple(closed.voids), tuple(closed.notes)
+
+
+def _ours(error: FaultwireError) -> str:
+    """An error of our own part in words; one of the user's goes on."""
+    if error.exit_code == USAGE:
+        raise error
+    return error.message
 
 
 def _silent(results: Sequence[Played]) -> CaptureError:
@@ -121,3 +173,7 @@ def _silent(results: Sequence[Played]) -> CaptureError:
         f"the agent ran {len(results)} times and sent nothing through the proxy{said}",
         hint="its runtime must honour HTTPS_PROXY and the CA file; `faultwire doctor -- CMD` says more",
     )
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

@@ -86,10 +86,10 @@ def start_demo(tmp_path: Path, agent_python: Path):
     """Start the demo and do not wait for it; it is killed at the end, should it still run."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(*arguments: str):
+    def start(*arguments: str, stderr: int = subprocess.DEVNULL):
         clean = {key: value for key, value in os.environ.items() if not key.startswith("FAULTWIRE_")}
         command = [sys.executable, "-m", "faultwire", "demo", "--agent-python", str(agent_python), *arguments]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": stderr}
         # A background job of a shell ignores SIGINT, and children inherit that; the demo must not.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         started.append(subprocess.Popen(command, cwd=tmp_path, env=clean, **quiet))
@@ -99,4 +99,4 @@ def start_demo(tmp_path: Path, agent_python: Path):
     for process in started:
         if process.poll() is None:
             process.kill()
-            process.wait()
+            process.communicate()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import stat
 import subprocess
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def wait_until(true: Callable[[], bool]) -> None:
-    """Look again and again, for a minute at most."""
-    deadline = time.monotonic() + 60
+    """Look again and again, for three minutes at most."""
+    deadline = time.monotonic() + 180
     while not true():
         assert time.monotonic() < deadline, "it never came true"
         time.sleep(0.05)
@@ -51,9 +52,18 @@ def squares(report: dict) -> dict[tuple[str, str], set[str]]:
 
 
 def untimed(value: Any) -> Any:
-    """A report without instants and durations, and without what names the run itself."""
+    """A report without instants and durations, without what names the run itself, and without how far a
+    server was ahead of the agent when an exchange was broken off."""
     if isinstance(value, dict):
         own = ("_at", "_ms", "_s")
+        if value.get("ending", "complete") != "complete":
+            ahead = ("said", "withheld", "withheld_not_shown")
+            kept = {
+                k: v for k, v in value.items() if k not in ("ending", "upstream", "stream", "conversation")
+            }
+            for part in ("stream", "conversation"):
+                kept[part] = {k: v for k, v in (value[part] or {}).items() if k not in ahead}
+            return untimed(kept) | {"ended": value["ending"]}
         return {k: untimed(v) for k, v in value.items() if not k.endswith(own) and k != "run"}
     return [untimed(item) for item in value] if isinstance(value, list) else value
 
@@ -106,6 +116,7 @@ def test_the_demo_shows_where_an_agent_copes_and_where_it_does_not(demo):
         assert sorted(s.name for s in tape.sessions()) == sorted(p["id"] for p in report["invocations"])
     checked = subprocess.run(
         [sys.executable, "-m", "faultwire", "tape", "verify", str(ran.run / "run.tape")],
+        cwd=ran.folder,  # where the key that sealed it is trusted
         capture_output=True,
         text=True,
         check=False,
@@ -154,6 +165,54 @@ def test_ctrl_c_ends_it_with_130_and_leaves_no_process_behind(start_demo):
     assert process.wait(timeout=60) == 130
     assert json.loads(about.read_text())["status"] == "interrupted"
     wait_until(lambda: not [pid for pid in (engine, *agents) if alive(pid)])
+
+
+def test_a_lost_engine_voids_what_it_had_in_flight_and_keeps_what_was_finished(start_demo):
+    process, folder = start_demo("--concurrency", "2", stderr=subprocess.PIPE)
+    runs = folder / ".faultwire" / "runs"
+    wait_until(lambda: ended(runs) >= 3)
+    (about,) = runs.glob("*/run.json")
+    os.kill(json.loads(about.read_text())["engine_pid"], signal.SIGKILL)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 3
+
+    told = json.loads(about.read_text())
+    assert (told["status"], told["error"]) == ("void", "run.void")
+    report = json.loads((about.parent / "report.json").read_text())
+    lost = {part["id"]: part["voids"] for part in report["invocations"] if part["voids"]}
+    kept = [part for part in report["invocations"] if not part["voids"]]
+    assert lost
+    assert len(kept) >= 3
+    # Its socket closes a moment before its end can be seen.
+    reasons = {why for voids in lost.values() for why in voids}
+    assert "the engine ended with code `-9`" in reasons
+    assert all(why.startswith("the engine ") for why in reasons)
+    for cell in report["cells"]:
+        void = cell["invocation"] in lost
+        assert (cell["verdict"] == "unknown") == void
+        assert cell["explanation"].startswith("void: ") == void
+    assert all(part["exchanges"] for part in kept)  # their traffic is there, whole
+    first = said.decode().splitlines()[-2]
+    assert first.startswith(f"run.void: {len(lost)} of {len(report['invocations'])} invocations are void (")
+    assert said.decode().splitlines()[-1].startswith("hint: the others are judged and in the report")
+    assert "proves nothing" in (about.parent / "report.html").read_text()
+
+    # What was on the tape before the engine died still verifies.
+    checked = subprocess.run(
+        [sys.executable, "-m", "faultwire", "tape", "verify", str(about.parent / "run.tape")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def ended(runs: Path) -> int:
+    """Sessions on the tape of the one run that have ended."""
+    for path in runs.glob("*/run.tape"):
+        with TapeReader.open(path) as tape:
+            return sum(session.ended_ms is not None for session in tape.sessions())
+    return 0
 
 
 def test_without_a_package_index_it_says_plainly_what_is_missing(demo):

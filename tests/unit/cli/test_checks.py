@@ -1,3 +1,5 @@
+"""`faultwire checks`, printed by `faultwire.cli._documented`."""
+
 import json
 
 import pytest

@@ -15,9 +15,8 @@ from faultwire.cli._usage import Guarded, translate
 from faultwire.errors import FaultError, ProfileError
 
 PRODUCT = {
-    "demo", "exec", "proxy", "env", "mock", "init", "profiles", "faults", "checks", "tape", "scan",
-    "schema",
-    "doctor", "ca",
+    "demo", "exec", "proxy", "env", "mock", "mcp-shim", "init", "profiles", "faults", "checks", "tape",
+    "keys", "scan", "schema", "doctor", "ca",
 }  # fmt: skip
 
 

@@ -28,7 +28,9 @@ def parsed(*arguments: str, env: dict[str, str] | None = None) -> Traffic:
 
 def test_the_defaults_are_repeatable_and_harmless() -> None:
     traffic = parsed()
-    assert traffic == Traffic((), (), options.DEFAULT_SEED, None, False, None, "127.0.0.1:0", (), None)
+    assert traffic == Traffic(
+        (), (), options.DEFAULT_SEED, None, False, None, "127.0.0.1:0", "env", (), (), None
+    )
     assert traffic.load().entries == ()
 
 
@@ -65,3 +67,21 @@ def test_launch_carries_everything_and_a_script_means_the_mock() -> None:
     assert (settings.listen, settings.allow_hosts, settings.tape) == ("127.0.0.1:9", ("h",), Path("t"))
     assert settings.about["seed"] == options.DEFAULT_SEED
     assert settings.about["note"] == "x"
+
+
+def test_routes_are_pairs_and_base_urls_a_way_of_capture() -> None:
+    traffic = parsed("--capture", "base-url", "--reverse", "Search=https://api.x.test/v1?a=b")
+    assert traffic.reverse == (("search", "https://api.x.test/v1?a=b"),)
+    settings = traffic.launch("exec", profile=traffic.load())
+    assert (settings.reverse, settings.base_urls) == ({"search": "https://api.x.test/v1?a=b"}, True)
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["search", "=https://x.test", "-a=https://x.test", "a/b=https://x.test", "a=x.test", "a=file:///etc",
+     "a=https://", "a=https://x.test:port", "ä=https://x.test", "a" * 65 + "=https://x.test"],
+)  # fmt: skip
+def test_what_is_no_route_is_refused(given: str) -> None:
+    done = CliRunner().invoke(command, ["--reverse", given])
+    assert done.exit_code == 2
+    assert "found `" in done.output

@@ -69,6 +69,17 @@ def test_faults_on_the_answer_are_tried_on_the_recorded_one(tape: Path) -> None:
     assert outcomes(tape, "hang") == [[("hang", "fired")]] * 3
 
 
+def test_answers_of_the_proxy_itself_go_through_the_faults_on_connections(tape: Path) -> None:
+    both = ("status: {code: 503}", "reset: {at: {after_bytes: 10}}")
+    assert outcomes(tape, *both) == [[("reset", "fired"), ("status", "fired")]] * 3
+    slowed = outcomes(tape, "status: {code: 503}", "bandwidth: {bytes_per_s: 1000}")
+    assert slowed == [[("bandwidth", "fired"), ("status", "fired")]] * 3
+    # An answer that is too short is never reset, and the recorded one is not taken in its place.
+    far = f"reset: {{at: {{after_bytes: {len(ANSWER) - 1}}}}}"
+    assert outcomes(tape, far) == [[("reset", "fired")]] * 3
+    assert [dict(line)["reset"] for line in outcomes(tape, "empty_body", far)] != ["fired"] * 3
+
+
 def test_without_faults_nothing_is_said(tape: Path) -> None:
     with TapeReader.open(tape) as reader:
         told = list(lines(rehearse(reader, Profile(name="calm"), 1)))

@@ -18,6 +18,7 @@ SHAPE = {
         "duration_s": float,
         "ledger": str,
         "tapes": [str],
+        "notes": list,
     },
     "score": {
         "value": float,
@@ -67,6 +68,8 @@ SHAPE = {
             "repeat": int,
             "answer": str,
             "stderr": str,
+            "voids": list,
+            "notes": list,
             "exit_code": int,
             "timed_out": bool,
             "duration_s": float,

@@ -1,3 +1,4 @@
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -122,3 +123,73 @@ def test_a_run_without_verdicts_still_has_a_page(make_document):
     document["score"]["value"] = document["score"]["clean_invocations"]["rate"] = None
     document["score"]["gate"] = "unknown"
     assert "–" in Page(render(document)).texts
+
+
+def text_of(document):
+    return " ".join(" ".join(Page(render(document)).texts).split())
+
+
+def test_what_is_void_is_said_first_and_where_it_is(make_document):
+    document = make_document()
+    assert "proves nothing: " not in text_of(document)
+    for part in document["invocations"]:
+        part["voids"] = ["the engine ended with code `-9`"]
+    text = text_of(document)
+    assert "2 of 2 invocations are void: what they showed proves nothing." in text
+    assert text.index("are void") < text.index("Verdicts")
+    assert "the engine ended with code -9 : calm/p1/r1, stream_chaos/p1/r1" in text
+
+
+def test_traffic_that_became_no_exchange_is_told(make_document):
+    document = make_document()
+    assert "traffic that became no exchange" not in text_of(document)
+    document["run"]["notes"] = ["3 calls to `h` were turned away (407)"]
+    document["invocations"][0]["notes"] = ["2 connections named no known proxy user (407) <b>"]
+    text = text_of(document)
+    assert "Traffic that became no exchange 3 calls to h were turned away (407)" in text
+    assert "traffic that became no exchange 2 connections named no known proxy user (407) <b>" in text
+
+
+def test_an_exchange_says_in_words_what_was_asked_and_answered(make_document):
+    text = text_of(make_document())
+    assert "user 17 * 23?" in text
+    assert "Each mark is one cell: " in text
+    assert "`391`" not in text  # words in backticks are code, also in the list of verdicts
+    assert "1 fault that did not act here and why" in text  # what did not fire stands apart
+
+
+def test_events_are_numbered_so_that_the_cut_can_be_found(make_document):
+    built = Page(render(make_document()))
+    texts = [text.strip() for text in built.texts if text.strip()]
+    cut = texts.index("✂ the stream was cut after event 2")
+    assert texts[cut - 3] == "2"  # number, instant, words
+    assert texts[cut + 1 : cut + 3] == ["3", "never came"]
+
+
+def test_everything_that_opens_can_be_reached_with_the_keyboard(make_document):
+    built = Page(render(make_document()))
+    assert built.tags.count("summary") == built.tags.count("details") > 6
+    assert not [a for a in built.attributes if a[1] in ("tabindex", "onclick")]
+    page = render(make_document())
+    assert "a:focus-visible,summary:focus-visible{outline:" in page
+    assert page.count("prefers-color-scheme:dark") == 1
+
+
+def luminance(colour):
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_words_stand_out_from_what_is_behind_them_in_light_and_in_dark(make_document):
+    """WCAG 2.2, 1.4.3: a contrast of 4.5 to 1."""
+    schemes = re.findall(r":root\{(--bg:[^}]*)\}", render(make_document()))
+    assert len(schemes) == 2
+    for scheme in schemes:
+        colour = dict(re.findall(r"--(\w+):(#[0-9a-f]{3,6})", scheme))
+        colour = {n: v if len(v) == 7 else "#" + "".join(c * 2 for c in v[1:]) for n, v in colour.items()}
+        pairs = [(word, behind) for word in ("ink", "dim") for behind in ("bg", "card", "code")]
+        pairs += [(state, f"{state}bg") for state in ("pass", "fail", "unk", "fault")]
+        for word, behind in pairs:
+            light, dark = sorted((luminance(colour[word]), luminance(colour[behind])), reverse=True)
+            assert (light + 0.05) / (dark + 0.05) >= 4.5, (word, behind, colour[word], colour[behind])

@@ -62,3 +62,15 @@ def test_plain_says_verdicts_in_words(make_document):
     assert "fail 1" in text
     assert "cut_stream x1" in text
     assert not set(text) & set("✓✗×")
+
+
+def test_traffic_that_became_no_exchange_is_counted(make_document):
+    document = make_document()
+    assert "became no exchange" not in printed(document)
+    for part in document["invocations"]:
+        part["notes"] = ["1 request named no known proxy user (407)\x1b[2J"]
+    document["invocations"][0]["notes"] += [f"note {n}" for n in range(20)]
+    text = printed(document)
+    said = "  1 request named no known proxy user (407)\\x1b[2J (2 invocations)\n"
+    assert "traffic that became no exchange\n" + said in text
+    assert "  … 13 more in the report\n" in text

@@ -4,16 +4,17 @@ from dataclasses import dataclass, field
 import pytest
 
 from faultwire.contract.matrix import Prompt, Scenario
-from faultwire.errors import AgentError, CaptureError, FaultwireError
+from faultwire.errors import AgentError, CaptureError, FaultwireError, TapeIncomplete, UsageError
 from faultwire.events import AgentResult, History, Recorded, Request
 from faultwire.profile.model import Profile
 from faultwire.runner.cells import planned
-from faultwire.runner.run import play
+from faultwire.runner.run import play, void
 
 
 @dataclass(frozen=True)
 class Closed:
     voids: tuple = ()
+    notes: tuple = ()
 
 
 @dataclass
@@ -22,21 +23,38 @@ class World:
 
     exchanges: int = 1
     voids: dict = field(default_factory=dict)
+    notes: dict = field(default_factory=dict)
+    lost_at: str | None = None
+    """The session from whose opening on there is no engine any more."""
+    untold: str | None = None
+    """The session that is not on the tape."""
+    refused: bool = False
     fails: str | None = None
     gate: threading.Barrier | None = None
     calls: list = field(default_factory=list)
     stopped: bool = False
+    lost: bool = False
 
     def open_session(self, name, profile, seed):
         self.calls.append(("open", name))
+        if self.refused:
+            raise UsageError("found fault `x`, expected a known one")
+        if self.lost_at == name:
+            self.lost = True
+        if self.lost:
+            raise FaultwireError("the engine ended with code `-9`")
         return {"SESSION": name, "PROFILE": profile.name, "SEED": str(seed)}
 
     def close_session(self, name):
         self.calls.append(("close", name))
-        return Closed(self.voids.get(name, ()))
+        if self.lost:
+            raise FaultwireError("the engine ended with code `-9`")
+        return Closed(self.voids.get(name, ()), self.notes.get(name, ()))
 
     def history(self, name):
         assert ("close", name) in self.calls
+        if self.untold == name:
+            raise TapeIncomplete(f"tape `t` has no session `{name}`")
         request = Request("POST", "https", "h", 443, "/")
         values = dict.fromkeys(("protocol", "provider", "tool", "upstream", "delivered", "error"))
         return History(
@@ -109,13 +127,70 @@ def test_an_agent_that_does_not_start_ends_the_run_and_closes_its_session():
     assert world.calls[-1] == ("close", "calm/p1/r2")
 
 
-def test_a_void_session_voids_the_run():
+def test_a_void_invocation_is_a_result_and_takes_nothing_from_the_others():
     world = World(voids={"calm/p1/r1": ("fault `x` failed",)})
-    with pytest.raises(FaultwireError) as error:
+    first, second = play(plan("calm", "chaos"), world, world, seed=1)
+    assert (first.history.voids, second.history.voids) == (("fault `x` failed",), ())
+    assert first.history.agent.exit_code == 0
+    assert len(second.history.exchanges) == 1
+    error = void((first, second))
+    assert (error.code, error.exit_code) == ("run.void", 3)
+    assert error.message == "1 of 2 invocations is void (`calm/p1/r1`: fault `x` failed)"
+    assert error.hint.startswith("the others are judged and in the report; ")
+
+
+def test_nothing_is_said_of_invocations_that_went_well():
+    assert void(play(plan("calm", repeat=2), World(), World(), seed=1)) is None
+
+
+def test_without_an_engine_the_rest_is_void_and_no_agent_is_started():
+    class Counted(World):
+        invoked = 0
+
+        def invoke(self, prompt, env):
+            type(self).invoked += 1
+            return super().invoke(prompt, env)
+
+    world = Counted(lost_at="calm/p1/r3")
+    played = play(plan("calm", repeat=9), world, world, seed=1)
+    assert [bool(p.history.voids) for p in played] == [False, False] + [True] * 7
+    assert world.invoked == 2
+    error = void(played)
+    assert error.message == (
+        "7 of 9 invocations are void (`calm/p1/r3`, `calm/p1/r4`, `calm/p1/r5` and 4 more: "
+        "the engine ended with code `-9`)"
+    )
+
+
+def test_an_engine_that_is_lost_during_an_invocation_voids_it():
+    class Dying(World):
+        def invoke(self, prompt, env):
+            self.lost = True
+            return super().invoke(prompt, env)
+
+    world = Dying()
+    (played,) = play(plan("calm"), world, world, seed=1)
+    assert played.history.voids == ("the engine ended with code `-9`",)
+    assert void([played]).hint.startswith("nothing was learned; ")
+
+
+def test_a_session_that_is_not_on_the_tape_is_void():
+    world = World(untold="calm/p1/r2")
+    played = play(plan("calm", repeat=2), world, world, seed=1)
+    assert [p.history.voids for p in played] == [(), ("tape `t` has no session `calm/p1/r2`",)]
+
+
+def test_a_mistake_of_the_user_ends_the_run():
+    world = World(refused=True)
+    with pytest.raises(UsageError):
         play(plan("calm", "chaos"), world, world, seed=1)
-    assert (error.value.code, error.value.exit_code) == ("run.void", 3)
-    assert error.value.message == "the session `calm/p1/r1` is void: fault `x` failed"
     assert ("open", "chaos/p1/r1") not in world.calls
+
+
+def test_notes_on_traffic_that_became_no_exchange_are_kept():
+    world = World(notes={"calm/p1/r1": ("2 requests were refused: no proxy user",)})
+    (played,) = play(plan("calm"), world, world, seed=1)
+    assert played.history.notes == ("2 requests were refused: no proxy user",)
 
 
 def test_an_agent_that_never_reached_the_proxy_voids_the_run_and_says_what_to_set():
