@@ -461,9 +461,7 @@ def benjamini_hochberg(p_values: Sequence[float], /) -> list[float]:
     Source: Benjamini, Hochberg (1995). Raises ValueError for values outside [0, 1].
     """
 
-def sprt(
-    passed: int, total: int, bad: float, good: float, alpha: float = 0.05, beta: float = 0.05
-) -> str:
+def sprt(passed: int, total: int, bad: float, good: float, alpha: float = 0.05, beta: float = 0.05) -> str:
     """`good`, `bad` or `open`: Wald's test of a pass rate of at most `bad` against one of at least `good`.
 
     May be asked after every run. `alpha` bounds how often a bad rate is called good, `beta` how often

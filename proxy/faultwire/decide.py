@@ -11,14 +11,19 @@ from typing import TYPE_CHECKING, Literal
 
 from faultwire.events import FaultFired
 from faultwire.faults._api import ResultFault
-from faultwire.profile.match import mismatch, needs_response, response_mismatch
+from faultwire.profile.match import may_match, mismatch, needs_response, response_mismatch
 from faultwire.session import Subject
+from faultwire.wire import framing, tool_site
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from faultwire.dice import Dice
     from faultwire.events import Exchange, Outcome, ToolResult
+    from faultwire.faults._api import Site
     from faultwire.profile.model import Entry, Profile, Stage, Trigger
     from faultwire.session import Judgement, SessionState, Verb
+    from faultwire.wire._tool_sites import Own
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,8 @@ class Decision:
     counted: bool = True
     call: Judgement = ("skip", "", None)
     at_s: float = 0.0
+    site: Site | None = None
+    """Where it acts, if that is not the fault's own site."""
 
     def line(
         self, outcome: Outcome | None = None, reason: str | None = None, effect: str | None = None
@@ -47,7 +54,7 @@ class Decision:
         return FaultFired(
             fault=fault.name,
             id=self.entry.id,
-            site=fault.site,
+            site=self.site or fault.site,
             outcome=outcome or quiet,
             reason=reason or self.reason,
             key=subject.key,
@@ -56,7 +63,7 @@ class Decision:
             unit=self.unit,
             subject=subject.name,
             effect=effect,
-            settings=fault.model_dump(mode="json", exclude_defaults=True),
+            settings=self.entry.settings,
         )
 
 
@@ -76,24 +83,41 @@ class Plan:
 
 def decide(profile: Profile, dice: Dice, exchange: Exchange, state: SessionState) -> Plan:
     """The plan for an exchange whose request is known; entries on the response are deferred."""
-    whole = Subject(exchange.key, exchange.n, exchange.attempt, exchange.tool)
+    whole = Subject(exchange.key, exchange.n, exchange.attempt, exchange.tool or exchange.agent)
     decisions: list[Decision] = []
     deferred: list[Entry] = []
-    for entry in profile.composed:
-        if isinstance(entry.fault, ResultFault):
+    at = _own_site(exchange)
+    for entry in profile.candidates.of(exchange):
+        result = isinstance(entry.fault, ResultFault)
+        if result and at is None:
             continue
-        if mismatch(entry.on, exchange) is not None:
+        if mismatch(entry.on, exchange, protocols=entry.fault.protocols) is not None:
             continue
-        if needs_response(entry.on):
+        if at is not None and (elsewhere := _elsewhere(entry, exchange.tool, at, state)) is not None:
+            decisions.extend(_passed_over(entry, whole, elsewhere))
+        elif needs_response(entry.on):
             deferred.append(entry)
         else:
-            decisions.append(_judge(entry, whole, exchange, dice, state))
+            decision = _judge(entry, whole, exchange, dice, state)
+            decisions.append(replace(decision, site="response") if result else decision)
     return Plan(tuple(decisions), tuple(deferred))
+
+
+def unknown_socket(profile: Profile, exchange: Exchange) -> Iterator[FaultFired]:
+    """A line for every entry that may have meant a WebSocket whose protocol nobody here knows."""
+    if exchange.kind != "other" or not framing.wants_socket(exchange.request):
+        return
+    whole = Subject(exchange.key, exchange.n, exchange.attempt, exchange.tool or exchange.agent)
+    for entry in profile.composed:
+        if mismatch(entry.on, exchange) is None or not may_match(entry.on, replace(exchange, kind="llm")):
+            continue
+        why = "a WebSocket of no known protocol: nobody can tell whether it is a model's"
+        yield Decision(entry, whole, "inapplicable", why, counted=False).line()
 
 
 def decide_head(plan: Plan, dice: Dice, exchange: Exchange, state: SessionState) -> Plan:
     """The decisions on deferred entries, once `exchange.response` is there."""
-    whole = Subject(exchange.key, exchange.n, exchange.attempt, exchange.tool)
+    whole = Subject(exchange.key, exchange.n, exchange.attempt, exchange.tool or exchange.agent)
     return Plan(
         tuple(
             _judge(entry, whole, exchange, dice, state)
@@ -114,10 +138,13 @@ def decide_result(
     """The plan for one new tool result inside an LLM request; only the first that fires acts."""
     decisions: list[Decision] = []
     taken = False
-    for entry in profile.composed:
+    for entry in profile.candidates.of(exchange, tool=result.name):
         if not isinstance(entry.fault, ResultFault):
             continue
         if mismatch(entry.on, exchange, tool=result.name) is not None:
+            continue
+        if (elsewhere := _elsewhere(entry, result.name, "result", state)) is not None:
+            decisions.extend(_passed_over(entry, subject, elsewhere))
             continue
         decision = _judge(entry, subject, exchange, dice, state)
         if taken and decision.verb == "fire":
@@ -127,15 +154,57 @@ def decide_result(
     return Plan(tuple(decisions))
 
 
+def _own_site(exchange: Exchange) -> Own | None:
+    """The site at which this exchange calls a tool, None where it calls none."""
+    site = tool_site(exchange)
+    return site.name if site is not None else None
+
+
+def _elsewhere(
+    entry: Entry, tool: str | None, at: Own | Literal["result"], state: SessionState
+) -> str | None:
+    """Why an entry about a tool does not act at this site of it: nothing to say (empty) where the profile
+    wants another one, or a reason; None where it acts here.
+
+    A tool may be seen at several sites, of which each holds the next: the agent calls it by MCP, the
+    server behind that calls an HTTP service, and the result goes to the model. The fault acts at one.
+    """
+    wanted = entry.on.site
+    if wanted is not None:
+        return None if wanted == at else ""
+    if tool is None or (entry.on.tool is None and not isinstance(entry.fault, ResultFault)):
+        return None
+    seen = state.seen_at(tool)
+    return None if seen in (None, at) else f"tool `{tool}` is seen at its `{seen}` site in this session"
+
+
+def _passed_over(entry: Entry, subject: Subject, why: str) -> Iterator[Decision]:
+    if why:
+        yield Decision(entry, subject, "skip", why, counted=False)
+
+
 def _judge(entry: Entry, subject: Subject, exchange: Exchange, dice: Dice, state: SessionState) -> Decision:
     why_not = entry.fault.inapplicable(exchange)
     if why_not is not None:
         return Decision(entry, subject, "inapplicable", why_not, counted=False)
-    verb, reason, unit = state.decided(entry.id, subject) or _trigger(entry, subject, exchange, dice, state)
+    verb, reason, unit = _again(entry, subject, state) or _trigger(entry, subject, exchange, dice, state)
     let_through = verb == "fire" and not _attempt_fires(entry.trigger.attempts, subject.attempt)
     effective: Verb = "skip" if let_through else verb
     why = f"attempt {subject.attempt} is let through" if let_through else reason
     return Decision(entry, subject, effective, why, unit, call=(verb, reason, unit), at_s=exchange.at_s)
+
+
+def _again(entry: Entry, subject: Subject, state: SessionState) -> Judgement | None:
+    """The judgement on an earlier attempt of this call. One that came to nothing has lost its place."""
+    judged = state.decided(entry.id, subject)
+    if judged is None or judged[0] != "fire" or not state.gave_back(entry.id, subject):
+        return judged
+    why_not = _used_up(entry.trigger, state.counts(entry.id)[1])
+    return judged if why_not is None else ("skip", why_not, judged[2])
+
+
+def _used_up(t: Trigger, fired: int) -> str | None:
+    return f"fired {fired} of at most {t.max_times} times" if fired >= (t.max_times or fired + 1) else None
 
 
 def _trigger(
@@ -146,8 +215,7 @@ def _trigger(
     seen, fired = state.counts(entry.id)
     call = seen + 1
     why_not = _closed(t, call, exchange.at_s) or _recovered(t, call, exchange.at_s, state.begun(entry.id))
-    if why_not is None and t.max_times is not None and fired >= t.max_times:
-        why_not = f"fired {fired} of at most {t.max_times} times"
+    why_not = why_not or _used_up(t, fired)
     if why_not is not None:
         return "skip", why_not, None
     stage, share = (None, t.probability) if t.stages is None else _stage(t.stages, call)
@@ -158,8 +226,8 @@ def _trigger(
         return "fire", f"call {call} matches", None
     unit = dice.roll(entry.id, subject.key, subject.n)
     if unit < share:
-        return "fire", f"rolled {unit:.4f}, under {share}{where}", unit
-    return "skip", f"rolled {unit:.4f}, not under {share}{where}", unit
+        return "fire", f"rolled under {share}{where}", unit
+    return "skip", f"rolled {share}{where} or more", unit
 
 
 def _closed(t: Trigger, call: int, at_s: float) -> str | None:

@@ -80,3 +80,20 @@ def with_body(request: Request, body: bytes) -> Request:
     if header(headers, "content-length") is not None:
         headers = with_header(headers, "content-length", str(len(body)))
     return replace(request, body=body, headers=headers)
+
+
+GRPC_PREFIX = 5
+"""Bytes before a gRPC message: one flag, and its length."""
+
+
+def is_dialogue(request: Request) -> bool:
+    """May the client wait for answers before it ends this request? Only gRPC's streams do that."""
+    return (header(request.headers, "content-type") or "").lower().startswith("application/grpc")
+
+
+def first_message(body: bytes) -> bytes | None:
+    """The first message of a dialogue with its prefix, None while it is not whole."""
+    if len(body) < GRPC_PREFIX:
+        return None
+    end = GRPC_PREFIX + int.from_bytes(body[1:GRPC_PREFIX])
+    return body[:end] if len(body) >= end else None

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from faultwire.dice import Dice
     from faultwire.events import Exchange, Path, ToolResult
     from faultwire.profile.model import Profile
+    from faultwire.running import Running
     from faultwire.session import SessionState
     from faultwire.wire._api import Protocol, Rewrite
     from faultwire.wire._edits import TextPlace
@@ -80,6 +81,7 @@ def judge(
         if effect:
             state.untold[remembered_by] = line
         else:
+            state.came_of(decision.entry.id, subject, met=False)
             judged.lines.append(line)
         if rewrite is not None and rewrite.canary:
             plant(rewrite.canary, decision, exchange, state)
@@ -144,8 +146,16 @@ def plant(canary: str, decision: Decision, exchange: Exchange, state: SessionSta
     state.plant(canary, Planted(decision.entry.id, fault.name, fault.site, exchange.number))
 
 
-def returned(exchange: Exchange, state: SessionState) -> Iterator[FaultFired]:
-    """A line of the ledger for every canary that stands in this request as the agent sent it."""
+def plant_all(course: Iterable[Running], exchange: Exchange, state: SessionState) -> None:
+    """Look out for what a tool's own exchange has planted, before the agent can have read it."""
+    for running in course:
+        if running.mutator is not None and running.mutator.canary is not None:
+            plant(running.mutator.canary, running.decision, exchange, state)
+
+
+def returned(exchange: Exchange, state: SessionState, *, within: bool = False) -> Iterator[FaultFired]:
+    """A line of the ledger for every canary that stands in this request as the agent sent it; `within`:
+    also one that was planted in this very exchange, by an earlier message."""
     if not state.canaries:
         return
     request = exchange.request
@@ -153,7 +163,7 @@ def returned(exchange: Exchange, state: SessionState) -> Iterator[FaultFired]:
     places["headers"] = "\n".join(value for _, value in request.headers).encode("latin-1", "replace")
     for canary, planted in state.canaries.items():
         found = [name for name, data in places.items() if canary.lower().encode() in data.lower()]
-        if found and exchange.number > planted.number:
+        if found and (exchange.number > planted.number or within):
             where = " and ".join(found)
             reason = (
                 f"the canary of exchange {planted.number} is in the {where} of a request to `{request.host}`"

@@ -10,13 +10,14 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from faultwire.events import header
+from faultwire.wire._peers import Peers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from faultwire.events import Exchange, FaultFired, Headers, RequestView, ToolCall, ToolResult
+    from faultwire.events import Exchange, FaultFired, RequestView, ToolCall, ToolResult
     from faultwire.wire._api import Rewrite
+    from faultwire.wire._tool_sites import Own
 
 KEPT = 4096
 """Distinct calls, decisions and tool-call ids that are remembered, each."""
@@ -71,7 +72,7 @@ class _Call:
             self.broken.discard(old)
         return self.n
 
-    def retried(self, told: str | None) -> int | None:
+    def retried(self, told: int | None) -> int | None:
         """The call that a request repeats, None where it is a new one.
 
         Of several identical calls at once, the one that a fault broke and that was tried as often as
@@ -79,10 +80,9 @@ class _Call:
         """
         if told is None:
             return min((n for n in self.broken if self.attempts[n] < UNTOLD), default=None)
-        count = told.strip()
-        if count in ("", "0"):
+        if told == 0:
             return None
-        like = [n for n, tried in self.attempts.items() if str(tried + 1) == count]
+        like = [n for n, tried in self.attempts.items() if tried + 1 == told]
         broken = [n for n in like if n in self.broken]
         return min(broken) if broken else max(like or self.attempts, default=None)
 
@@ -93,6 +93,10 @@ class SessionState:
 
     rewrites: OrderedDict[str, Rewrite | None] = field(default_factory=OrderedDict)
     """A tool result's key to what it was replaced with; None where it was let through."""
+    inboxes: OrderedDict[str, None] = field(default_factory=OrderedDict)
+    """Addresses whose answers come in another exchange's stream, which is open (`elsewhere`)."""
+    owed: OrderedDict[tuple[str, bytes], Any] = field(default_factory=OrderedDict)
+    """Such an address and a request's id to the faults that wait for its answer (`elsewhere.Owed`)."""
     untold: dict[str, FaultFired] = field(default_factory=dict)
     """A tool result's key to the ledger's line about its fault, until a model has answered a request
     that carried it: only then has the fault been met."""
@@ -100,14 +104,19 @@ class SessionState:
     """Tool-call id to the call, from responses of providers that keep the conversation themselves."""
     retold: OrderedDict[str, str] = field(default_factory=OrderedDict)
     """Digest of a text of the conversation to what it was changed to."""
+    peers: Peers = field(default_factory=Peers)
+    """Agents whose cards were seen."""
     canaries: OrderedDict[str, Planted] = field(default_factory=OrderedDict)
     """Words that were planted, by whom."""
     _said: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    _sites: OrderedDict[str, Own] = field(default_factory=OrderedDict)
     _memories: dict[str, dict[str, Any]] = field(default_factory=dict)
     _begun: dict[str, tuple[int, float]] = field(default_factory=dict)
     _counts: dict[str, tuple[int, int]] = field(default_factory=dict)
     _calls: OrderedDict[str, _Call] = field(default_factory=OrderedDict)
     _decided: OrderedDict[tuple[str, str, int], Judgement] = field(default_factory=OrderedDict)
+    _came: OrderedDict[tuple[str, str, int], bool] = field(default_factory=OrderedDict)
+    """Of a decision to fire whose exchange is over: was the fault met?"""
     _number: int = 0
 
     def number(self) -> int:
@@ -115,21 +124,25 @@ class SessionState:
         self._number += 1
         return self._number
 
-    def identify(self, exchange: Exchange) -> Exchange:
+    def identify(self, exchange: Exchange, *, told: int | None = None) -> Exchange:
         """Number a logical call and its attempts.
 
-        A retry is told by the SDK's own counter (`x-stainless-retry-count`, `amz-sdk-request`), or,
-        from SDKs that send none, by the same request again right after a fault broke it.
+        A retry is told by the SDK's own counter (`told`, as `wire.attempt` reads it), or, from SDKs
+        that send none, by the same request again right after a fault broke it.
         """
-        call = self._call(exchange.key)
-        told = _retries_told(exchange.request.headers)
+        n, tried = self.numbered(exchange.key, told)
+        return replace(exchange, n=n, attempt=tried)
+
+    def numbered(self, key: str, told: int | None) -> tuple[int, int]:
+        """The number of a logical call with that key, and of its attempt; as `identify`."""
+        call = self._call(key)
         n = call.retried(told)
         if n is None:
             n = call.begin()
         else:
             call.attempts[n] += 1
             call.broken.discard(n)
-        return replace(exchange, n=n, attempt=call.attempts[n])
+        return n, call.attempts[n]
 
     def occurrence(self, key: str) -> int:
         """How often a tool result's key came before in the session."""
@@ -144,7 +157,7 @@ class SessionState:
             call.broken.add(n)
 
     def counts(self, entry: str) -> tuple[int, int]:
-        """Logical calls that an entry has seen, and those it fired on."""
+        """Logical calls that an entry has seen, and those on which it fired or is about to."""
         return self._counts.get(entry, (0, 0))
 
     def decided(self, entry: str, subject: Subject) -> Judgement | None:
@@ -163,6 +176,27 @@ class SessionState:
             if judgement[0] == "fire":
                 self._begun.setdefault(entry, (seen + 1, at_s))
             _bounded(self._decided, (entry, subject.key, subject.n), judgement)
+        elif judgement[0] == "fire" and self.gave_back(entry, subject):
+            del self._came[entry, subject.key, subject.n]
+            self._take(entry, 1)
+
+    def came_of(self, entry: str, subject: Subject, *, met: bool) -> None:
+        """What came of a decision to fire. Where no attempt of its logical call met the fault, it gives its
+        place among `max_times` back."""
+        decision = (entry, subject.key, subject.n)
+        before = self._came.get(decision)
+        if before is None and not met:
+            self._take(entry, -1)
+        if not before:
+            _bounded(self._came, decision, met)
+
+    def gave_back(self, entry: str, subject: Subject) -> bool:
+        """Has this decision no place among `max_times` any more?"""
+        return self._came.get((entry, subject.key, subject.n)) is False
+
+    def _take(self, entry: str, places: int) -> None:
+        seen, fired = self.counts(entry)
+        self._counts[entry] = (seen, fired + places)
 
     def learn(self, calls: Iterable[ToolCall]) -> None:
         """Keep the calls of a response whose conversation the provider keeps."""
@@ -203,6 +237,34 @@ class SessionState:
         _bounded(self._said, tool, text)
         return before
 
+    def open_inbox(self, address: str) -> None:
+        """A stream has begun in which the answers to this address come."""
+        _bounded(self.inboxes, address, None)
+
+    def close_inbox(self, address: str) -> list[Any]:
+        """It has ended; what was still owed in it."""
+        self.inboxes.pop(address, None)
+        return [self.owed.pop(key) for key in [key for key in self.owed if key[0] == address]]
+
+    def owe(self, key: tuple[str, bytes], owed: Any) -> None:
+        """Let faults wait for the answer to a request."""
+        _bounded(self.owed, key, owed)
+
+    def see(self, tool: str, at: Own) -> None:
+        """Note that a tool was called at a site of its own; the first one stays."""
+        if tool not in self._sites:
+            _bounded(self._sites, tool, at)
+
+    def seen_at(self, tool: str) -> Own | None:
+        """The outermost site of its own at which a tool was called, None where none was seen.
+
+        Agents that talk to several servers give a tool's name as `mcp__SERVER__TOOL` to the model.
+        """
+        found = self._sites.get(tool)
+        if found is None and tool.startswith("mcp__"):
+            found = self._sites.get(tool.partition("__")[2].partition("__")[2])
+        return found
+
     def memory(self, entry: str) -> dict[str, Any]:
         """What the faults of one entry keep between exchanges."""
         return self._memories.setdefault(entry, {})
@@ -213,15 +275,6 @@ class SessionState:
             found = _Call()
         _bounded(self._calls, key, found)
         return found
-
-
-def _retries_told(headers: Headers) -> str | None:
-    """How many retries came before this attempt, in the SDK's own words; AWS counts attempts from 1."""
-    told = header(headers, "x-stainless-retry-count")
-    if told is not None:
-        return told
-    attempt = (header(headers, "amz-sdk-request") or "").partition("attempt=")[2].partition(";")[0].strip()
-    return str(int(attempt) - 1) if attempt.isascii() and attempt.isdigit() and len(attempt) < 4 else None
 
 
 def _bounded(memory: OrderedDict[K, V], key: K, value: V) -> None:

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from faultwire.course import Course, Running
+from faultwire.course import Course
 from faultwire.decide import Decision
-from faultwire.events import Action, Chunk, Cut, Exchange, Request, Reset, Response, Send, Wait
+from faultwire.events import Action, Chunk, Close, Cut, Exchange, Request, Reset, Response, Send, Wait
 from faultwire.faults._api import Fault, Mutator, Need, Site
 from faultwire.profile.model import Entry, Trigger
+from faultwire.running import Running
 from faultwire.session import Subject
 
 SSE = Response(200, "OK", (("content-type", "text/event-stream"),))
@@ -359,11 +360,38 @@ def test_the_connection_before_it_acts_on_an_answer() -> None:
         made.add(member)
     assert list(made.depart()) == []
     assert made.answer == ANSWER
-    assert made.touches
-    assert early.dropped == ("preempted", "`status` replaced the answer")
     assert late.dropped == ("preempted", "`status` ended the exchange first")
+    made.arrive(replace(EXCHANGE, response=ANSWER))
+    assert made.touches
+    assert early.acts
     assert list(made.feed(b"{}")) == [Send(b"{"), Reset()]
+    assert early.mutator.fed == [Chunk(b"{}", 0, "bytes")]
+    assert late.mutator.fed == []
     assert made.ended
+
+
+def test_what_cannot_act_on_an_answer_of_ours_says_so() -> None:
+    """The same question is asked as about upstream's."""
+    reader = running(Scripted(), "reader", why_not="the response has status 503")
+    made = Course()
+    made.add(reader)
+    made.add(sited(Scripted(instead=ANSWER), "status", "response"))
+    assert list(made.depart()) == []
+    made.arrive(replace(EXCHANGE, response=ANSWER))
+    assert reader.dropped == ("inapplicable", "the response has status 503")
+    assert list(made.feed(b"{}")) == [Send(b"{}")]
+
+
+def test_who_only_takes_notes_is_not_told_our_answers() -> None:
+    watcher = running(Scripted(), "watcher")
+    watcher.decision = replace(watcher.decision, verb="skip")
+    made = Course()
+    made.add(watcher)
+    made.add(sited(Scripted(instead=ANSWER), "status", "response"))
+    assert list(made.depart()) == []
+    made.arrive(replace(EXCHANGE, response=ANSWER))
+    assert list(made.feed(b"{}")) == [Send(b"{}")]
+    assert watcher.mutator.fed == []
 
 
 def test_the_connection_after_it_does_not() -> None:
@@ -372,5 +400,118 @@ def test_the_connection_after_it_does_not() -> None:
     made.add(sited(Scripted(instead=ANSWER), "status", "response"))
     made.add(after)
     assert list(made.depart()) == []
+    made.arrive(replace(EXCHANGE, response=ANSWER))
     assert not made.touches
     assert after.dropped == ("preempted", "`status` ended the exchange first")
+
+
+# ---------------------------------------------------------------- trailers
+
+TRAILERS = (("grpc-status", "0"),)
+
+
+class Retrailing(Scripted):
+    def trailers(self, headers):
+        return (*headers, ("x-more", "1"))
+
+
+def test_trailers_pass_through_who_changes_them() -> None:
+    made = Course()
+    made.add(running(Scripted()))
+    made.add(running(Retrailing()))
+    made.arrive(EXCHANGE)
+    assert made.trailers(TRAILERS) == (*TRAILERS, ("x-more", "1"))
+
+
+def test_the_trailers_of_an_answer_that_was_replaced_go_with_it() -> None:
+    instead = Scripted()
+    instead.replaces = True
+    made = Course()
+    made.add(running(instead))
+    made.arrive(EXCHANGE)
+    assert made.trailers(TRAILERS) == ()
+
+
+# ---------------------------------------------------------------- messages
+
+SWITCH = Response(101, "Switching Protocols", (("upgrade", "websocket"),))
+SOCKET = replace(EXCHANGE, response=SWITCH)
+
+
+def socket(*members: Running) -> Course:
+    made = Course()
+    for member in members:
+        made.add(member)
+    made.arrive(SOCKET)
+    return made
+
+
+def test_a_message_is_an_event() -> None:
+    first, second = Scripted(on_chunk={1: (Wait(1.0), Send(b"other"), Send(b"more", text=False))}), Scripted()
+    made = socket(running(first), running(second))
+    assert made.touches
+    assert not made.holds
+    assert list(made.message(b"a", text=True, by="server")) == [Send(b"a", "client", True)]
+    assert list(made.message(b"b", text=True, by="server")) == [
+        Wait(1.0),
+        Send(b"other", "client", True),
+        Send(b"more", "client", False),
+    ]
+    assert first.fed == [Chunk(b"a", 0, "event", True), Chunk(b"b", 1, "event", True)]
+    assert [chunk.text for chunk in second.fed] == [True, True, False]
+
+
+def test_what_the_client_says_passes_and_counts_for_nobody() -> None:
+    made = socket(running(Scripted()))
+    assert list(made.message(b"up", text=False, by="client")) == [Send(b"up", "server", False)]
+    assert list(made.message(b"a", text=True, by="server")) == [Send(b"a", "client", True)]
+    assert made.all[0].mutator.fed[0].index == 0
+
+
+class Upward(Scripted):
+    def upward(self, chunk: Chunk) -> Iterable[Action]:
+        yield Send(chunk.data + b"!", to="server")
+        yield Send(b"heard", to="client", text=True)
+
+
+def test_faults_may_act_on_what_the_client_says_from_the_outside_in() -> None:
+    inner, outer = Upward(), Upward()
+    made = socket(running(inner), sited(outer, "outer", "connection"))
+    assert list(made.message(b"up", text=False, by="client")) == [
+        Send(b"up!!", "server", False),
+        Send(b"heard", "client", True),
+        Send(b"heard", "client", True),
+    ]
+
+
+def test_whoever_divides_bytes_divides_a_message_into_fragments() -> None:
+    thin = Scripted(on_chunk={0: (Send(b"ab"), Wait(1.0), Send(b"cd"), Send(b"e"))})
+    halved = Scripted(on_chunk={0: (Send(b"abcde"),)})
+    made = socket(running(halved), sited(thin, "thin", "connection"))
+    assert list(made.message(b"abcdefgh", text=True, by="server")) == [
+        Send(b"ab", "client", True, True),
+        Wait(1.0),
+        Send(b"cd", "client", True, True),
+        Send(b"e", "client", True),
+    ]
+
+
+def test_a_close_ends_the_session_and_pre_empts() -> None:
+    late = running(Scripted(), "late")
+    made = socket(running(Scripted(on_chunk={0: (Close(1011, "x"),)}), "close"), late)
+    assert list(made.message(b"a", text=True, by="server")) == [Close(1011, "x")]
+    assert made.ended
+    assert late.dropped == ("preempted", "`close` ended the exchange first")
+    assert list(made.message(b"b", text=True, by="server")) == []
+    assert list(made.message(b"b", text=True, by="client")) == []
+
+
+def test_what_is_held_leaves_before_the_close_frame() -> None:
+    made = socket(running(Scripted(last=(Send(b"held", text=False),))))
+    assert list(made.finish()) == [Send(b"held", "client", False)]
+
+
+def test_a_fault_on_bodies_says_that_there_is_none() -> None:
+    body = running(Scripted(), needs=Need.BODY)
+    socket(body)
+    assert body.dropped == ("inapplicable", "a WebSocket session has no body")

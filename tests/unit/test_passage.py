@@ -316,19 +316,116 @@ def test_a_reset_after_the_headers_acts_on_an_answer_of_ours() -> None:
     passage = Passage(context("reset: {at: after_headers}", "status: {code: 503}"), HEAD)
     answer = passage.request(chat()).answer
     assert answer is not None
+    assert passage.head(answer) == answer
     assert passage.touches
     assert list(passage.feed(answer.body or b"")) == [Reset()]
     assert outcomes(passage) == {"reset": "fired", "status": "fired"}
 
 
-@pytest.mark.parametrize(
-    ("fault", "path", "may"),
-    [
-        ("latency: {ms: 1}", "/v1/realtime", True),
-        ("latency: {ms: 1, on: {path: /v2/*}}", "/v1/realtime", False),
-        ("latency: {ms: 1, on: {kind: llm, host: other.test}}", "/v1/realtime", False),
-    ],
-)
-def test_what_may_meet_a_fault_whatever_it_turns_out_to_be(fault: str, path: str, may: bool) -> None:
-    head = Request("GET", "https", "socket.test", 443, path, (("upgrade", "websocket"),))
-    assert Passage(context(fault), head).may_fault is may
+# ---------------------------------------------------------------- WebSockets
+
+UPGRADE = Request("GET", "https", "socket.test", 443, "/v1/realtime", (("Upgrade", "WebSocket"),))
+SWITCH = Response(101, "Switching Protocols", (("upgrade", "websocket"),))
+
+
+def socket(*faults: str) -> Passage:
+    passage = Passage(context(*faults), UPGRADE)
+    assert passage.request(b"").answer is None
+    passage.head(SWITCH)
+    return passage
+
+
+def test_messages_of_a_calm_session_need_not_be_asked_about() -> None:
+    passage = socket()
+    assert not passage.touches
+    assert list(passage.message(b"a", text=True, by="client")) == [Send(b"a", "server", True)]
+    assert list(passage.message(b"b", text=False, by="server")) == [Send(b"b", "client", False)]
+
+
+def test_a_stream_fault_acts_on_the_servers_messages() -> None:
+    passage = socket("cut_stream: {after_events: 1, on: {path: '*'}}")
+    assert passage.touches
+    assert list(passage.message(b"up", text=True, by="client")) == [Send(b"up", "server", True)]
+    assert list(passage.message(b"a", text=True, by="server")) == [Send(b"a", "client", True)]
+    assert list(passage.message(b"b", text=True, by="server")) == [Cut(clean=False)]
+    assert outcomes(passage) == {"cut_stream": "fired"}
+
+
+def test_the_two_directions_overlap() -> None:
+    passage = socket("stall: {after_events: 0, for_ms: 5, on: {path: '*'}}")
+    waiting = passage.message(b"a", text=True, by="server")
+    assert next(waiting) == Wait(0.005)
+    assert list(passage.message(b"up", text=True, by="client")) == [Send(b"up", "server", True)]
+    assert list(waiting) == [Send(b"a", "client", True)]
+
+
+def test_an_entry_that_may_have_meant_a_socket_says_that_nobody_can_tell() -> None:
+    passage = socket("latency: {ms: 1, on: {kind: llm}}")
+    (line,) = passage.ledger()
+    assert (line.outcome, line.fault) == ("inapplicable", "latency")
+    assert "no known protocol" in line.reason
+    elsewhere = socket("latency: {ms: 1, on: {kind: llm, host: other.test}}")
+    assert elsewhere.ledger() == (), "that one was meant by nobody"
+
+
+# ---------------------------------------------------------------- the end
+
+
+def test_trailers_pass_where_no_fault_touches_the_response() -> None:
+    trailers = (("grpc-status", "0"),)
+    passage = Passage(context(), HEAD)
+    passage.request(None)
+    passage.head(SSE)
+    assert passage.trailers(trailers) is trailers
+
+
+ONCE = "name: once\ndescription: d\nfaults:\n  - {fault}\n    trigger: {{max_times: 1}}\n"
+
+
+def ask(session: SessionContext, text: str, response: Response, chunks: list[bytes]) -> str:
+    """One exchange to its end; what became of the only fault."""
+    passage = Passage(session, HEAD)
+    departure = passage.request(chat({"role": "user", "content": text}, stream=True))
+    if departure.answer is None:
+        passage.head(response)
+        for piece in chunks:
+            list(passage.feed(piece))
+        list(passage.finish())
+    (line,) = passage.over()
+    assert passage.ledger() == (line,)
+    return line.outcome
+
+
+def test_a_fault_that_was_not_met_does_not_use_up_its_times() -> None:
+    session = context(profile=ONCE.format(fault="cut_stream: {after_events: 1}"))
+    whole = Response(200, "OK", (("content-type", "application/json"),))
+    assert ask(session, "a", whole, [b"{}"]) == "inapplicable"
+    assert ask(session, "b", SSE, STREAM) == "fired"
+    assert ask(session, "c", SSE, STREAM) == "skipped"
+
+
+def test_a_client_that_does_not_wait_gives_the_place_back_and_its_retry_has_no_claim() -> None:
+    session = context(profile=ONCE.format(fault="stall: {after_events: 1, for_ms: 5}"))
+    left = Passage(session, HEAD)
+    left.request(chat({"role": "user", "content": "a"}, stream=True))
+    left.left_waiting()
+    assert [line.outcome for line in left.over()] == ["no_effect"]
+    assert ask(session, "b", SSE, STREAM) == "fired"
+    assert ask(session, "a", SSE, STREAM) == "skipped", "another call has taken its place"
+
+
+def test_exchanges_under_way_at_once_do_not_share_a_place() -> None:
+    session = context(profile=ONCE.format(fault="status: {code: 503}"))
+    one, other = Passage(session, HEAD), Passage(session, HEAD)
+    one.request(chat({"role": "user", "content": "a"}))
+    assert other.request(chat({"role": "user", "content": "b"})).answer is None
+
+
+def test_only_a_dialogue_is_decided_on_before_its_end() -> None:
+    talk = Passage(context(), replace(HEAD, headers=(("content-type", "application/grpc+proto"),)))
+    assert talk.decides_early
+    assert not Passage(context(), HEAD).decides_early
+    whole = b"\0\0\0\0\3abc"
+    assert [talk.ready(whole[:size]) for size in (0, 4, 7, 8)] == [False, False, False, True]
+    assert talk.ready(whole + b"\0")
+    assert talk.ready(b"\0\0\0\0\0"), "an empty message is one"

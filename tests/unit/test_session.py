@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from faultwire import wire
 from faultwire.events import Exchange, Request
 from faultwire.session import KEPT, OPEN, UNTOLD, Planted, SessionState, Subject
 from faultwire.wire._api import Rewrite
@@ -16,7 +17,7 @@ def sent(state: SessionState, key: str = "k", retry: str | None = None) -> tuple
     """Send a request; returns the number of its logical call and of its attempt."""
     headers = () if retry is None else (("X-Stainless-Retry-Count", retry),)
     exchange = Exchange("s", state.number(), Request("POST", "https", "h", 443, "/", headers), key=key)
-    found = state.identify(exchange)
+    found = state.identify(exchange, told=wire.attempt(exchange.request, None))
     return found.n, found.attempt
 
 
@@ -195,3 +196,22 @@ def test_texts_and_canaries_are_kept_and_bounded():
     assert len(state.retold) == len(state.canaries) == KEPT
     state.plant(f"c{KEPT}", Planted("later", "bait", "result", 9))
     assert state.canaries[f"c{KEPT}"] is planted, "the first exchange in which it went out counts"
+
+
+# ---------------------------------------------------------------- what came of a decision
+
+
+def test_a_decision_that_came_to_nothing_gives_its_place_back_once():
+    state, subject = SessionState(), Subject("k", 0, 0)
+    state.note("e", subject, FIRE)
+    assert state.counts("e") == (1, 1)
+    for _ in range(2):
+        state.came_of("e", subject, met=False)
+    assert state.counts("e") == (1, 0)
+    assert state.gave_back("e", subject)
+    state.note("e", Subject("k", 0, 1), FIRE)
+    assert state.counts("e") == (1, 1), "its retry takes one again"
+    state.came_of("e", Subject("k", 0, 1), met=True)
+    state.came_of("e", Subject("k", 0, 2), met=False)
+    assert state.counts("e") == (1, 1), "what one attempt met, the call has met"
+    assert not state.gave_back("e", subject)

@@ -110,7 +110,7 @@ def write_trust(folder: Path, ca_pem: Path, environment: Mapping[str, str]) -> T
 
 def remove_trust(folder: Path) -> None:
     """Delete what `write_trust` wrote, for any authority."""
-    for pattern in ("trust-*.pem", "trust-*.jks", "authority-*.pem"):
+    for pattern in ("trust-*.pem", "trust-*.jks", "authority-*.pem", "upstream-*.pem"):
         for path in folder.glob(pattern):
             path.unlink()
 

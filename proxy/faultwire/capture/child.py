@@ -68,7 +68,7 @@ def run(command: Sequence[str], environment: Mapping[str, str]) -> int:
     finally:
         # What still waits was meant for the command; it must not end us before we have said how it went.
         while signal.sigpending() & _WATCHED:
-            signal.sigwait(_WATCHED)
+            _take_pending()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
@@ -114,6 +114,14 @@ def _wait(pid: int) -> int:
         if os.WSTOPSIG(status) in _STOPPED_BY_TERMINAL:
             # Ctrl-Z: the shell waits for us, not for the command. `fg` continues the whole group.
             os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def _take_pending() -> None:
+    """Take a signal that waits. Another thread may take it first, so nobody may wait for it here."""
+    if hasattr(signal, "sigtimedwait"):
+        signal.sigtimedwait(_WATCHED, 0)
+    else:
+        signal.sigwait(_WATCHED)
 
 
 def _next_signal() -> tuple[int, bool]:

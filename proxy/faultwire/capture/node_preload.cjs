@@ -3,9 +3,10 @@
 // Node before 22.21 and 24.5 reads none of these variables, and later ones do it for fetch and the
 // two global agents only, not for agents that a program makes itself. This module is loaded before
 // the program (NODE_OPTIONS=--require) and closes the gap, for Node 18 and later, by changing the
-// only two places where Node's own clients open a connection:
+// only three places where Node's own clients open a connection:
 //   1. the dispatcher behind the global fetch and WebSocket,
-//   2. createConnection of http.Agent and https.Agent, which every agent inherits.
+//   2. createConnection of http.Agent and https.Agent, which every agent inherits,
+//   3. http.request and https.request where they upgrade to a WebSocket without an agent (`ws`).
 // It depends on nothing. A client that opens its sockets by itself, or brings a dispatcher or agent
 // with its own connector, stays as it is.
 'use strict';
@@ -14,6 +15,7 @@ const net = require('node:net');
 const tls = require('node:tls');
 const http = require('node:http');
 const https = require('node:https');
+const { syncBuiltinESMExports } = require('node:module');
 
 const HEAD_LIMIT = 64 * 1024; // bytes of an answer to CONNECT; more is not a proxy speaking
 const UNDICI_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
@@ -177,6 +179,31 @@ function coverAgent(Agent, secure) {
   };
 }
 
+// 3. http.request and https.request for a WebSocket: `ws` uses no agent, but a createConnection of its
+//    own, which then opens the socket.
+function coverUpgrade(client, secure) {
+  const original = client.request;
+  client.request = function request(options, ...rest) {
+    const own = options?.createConnection;
+    const upgrade = String(options?.headers?.Upgrade ?? options?.headers?.upgrade ?? '');
+    if (typeof own !== 'function' || options.agent || upgrade.toLowerCase() !== 'websocket') {
+      return original.call(this, options, ...rest);
+    }
+    function createConnection(asked, callback) {
+      const host = String(asked.host || 'localhost').replace(/^\[|\]$/g, '');
+      const port = Number(asked.port) || (secure ? 443 : 80);
+      const proxy = asked.socketPath ? null : proxyFor(secure, host, port);
+      if (!proxy) return own.call(this, asked, callback);
+      dial(proxy, secure, host, port, asked, callback);
+      return undefined; // the request then waits for the callback
+    }
+    return original.call(this, { ...options, createConnection }, ...rest);
+  };
+}
+
 coverFetch();
 coverAgent(http.Agent, false);
 coverAgent(https.Agent, true);
+coverUpgrade(http, false);
+coverUpgrade(https, true);
+syncBuiltinESMExports();

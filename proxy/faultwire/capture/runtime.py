@@ -54,6 +54,13 @@ NEEDS: dict[Runtime, str] = {
 }
 
 
+NEEDS_BASE_URL = (
+    "the program must take its provider's address from the environment (`OPENAI_BASE_URL`, "
+    "`ANTHROPIC_BASE_URL`, …); one that names it in its code needs `--capture env`"
+)
+"""The same for a program that was given base URLs."""
+
+
 def recognise(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Runtime:
     """The runtime of a command: by its program's name, its `#!` line, or the mark of a Go binary."""
     words = _unwrapped(command)

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from mitmproxy import ctx
-from mitmproxy.connection import Client
+from mitmproxy.connection import Client, Server
 from mitmproxy.proxy.layers import ClientTLSLayer, ServerTLSLayer, modes
 from mitmproxy.proxy.layers.http import HttpLayer, HTTPMode
 
-from faultwire.mitm import answers, compat, flows
-from faultwire.mitm.compat import transports
-from faultwire.mitm.limits import MARK, Refused
-from faultwire.mitm.shell import SOCKET, Shell
+from faultwire.mitm import answers, compat, flawed, flows
+from faultwire.mitm.approach import Approach
+from faultwire.mitm.compat import leaves, transports
+from faultwire.mitm.limits import MARK
 from faultwire.mitm.stream import FaultLayer
 
 if TYPE_CHECKING:
@@ -31,25 +32,41 @@ if TYPE_CHECKING:
     from faultwire.mitm.compat.hooks import Hangup, Pause
 
 TLS_RECORD = 0x16
-ABNORMAL = 1006
 
 
 def fail_closed(hook: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """The wrapper of every hook: an exception ends the connection and voids the run."""
+    if inspect.iscoroutinefunction(hook):
+
+        @functools.wraps(hook)
+        async def awaited(addon: FaultwireAddon, data: Any) -> Any:
+            try:
+                return await hook(addon, data)
+            except Exception as error:  # noqa: BLE001 - the purpose of this wrapper
+                _close(addon, data, error)
+
+        return awaited
 
     @functools.wraps(hook)
     def wrapped(addon: FaultwireAddon, data: Any) -> Any:
         try:
             return hook(addon, data)
         except Exception as error:  # noqa: BLE001 - the purpose of this wrapper
-            client = _client_of(data)
-            addon.crashed(client, error)
-            writer = transports.writer_of(client, client) if client is not None else None
-            if writer is not None:
-                writer.transport.abort()
-            return None
+            _close(addon, data, error)
 
     return wrapped
+
+
+def _close(addon: FaultwireAddon, data: Any, error: Exception) -> None:
+    """A hook failed: its client is dropped, and no server is called for it."""
+    client = _client_of(data)
+    addon.crashed(client, error)
+    server = getattr(data, "server", None)
+    if isinstance(server, Server):
+        server.error = answers.internal(error).message
+    writer = transports.writer_of(client, client) if client is not None else None
+    if writer is not None:
+        writer.transport.abort()
 
 
 def _client_of(data: Any) -> Client | None:
@@ -60,8 +77,8 @@ def _client_of(data: Any) -> Client | None:
     return next((found for found in candidates if isinstance(found, Client)), None)
 
 
-class FaultwireAddon(Shell):
-    """The hooks; what they and the streams decide with is in `Shell`."""
+class FaultwireAddon(Approach):
+    """The hooks; what they and the streams decide with is in `Shell` and `Approach`."""
 
     name = "faultwire"
 
@@ -122,6 +139,8 @@ class FaultwireAddon(Shell):
             flow.response = flows.message_of(refusal.response(), flow.request.http_version)
             return
         self._link(flow.client_conn).session = session
+        if not session.stages.idle:
+            self.open_door(session, flow)
 
     @fail_closed
     def http_connected(self, flow: http.HTTPFlow) -> None:
@@ -136,6 +155,23 @@ class FaultwireAddon(Shell):
             client.alpn = b"http/1.1"
         elif list(offers) == [b"h2"]:
             client.alpn = b"h2"
+
+    @fail_closed
+    def tls_start_client(self, data: tls.TlsData) -> None:
+        """A client says hello: in a tunnel with a flaw it gets what it should not take."""
+        client = data.context.client
+        door = self._doors.get(client.id)
+        if door is not None and door.flaw is not None and not door.ended:
+            host = client.sni or door.connecting.exchange.request.host
+            door.show()
+            data.ssl_conn = flawed.server_side(door.flaw, leaves.signer(), host, client.alpn)
+
+    @fail_closed
+    def tls_failed_client(self, data: tls.TlsData) -> None:
+        """A handshake failed."""
+        door = self._doors.get(data.context.client.id)
+        if door is not None:
+            door.left("cut", "the handshake failed")
 
     @fail_closed
     def tls_established_client(self, data: tls.TlsData) -> None:
@@ -158,39 +194,33 @@ class FaultwireAddon(Shell):
         """The last check before a connection is opened. Our own loop checks what names resolve to."""
         host, port = data.server.address[:2] if data.server.address else ("", 0)
         why = self.guard.check_literal(host, port)
+        if self.needs_http2(data.client):
+            data.server.alpn = b"h2"  # by prior knowledge; a TLS handshake puts its own word in place
+        if why is None and self.replays is not None and self.replays.offline:
+            why = "a tape is replayed, and nothing is asked of any server"
         if why is not None:
             data.server.error = MARK + why
         elif not self._loop_guards:
-            return self._look_up(data, host, port)
+            pending: Awaitable[None] = self._looked_up(data)
+            return pending
         return None
 
-    async def _look_up(self, data: ServerConnectionHookData, host: str, port: int) -> None:
+    @fail_closed
+    async def _looked_up(self, data: ServerConnectionHookData) -> None:
+        host, port = data.server.address[:2] if data.server.address else ("", 0)
         try:
             infos: Any = await asyncio.get_running_loop().getaddrinfo(host, port)
             self.guard.filter(host, port, infos)
-        except Refused as refused:
-            data.server.error = str(refused)
-        except OSError as error:
-            data.server.error = str(error)
-
-    @fail_closed
-    def websocket_message(self, flow: http.HTTPFlow) -> None:
-        """Only the newest message is needed; mitmproxy would keep them all."""
-        self.stats.websocket_messages += 1
-        if flow.websocket is not None:
-            del flow.websocket.messages[:-1]
-
-    @fail_closed
-    def websocket_end(self, flow: http.HTTPFlow) -> None:
-        """A WebSocket session is over; 1006 means that nobody said so (RFC 6455 §7.4.1)."""
-        crossing = flow.metadata.pop(SOCKET, None)
-        if crossing is not None and flow.websocket is not None:
-            gone = "client_aborted" if flow.websocket.closed_by_client else "upstream_aborted"
-            crossing.end(gone if flow.websocket.close_code == ABNORMAL else "complete")
+        except (OSError, UnicodeError) as error:  # limits.Refused is an OSError
+            data.server.error = str(error) or type(error).__name__
 
     @fail_closed
     def client_disconnected(self, client: Client) -> None:
         """Whatever this client had in flight is over."""
+        self._answering.pop(client.id, None)
+        door = self._doors.pop(client.id, None)
+        if door is not None:
+            door.left("client_aborted", "the client disconnected")
         link = self._links.pop(client.id, None)
         if link is None:
             return
@@ -199,6 +229,7 @@ class FaultwireAddon(Shell):
         for crossing in list(link.crossings):
             crossing.end("client_aborted", "the client disconnected")
 
+    @fail_closed
     async def faultwire_wait(self, pause: Pause) -> None:
         """A stream lets time pass."""
         link = self._link(pause.client)
@@ -208,6 +239,7 @@ class FaultwireAddon(Shell):
         finally:
             link.pauses.discard(pause)
 
+    @fail_closed
     async def faultwire_reset(self, hangup: Hangup) -> None:
         """A stream resets its client's connection."""
         writer = transports.writer_of(hangup.client, hangup.client)

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 from faultwire.events import Response
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from faultwire.events import Headers
 
 REASONS = {
     400: "Bad Request",
     403: "Forbidden",
+    404: "Not Found",
     407: "Proxy Authentication Required",
     431: "Request Header Fields Too Large",
     501: "Not Implemented",
@@ -64,15 +67,20 @@ def unknown_user() -> Refusal:
     )
 
 
+def unknown_route(name: str, known: Iterable[str]) -> Refusal:
+    """A call in base-URL mode that leads to nowhere that was declared."""
+    return Refusal(
+        404,
+        "faultwire_route",
+        f"`{name}` is no route of this proxy, expected one of {', '.join(f'`{each}`' for each in known)}; "
+        "declare others with `--reverse NAME=URL`",
+        headers=_NO_RETRY,
+    )
+
+
 def not_allowed(why: str) -> Refusal:
     """A target that the guard refuses."""
     return Refusal(403, "faultwire_refused", why, headers=_NO_RETRY)
-
-
-def no_websocket() -> Refusal:
-    """A WebSocket session that would pass without the faults that it should meet."""
-    what = "faults on WebSocket sessions are not supported yet, and this one could meet faults of the profile"
-    return Refusal(501, "faultwire_websocket", what, headers=_NO_RETRY, void=what)
 
 
 def upstream_failed(why: str) -> Refusal:

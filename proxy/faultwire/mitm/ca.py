@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from faultwire.clock import utc_now
@@ -60,7 +60,7 @@ class Authority:
 class Signer:
     """The key that signs leaves, and the certificate that they chain to."""
 
-    key: ec.EllipticCurvePrivateKey
+    key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
     certificate: x509.Certificate
 
 
@@ -136,9 +136,18 @@ def new_key() -> ec.EllipticCurvePrivateKey:
     return ec.generate_private_key(ec.SECP256R1())
 
 
-def issue(signer: Signer, leaf_key: ec.EllipticCurvePrivateKey, host: str) -> x509.Certificate:
-    """A server certificate for one host name or address, for less than `LEAF_LIFE` from now."""
-    now = utc_now()
+def stranger() -> Signer:
+    """An authority that nobody trusts; its key is kept nowhere."""
+    key = new_key()
+    return Signer(key, _self_signed(key, 1))
+
+
+def issue(
+    signer: Signer, leaf_key: ec.EllipticCurvePrivateKey, host: str, *, past: timedelta = timedelta()
+) -> x509.Certificate:
+    """A server certificate for one host name or address, for less than `LEAF_LIFE` from now, or from an
+    instant that lies so far in the `past`."""
+    now = utc_now() - past
     name: x509.GeneralName
     try:
         name = x509.IPAddress(ipaddress.ip_address(host))

@@ -7,28 +7,25 @@ control socket, one JSON object a line in each direction.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import select
 import signal
 import socket
-import subprocess
-import sys
-import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from faultwire import clock
+from faultwire import starting
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.mitm.settings import MAX_LINE
 
 if TYPE_CHECKING:
+    import subprocess
     from types import TracebackType
 
     from faultwire.mitm.settings import EngineSettings
 
-START_TIMEOUT_S = 30.0
 REPLY_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 15.0
 
@@ -58,20 +55,27 @@ class SessionSummary:
     voids: tuple[str, ...] = ()
     ledger_hash: str | None = None
     notes: tuple[str, ...] = ()
+    replay: dict[str, Any] | None = None
+    """What was replayed, and what was not, where a tape answered."""
+    incomplete: str | None = None
+    """Why part of its traffic is not on the tape, where it passed all the same."""
 
 
 class Engine:
-    """A running engine. A context manager: leaving it stops the engine."""
+    """A running engine. A context manager: leaving it stops the engine.
+
+    May be used from several threads: every call has a connection of its own, so that a session which
+    takes its time to close keeps nobody waiting. `token` is the implicit session's, empty without one.
+    """
 
     def __init__(self, process: subprocess.Popen[bytes], ready: dict[str, Any]) -> None:
         self._process = process
-        self._lock = threading.Lock()
-        self._lines = _Lines(_connect(Path(ready["control"])))
         self.host: str = ready["host"]
         self.port: int = ready["port"]
         self.ca_pem = Path(ready["ca_bundle_source"])
         self.control = Path(ready["control"])
         self.implicit: bool = bool(ready.get("implicit"))
+        self.token: str = ready.get("token") or ""
 
     @classmethod
     def start(cls, settings: EngineSettings) -> Engine:
@@ -82,20 +86,15 @@ class Engine:
             FaultwireError: it died or said nothing.
         """
         settings.run_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _open_log(settings.run_dir / "engine.log") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-O", "-m", "faultwire.mitm"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                env=_environment(),
-                # Ctrl-C at a terminal goes to the command, which stops the engine in its own time.
-                process_group=0,
-            )
+        log = settings.run_dir / "engine.log"
+        process = starting.start(["-O", "-m", "faultwire.mitm"], log, _environment())
         try:
-            ready = _first_word(process, settings)
+            _tell(process, settings)
+            ready = starting.first_word(process, "engine", log)
+            if "error" in ready:
+                raise _as_error(ready["error"])
         except BaseException:
-            _end(process)
+            starting.end(process, STOP_TIMEOUT_S)
             raise
         return cls(process, ready)
 
@@ -135,14 +134,17 @@ class Engine:
         """Counters of the whole engine."""
         return self._call("stats")
 
+    def notes(self) -> tuple[str, ...]:
+        """What traffic there was that belongs to no session, in words."""
+        return tuple(self.stats()["notes"])
+
     def stop(self, *, at_once: bool = False) -> None:
         """Let exchanges in flight end (a few seconds at most), commit the tape, end the process."""
-        self._lines.close()
         if self.alive:
             self._process.send_signal(signal.SIGTERM)
             if at_once:
                 self._process.send_signal(signal.SIGINT)
-        _end(self._process)
+        starting.end(self._process, STOP_TIMEOUT_S)
 
     def __enter__(self) -> Engine:
         return self
@@ -156,11 +158,10 @@ class Engine:
         self.stop(at_once=kind is KeyboardInterrupt)
 
     def _call(self, op: str, **arguments: Any) -> dict[str, Any]:
-        with self._lock:
-            try:
-                reply = self._lines.ask({"op": op, **arguments})
-            except OSError as error:
-                raise self._gone(error) from error
+        try:
+            reply = _ask(self.control, {"op": op, **arguments})
+        except OSError as error:
+            raise self._gone(error) from error
         if "error" in reply:
             raise _as_error(reply["error"])
         return reply
@@ -171,98 +172,35 @@ class Engine:
         return FaultwireError(f"the engine {how}", code="engine.lost", hint="its log is `engine.log`")
 
 
-class _Lines:
-    """One JSON object a line over a Unix socket."""
-
-    def __init__(self, connection: socket.socket) -> None:
-        self._socket = connection
-        self._file = connection.makefile("rb")
-
-    def ask(self, message: dict[str, Any]) -> dict[str, Any]:
-        self._socket.sendall(json.dumps(message).encode() + b"\n")
-        line = self._file.readline(MAX_LINE)
-        if not line.endswith(b"\n"):
-            raise ConnectionError("the control socket was closed")
-        reply: dict[str, Any] = json.loads(line)
-        return reply
-
-    def close(self) -> None:
-        self._file.close()
-        self._socket.close()
-
-
-def _connect(path: Path) -> socket.socket:
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.settimeout(REPLY_TIMEOUT_S)
-    connection.connect(str(path))
-    return connection
+def _ask(path: Path, message: dict[str, Any]) -> dict[str, Any]:
+    """One JSON line there and one back, over a Unix socket."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(REPLY_TIMEOUT_S)
+        connection.connect(str(path))
+        connection.sendall(json.dumps(message).encode() + b"\n")
+        with connection.makefile("rb") as lines:
+            line = lines.readline(MAX_LINE)
+    if not line.endswith(b"\n"):
+        raise ConnectionError("the control socket was closed")
+    reply: dict[str, Any] = json.loads(line)
+    return reply
 
 
 def _environment() -> dict[str, str]:
     """Ours, without what would send the engine's own traffic through some proxy."""
     dropped = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
-    kept = {key: value for key, value in os.environ.items() if key.lower() not in dropped}
-    kept["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
-    return kept
+    return {key: value for key, value in os.environ.items() if key.lower() not in dropped}
 
 
-def _open_log(path: Path) -> Any:
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
-    return os.fdopen(fd, "ab")
-
-
-def _first_word(process: subprocess.Popen[bytes], settings: EngineSettings) -> dict[str, Any]:
-    if process.stdin is None or process.stdout is None:
+def _tell(process: subprocess.Popen[bytes], settings: EngineSettings) -> None:
+    if process.stdin is None:
         raise FaultwireError("the engine was started without pipes", code="engine.start")
-    try:
+    # Where it ended before it read its settings, what it printed, if anything, says why.
+    with contextlib.suppress(BrokenPipeError):
         process.stdin.write(settings.model_dump_json().encode() + b"\n")
         process.stdin.flush()
-    except BrokenPipeError:
-        # It ended before it read its settings; what it printed, if anything, says why.
-        pass
-    line = _line_within(process.stdout.fileno(), START_TIMEOUT_S)
-    if line is None:
-        raise FaultwireError(
-            f"the engine said nothing in `{START_TIMEOUT_S:.0f}` seconds", code="engine.start"
-        )
-    if not line:
-        raise FaultwireError(
-            f"the engine ended with code `{process.wait()}` before it listened",
-            code="engine.start",
-            hint=f"see `{settings.run_dir / 'engine.log'}`",
-        )
-    word: dict[str, Any] = json.loads(line)
-    if "error" in word:
-        raise _as_error(word["error"])
-    return word
-
-
-def _line_within(fd: int, seconds: float) -> bytes | None:
-    """One line from a pipe; empty at its end, None where the time ran out."""
-    deadline = clock.monotonic() + seconds
-    data = b""
-    while not data.endswith(b"\n"):
-        left = deadline - clock.monotonic()
-        if left <= 0 or not select.select([fd], [], [], left)[0]:
-            return None
-        piece = os.read(fd, 65536)
-        if not piece:
-            return b""
-        data += piece
-    return data
 
 
 def _as_error(error: dict[str, Any]) -> FaultwireError:
     kind = UsageError if error.get("exit_code") == 2 else FaultwireError
     return kind(error["message"], code=error["code"], hint=error.get("hint"))
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            pipe.close()
-    try:
-        process.wait(STOP_TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

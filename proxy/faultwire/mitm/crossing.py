@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from faultwire.events import Cut, Reset, Send
+from faultwire.events import Close, Cut, Reset, Send
+from faultwire.mitm.dialogue import Dialogue
 from faultwire.passage import Passage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from faultwire.events import Action, FaultFired, Request, Response
+    from faultwire.events import Action, FaultFired, Headers, Request, Response
     from faultwire.mitm.sessions import Session
-    from faultwire.passage import Departure
+    from faultwire.passage import Departure, SessionContext
     from faultwire.tape.recording import Recording
     from faultwire.tape.store import TapeWriter
-
-
-UNRECORDED = "the messages of this WebSocket session are not recorded"
 
 
 class Crossing:
@@ -29,10 +28,11 @@ class Crossing:
     __slots__ = (
         "_arrived",
         "_begun",
+        "_dialogue",
         "_last",
         "_leave",
+        "_live",
         "_sent",
-        "_socket",
         "_touched",
         "ended",
         "holds_request",
@@ -47,25 +47,29 @@ class Crossing:
         head: Request,
         tape: TapeWriter | None,
         leave: Callable[[Crossing], None],
+        context: SessionContext | None = None,
     ) -> None:
         self.session = session
-        self.passage = Passage(session.context, head)
+        self.passage = Passage(context or session.context, head)
         self.holds_request = self.passage.holds_request
-        self.recording: Recording | None = tape.record(self.passage.exchange) if tape else None
+        self.recording: Recording | None = tape.admit(self.passage.exchange) if tape else None
         self.ended = False
         self._begun = False
         self._arrived: Response | None = None
         self._sent = False
-        self._socket = False
+        self._live = False
         self._last = b""
         self._touched = False
         self._leave = leave
+        self._dialogue: Dialogue | None = None
 
     # ------------------------------------------------------------ request
 
-    def depart(self, body: bytes | None) -> Departure:
-        """The request is known (`body` None: its body is not held); what is to be done with it."""
+    def depart(self, body: bytes | None, *, live: bool = False) -> Departure:
+        """The request is known (`body` None: its body is not held); what is to be done with it. `live`:
+        it goes on, and the rest of it is told by `request_chunk`."""
         departure = self.passage.request(body)
+        self._live = live
         self._begin()
         return departure
 
@@ -76,7 +80,12 @@ class Crossing:
             return
         self._begun = True
         recording.exchange = self.passage.exchange
-        recording.request(recording.exchange.request)
+        request = recording.exchange.request
+        if self._live and request.body is not None:
+            recording.request(replace(request, body=None))
+            recording.request_chunk(request.body)
+        else:
+            recording.request(request)
 
     def forwards(self, request: Request) -> None:
         """What goes upstream."""
@@ -125,12 +134,34 @@ class Crossing:
         if head != self._arrived:
             self.recording.delivered_head(head)
 
-    def relays(self, answer: Response) -> bool:
-        """Does a fault act on this answer of ours? Then it goes through `feed` as upstream's would."""
+    def replaces(self, answer: Response) -> Response:
+        """An answer of ours takes upstream's place; the head to deliver, before it is framed."""
+        delivered = self.passage.head(answer)
         self._touched = self.passage.touches
-        if self._touched and self.recording is not None and not self.ended:
+        if self.recording is not None and not self.ended:
             self.recording.touched()
-        return self._touched
+        return delivered
+
+    def request_trailers(self, trailers: Headers) -> None:
+        """Trailers behind the request's body."""
+        if self.recording is not None and not self.ended:
+            self.recording.trailers("request", trailers)
+
+    def trailers(self, told: Headers) -> Headers:
+        """The trailers to deliver for those that upstream told."""
+        delivered = self.passage.trailers(told)
+        if self.recording is not None and not self.ended:
+            self.recording.trailers("upstream", told)
+            if self._touched:
+                self.recording.trailers("delivered", delivered)
+        return delivered
+
+    def last_words(self) -> Headers:
+        """The trailers of a response that a fault has ended: only its own."""
+        delivered = self.passage.trailers(())
+        if self.recording is not None and not self.ended and delivered:
+            self.recording.trailers("delivered", delivered)
+        return delivered
 
     @property
     def touches(self) -> bool:
@@ -159,7 +190,7 @@ class Crossing:
         if body:
             for action in self.passage.feed(body):
                 yield action
-                if isinstance(action, Cut | Reset):
+                if isinstance(action, Close | Cut | Reset):
                     return
         yield from self.passage.finish()
 
@@ -180,9 +211,12 @@ class Crossing:
         if self.recording is not None:
             self.recording.delivered_head(response)
 
-    def upgraded(self) -> None:
-        """It became a WebSocket session, which ends in its own time."""
-        self._socket = True
+    @property
+    def dialogue(self) -> Dialogue:
+        """The messages of a WebSocket."""
+        if self._dialogue is None:
+            self._dialogue = Dialogue(self.passage, self.recording)
+        return self._dialogue
 
     # ------------------------------------------------------------ end
 
@@ -193,15 +227,15 @@ class Crossing:
         self.ended = True
         self._leave(self)
         self._begin()
-        if self._socket:
-            error = f"{UNRECORDED}; {error}" if error else UNRECORDED
-        elif ending == "client_aborted" and self.passage.closes(self._last):
+        if self._dialogue is not None:
+            self._dialogue.close()
+        if ending == "client_aborted" and self.passage.closes(self._last):
             ending, error = "complete", None
-        faults: tuple[FaultFired, ...] = self.passage.ledger()
+        faults: tuple[FaultFired, ...] = self.passage.over()
         self.session.count(self.passage.exchange, faults)
         if self.recording is not None:
-            if self._arrived is not None and not self._sent:
-                self.recording.touched()  # the agent got nothing of it
+            if not self._sent:
+                self.recording.undelivered()
             self.recording.end(ending, error, faults)
 
     def fail(self, response: Response | None, reason: str) -> None:

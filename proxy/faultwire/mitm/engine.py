@@ -7,7 +7,6 @@ of `compat`. One process, one event loop without eager tasks, one tape.
 from __future__ import annotations
 
 import asyncio
-import logging
 import resource
 from contextlib import ExitStack
 from functools import partial
@@ -23,13 +22,16 @@ from mitmproxy.proxy.layers import modes
 from faultwire import clock
 from faultwire.dice import Dice
 from faultwire.errors import FaultwireError, UsageError
-from faultwire.mitm import ca, compat, trust
+from faultwire.mitm import ca, compat, crashes, replaying, trust
 from faultwire.mitm.addon import FaultwireAddon
 from faultwire.mitm.limits import Guard
 from faultwire.passage import SessionContext
 from faultwire.profile.dump import from_dump
 from faultwire.session import SessionState
+from faultwire.tape.keys import KeyRing, name_for
+from faultwire.tape.policy import Policy
 from faultwire.tape.redact import load_key
+from faultwire.tape.redact_rules import read_rules
 from faultwire.tape.store import TapeWriter
 
 if TYPE_CHECKING:
@@ -43,10 +45,6 @@ SESSION_END_S = 2.0
 """How long a session that is closed may take to end what it has in flight."""
 
 
-LOGGERS = ("mitmproxy", "asyncio", "hpack", "h2", "hyperframe", "wsproto")
-"""Who else logs in this process."""
-
-
 class GuardedLoop(asyncio.SelectorEventLoop):
     """An event loop whose look-ups leave only addresses that may be connected to. The connection then
     goes to one of these, so that a name cannot change its mind in between."""
@@ -55,7 +53,10 @@ class GuardedLoop(asyncio.SelectorEventLoop):
 
     async def getaddrinfo(self, host: Any, port: Any, **arguments: Any) -> Any:
         """As in asyncio. Raises limits.Refused where no allowed address is left."""
-        infos: Any = await super().getaddrinfo(host, port, **arguments)
+        try:
+            infos: Any = await super().getaddrinfo(host, port, **arguments)
+        except UnicodeError as error:  # no name can be like that (RFC 1035 §2.3.4); nobody expects this
+            raise OSError(f"`{host}` is no host name") from error
         if self.guard is None or not isinstance(host, str):
             return infos
         return self.guard.filter(host, int(port or 0), infos)
@@ -79,20 +80,24 @@ class Engine:
         compat.install()
         host, port = settings.address
         self.authority: Authority = ca.ensure(settings.ca_dir)
-        bundle = trust.write_bundle(settings.run_dir / "upstream-roots.pem", settings.upstream_ca)
+        bundle = trust.write_bundle(settings.ca_dir, settings.upstream_ca)
         server = await self._listen(host, port, partial(self._accept))
         self._servers.append(server)
         self.port = server.sockets[0].getsockname()[1]
+        replays = replaying.opened(settings)
         self.tape = self._open_tape()
         self.addon = FaultwireAddon(
-            guard=Guard.of(settings.allow_hosts, settings.routes),
+            guard=Guard.of(settings.allow_hosts, [*settings.routes.values(), *settings.reverse.values()]),
+            reverse=settings.reverse,
             routes=settings.routes,
             tape=self.tape,
+            replays=replays,
             max_exchanges=settings.max_exchanges,
             head_timeout_s=settings.head_timeout_s,
             loop_guards=True,
         )
         self.addon.guard.listeners.add(self.port)
+        self.addon.guard.shims = settings.run_dir / "shims"
         loop = asyncio.get_running_loop()
         if isinstance(loop, GuardedLoop):
             loop.guard = self.addon.guard
@@ -107,12 +112,16 @@ class Engine:
         if settings.tape is None:
             return None
         state = settings.ca_dir.parent
+        project = name_for(state.absolute().parent.name)
         return TapeWriter.create(
             settings.tape,
-            origin=f"{state.parent.name or 'project'}/{settings.tape.stem}",
+            origin=f"{project}/{settings.tape.stem}",
             settings=settings.tape_settings,
             key=load_key(state / "keys" / "redaction.key"),
             journal=settings.run_dir / "events.jsonl",
+            signer=KeyRing(state / "keys").signer_or_new(project),
+            policy=Policy(settings.record_policy, settings.on_tape_failure),
+            rules=read_rules(settings.redact),
         )
 
     async def _start_mitmproxy(self, bundle: str) -> None:
@@ -127,7 +136,7 @@ class Engine:
             upstream_cert=False,
         )
         await self.master.running()
-        _quiet(self.addon)
+        crashes.quiet(self.addon)
         self._mode = mode_specs.ProxyMode.parse("regular")
         self._hooks = compat.Hooks(self.master.addons.chain)
         self._fast = await compat.fast_handler_works(self.master, self._mode)
@@ -178,6 +187,8 @@ class Engine:
         dice = Dice(settings.seed, settings.name)
         context = SessionContext(settings.name, profile, dice, SessionState())
         session = self.addon.sessions.open(context, settings.agent)
+        if self.addon.replays is not None:
+            self.addon.replays.open(session)
         if self.tape is not None:
             try:
                 self.tape.open_session(
@@ -209,10 +220,23 @@ class Engine:
             self.tape.close_session(name)
             await self.flush()
             if self.tape.failed is None:
-                acknowledged = session.exchanges
+                dropped = self.tape.dropped(name)
+                acknowledged = session.exchanges - dropped
+                if dropped:
+                    session.incomplete = (
+                        f"the tape is incomplete: its writer was behind, and drops {dropped} exchanges"
+                    )
+            elif self.tape.policy.passes:
+                session.incomplete = (
+                    f"the tape is incomplete: it failed ({self.tape.failed}), "
+                    f"and {self.tape.unrecorded[name]} exchanges passed unrecorded after that"
+                )
             else:
                 session.void(f"the tape cannot be written: {self.tape.failed}")
-        return session.summary(acknowledged)
+        summary = session.summary(acknowledged)
+        if self.addon.replays is not None:
+            summary["replay"] = self.addon.replays.close(session)
+        return summary
 
     async def flush(self) -> int:
         """Commit what was recorded; the number of acknowledged exchanges."""
@@ -235,6 +259,7 @@ class Engine:
             "slow_heads": stats.slow_heads,
             "voided": stats.voided,
             "voids": {session.name: list(session.voids) for session in self.addon.sessions if session.voids},
+            "notes": stats.strangers.notes,
             "fast_handler": self._fast,
             "cpu_s": clock.cpu_s(),
         }
@@ -274,30 +299,3 @@ def raise_file_limit() -> None:
     wanted = 65536 if hard == resource.RLIM_INFINITY else hard
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
-class Logged(Exception):
-    """Something was logged as an error, and no exception with it."""
-
-
-class _Crashes(logging.Handler):
-    """Libraries log their own failures and go on; to us they void the run. No text is kept of them."""
-
-    def __init__(self, addon: FaultwireAddon) -> None:
-        super().__init__(logging.ERROR)
-        self._addon = addon
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Called by logging."""
-        error = record.exc_info[1] if record.exc_info else None
-        self._addon.crashed(None, error or Logged())
-
-
-def _quiet(addon: FaultwireAddon) -> None:
-    """Log our own errors only: the messages of these quote traffic."""
-    crashes = _Crashes(addon)
-    for name in LOGGERS:
-        logger = logging.getLogger(name)
-        logger.setLevel(logging.ERROR)
-        logger.propagate = False
-        logger.addHandler(crashes)

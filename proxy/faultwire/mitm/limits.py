@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 from faultwire._core import glob_match
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     Address = ipaddress.IPv4Address | ipaddress.IPv6Address
     Infos = list[tuple[int, int, int, str, tuple[object, ...]]]
@@ -40,12 +41,14 @@ class Guard:
     allow_hosts: tuple[str, ...] = ()
     targets: frozenset[tuple[str, int]] = frozenset()
     listeners: set[int] = field(default_factory=set)
+    shims: Path | None = None
+    """A folder of ours, in which a file is named after each port of this machine that an MCP shim serves."""
 
     @classmethod
-    def of(cls, allow_hosts: Iterable[str], routes: Mapping[str, str]) -> Guard:
-        """The rules for a set of allowed hosts and of routes, whose targets are allowed too."""
-        targets = frozenset(_endpoint(url) for url in routes.values())
-        return cls(tuple(host.lower() for host in allow_hosts), targets)
+    def of(cls, allow_hosts: Iterable[str], targets: Iterable[str] = ()) -> Guard:
+        """The rules for a set of allowed hosts, and of declared base URLs, which are allowed too."""
+        endpoints = frozenset(_endpoint(url) for url in targets)
+        return cls(tuple(host.lower() for host in allow_hosts), endpoints)
 
     def check(self, host: str, port: int, address: str) -> str | None:
         """Why a connection to `address` on behalf of `host` is refused, or None."""
@@ -55,7 +58,7 @@ class Guard:
         if self._allowed(host, port):
             return None
         kind = private(ip)
-        if kind is None:
+        if kind is None or (kind == "loopback" and self._is_shim(port)):
             return None
         where = f"`{host}`" if host == str(ip) else f"`{host}` ({ip})"
         return f"{where} is a {kind} address; to allow it, add `--allow-host {host}`"
@@ -81,6 +84,9 @@ class Guard:
         if not kept and why is not None:
             raise Refused(why)
         return kept
+
+    def _is_shim(self, port: int) -> bool:
+        return self.shims is not None and (self.shims / str(port)).is_file()
 
     def _allowed(self, host: str, port: int) -> bool:
         name = host.lower()

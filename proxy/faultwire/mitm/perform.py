@@ -22,7 +22,7 @@ from mitmproxy.proxy.layers.http._events import (
 )
 from mitmproxy.proxy.layers.http._hooks import HttpErrorHook, HttpResponseHook
 
-from faultwire.events import Cut, Send, Wait
+from faultwire.events import Close, Cut, Send, Wait
 from faultwire.mitm import answers, compat, flows
 from faultwire.mitm.compat.hooks import FaultwireResetHook, FaultwireWaitHook, Hangup, Pause
 
@@ -74,8 +74,8 @@ class Performer(HttpStream):
             elif isinstance(action, Wait):
                 if (yield from self._wait(action.seconds)):
                     return True
-            elif isinstance(action, Cut):
-                yield from self._cut(clean=action.clean)
+            elif isinstance(action, Cut | Close):
+                yield from self._cut(clean=isinstance(action, Close) or action.clean)
                 return True
             else:
                 yield from self._reset()
@@ -107,6 +107,9 @@ class Performer(HttpStream):
             # The message says how long it is; ending it early shows only by closing.
             yield from self._hang_up("cut", None)
             return
+        assert self._crossing is not None
+        trailers = self._crossing.last_words()
+        self.flow.response.trailers = flows.fields_of(trailers) if trailers else None
         yield from self._complete("cut")
 
     def _reset(self) -> Commands:

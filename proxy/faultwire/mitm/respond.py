@@ -6,22 +6,29 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from mitmproxy.net.http.validate import validate_headers
+from mitmproxy.proxy.events import Start
 from mitmproxy.proxy.layers.http import SendHttp
 from mitmproxy.proxy.layers.http._events import (
+    RequestProtocolError,
     ResponseData,
     ResponseEndOfMessage,
     ResponseHeaders,
+    ResponseProtocolError,
     ResponseTrailers,
 )
 from mitmproxy.proxy.layers.http._hooks import HttpResponseHeadersHook
 
 from faultwire.events import Send, Wait
-from faultwire.mitm import answers, flows
+from faultwire.mitm import answers, compat, flows
 from faultwire.mitm.perform import Performer
+from faultwire.mitm.socket import SocketLayer
+from faultwire.wire import framing
+from faultwire.wire._grpc_status import parted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from mitmproxy import http
     from mitmproxy.proxy import events
 
     from faultwire.events import Action, Response
@@ -32,6 +39,7 @@ class Responder(Performer):
     """The response half of an exchange. `_head` is the head to deliver, while its body is held."""
 
     _head: Response | None = None
+    _trailers: http.Headers | None = None
 
     def state_wait_for_response_headers(self, event: events.Event) -> Commands:
         """Upstream's head is there: from here on the response streams, unless a fault must hold it."""
@@ -93,12 +101,12 @@ class Responder(Performer):
                 return
             yield from self._act(crossing.feed(event.data))
         elif isinstance(event, ResponseTrailers):
-            assert self.flow.response is not None
-            self.flow.response.trailers = event.trailers
+            self._trailers = event.trailers
         elif isinstance(event, ResponseEndOfMessage):
             self._upstream = False
             if crossing.touches and (yield from self._act(crossing.finish())):
                 return
+            self._trail()
             yield from self._complete("complete")
 
     def state_consume_response_body(self, event: events.Event) -> Commands:
@@ -114,13 +122,14 @@ class Responder(Performer):
             self._release(len(event.data))
             self.response_body_buf += event.data
         elif isinstance(event, ResponseTrailers):
-            self.flow.response.trailers = event.trailers
+            self._trailers = event.trailers
         elif isinstance(event, ResponseEndOfMessage):
             body = bytes(self.response_body_buf)
             self.response_body_buf.clear()
-            if self.flow.response.status_code == 101:
+            if self._head is not None and self._head.status == framing.SWITCHING:
                 yield from self._upgrade()
                 return
+            yield from self._cancel_switched()
             self._upstream = False
             yield from self._deliver_whole(body)
 
@@ -129,7 +138,8 @@ class Responder(Performer):
         assert crossing is not None
         assert response is not None
         assert head is not None
-        if not crossing.touches:
+        if not crossing.touches and not body:
+            self._trail()
             flows.apply_response(response, head)
             crossing.sends(head)
             yield from self._send_head(end_stream=not response.trailers)
@@ -138,38 +148,89 @@ class Responder(Performer):
         actions = crossing.whole(body)
         ready, stop = _at_once(actions)
         bodiless = self.flow.request.method == "HEAD" or head.status in (204, 304)
-        if not bodiless and stop is None:
+        if not bodiless and stop is None and not self._trailers:
             head = flows.sized(head, sum(len(action.data) for action in ready))
-        elif not bodiless and isinstance(stop, Wait):
-            # What comes after the wait is not asked for yet, so nobody knows how much it is.
+        elif not bodiless and (self._trailers or isinstance(stop, Wait)):
+            # What comes after the wait is not asked for yet, so nobody knows how much it is; and trailers
+            # need chunks before them.
             head = flows.open_ended(head, self.flow.request.http_version)
         yield from self._deliver_head(head, None)
         todo: Iterable[Action] = chain(ready, () if stop is None else (stop,), actions)
         if bodiless:
             todo = (action for action in todo if not isinstance(action, Send))
         if not (yield from self._act(todo)):
+            self._trail()
             yield from self._complete("complete")
 
-    def _give(self, answer: Response) -> Commands:
-        """Give an answer of ours, on the way that upstream's takes where a fault acts on it."""
-        assert self._crossing is not None
-        if not self._crossing.relays(answer):
-            yield from self._send_answer(answer, "complete", None)
+    def _trail(self) -> None:
+        """Put the trailers in place that come after the body."""
+        crossing, response, told = self._crossing, self.flow.response, self._trailers
+        assert crossing is not None
+        assert response is not None
+        if told is None and not crossing.touches:
             return
+        known = flows.headers_of(told) if told is not None else ()
+        delivered = crossing.trailers(known)
+        response.trailers = told if delivered == known else flows.fields_of(delivered)
+
+    def _give(self, answer: Response) -> Commands:
+        """Give an answer of ours, on the way that upstream's takes."""
+        assert self._crossing is not None
         message = self.flow.response = self._own(answer)
-        self._head = flows.response_of(message)
+        self._head = self._crossing.replaces(flows.response_of(message))
+        if self._crossing.touches:
+            # A head that goes out by itself cannot be an answer of nothing but trailers.
+            self._head, trailers = parted(self._head)
+            self._trailers = flows.fields_of(trailers) if trailers else None
         yield from self._deliver_whole(answer.body or b"")
 
+    # ------------------------------------------------------------ WebSocket
+
+    def _cancel_switched(self) -> Commands:
+        """Upstream has changed to another protocol, and the client is told something else: let it go."""
+        assert self.flow.response is not None
+        if self.flow.response.status_code == framing.SWITCHING:
+            yield from self._cancel_upstream()
+
     def _upgrade(self) -> Commands:
-        """101: hand over to mitmproxy's relay; the session is this one exchange until it is closed."""
+        """101: the session is this one exchange until it is closed."""
         assert self._crossing is not None
         assert self._head is not None
+        assert self.flow.response is not None
         self._head_sent = True
+        flows.apply_response(self.flow.response, self._head)
         self._crossing.sends(self._head)
-        self._shell.upgraded(self.flow, self._crossing)
+        self._shell.upgraded(self.flow)
         yield from self.send_response()
         if self.flow.websocket is None:
             self._crossing.end("refused", "upstream changed to a protocol that cannot be passed on")
+
+    def flow_done(self) -> Commands:
+        """The exchange is over, or becomes a WebSocket, whose messages are ours to pass."""
+        if self.flow.websocket is None:
+            yield from super().flow_done()
+            return
+        assert self._crossing is not None
+        self.child_layer = self._socket()
+        self._handle_event = self.state_socket
+        yield from self.child_layer.handle_event(Start())
+        yield SendHttp(ResponseEndOfMessage(self.stream_id), self.context.client)
+
+    def _socket(self) -> SocketLayer:
+        assert self._crossing is not None
+        return SocketLayer(self.context, self.flow, self._shell, self._crossing)
+
+    def state_socket(self, event: events.Event) -> Commands:
+        """What comes from either end of a WebSocket; as with all of ours, a failure lets nothing pass."""
+        try:
+            yield from self.passthrough(event)
+        except Exception as error:  # noqa: BLE001 - fails closed, as the wrapper of a stream does
+            self._shell.failed(self.flow.client_conn, self._crossing, error, None)
+            self._handle_event = self.state_errored
+            gone = ResponseProtocolError(self.stream_id, "failed", compat.KILL)
+            yield SendHttp(gone, self.context.client)
+            cancelled = RequestProtocolError(self.stream_id, "failed", compat.CANCEL)
+            yield SendHttp(cancelled, self.context.server)
 
 
 def _at_once(actions: Iterator[Action]) -> tuple[list[Send], Action | None]:

@@ -6,6 +6,7 @@ the deadline for slow request heads, and look-ups that cannot change between che
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,8 @@ from faultwire.tape.store import TapeWriter
 
 if TYPE_CHECKING:
     from mitmproxy.addonmanager import Loader
+
+logger = logging.getLogger(__name__)
 
 SESSION = "mitmdump"
 """All traffic is one session; the dice depend on its name."""
@@ -54,7 +57,7 @@ class ScriptedAddon(FaultwireAddon):
     def running(self) -> None:
         """Called by mitmproxy once it has read its options."""
         profile, seed = self._profile(), int(self._option("seed"))
-        self.guard = Guard.of(self._option("allow_hosts"), {})
+        self.guard = Guard.of(self._option("allow_hosts"))
         if tape := self._option("tape"):
             self.tape = TapeWriter.create(Path(tape), origin=f"mitmdump/{Path(tape).stem}", settings={})
             self.tape.open_session(SESSION, profile=profile.name, profile_digest=profile.digest, seed=seed)
@@ -67,6 +70,9 @@ class ScriptedAddon(FaultwireAddon):
             for session in self.sessions:
                 self.tape.close_session(session.name)
             self.tape.close()
+        for session in self.sessions:
+            for reason in session.voids:
+                logger.error("the run is void: %s", reason)
 
     def _profile(self) -> Profile:
         if fault := self._option("fault"):

@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from faultwire.errors import FaultwireError, UsageError
+from faultwire.mitm.collecting import Collector
 from faultwire.mitm.control import Control, as_json
 from faultwire.mitm.engine import Engine, GuardedLoop, raise_file_limit
 from faultwire.mitm.settings import EngineSettings
@@ -49,6 +50,8 @@ async def _run(settings: EngineSettings) -> int:
     control = Control(engine, settings.run_dir)
     await control.start()
     loop = asyncio.get_running_loop()
+    collector = Collector(lambda: engine.addon.live)
+    collector.start(loop)
     on_signal = _OnSignal(engine)
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, on_signal)
@@ -60,9 +63,11 @@ async def _run(settings: EngineSettings) -> int:
             "control": str(control.path),
             "ca_bundle_source": str(engine.authority.certificate),
             "implicit": settings.implicit is not None,
+            "token": engine.addon.sessions.implicit.token if engine.addon.sessions.implicit else "",
         }
     )
     await engine.stopped.wait()
+    collector.stop()
     await engine.drain()
     control.close()
     await engine.finish()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hmac
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from faultwire import dice
+from faultwire.connecting import divide
 from faultwire.errors import UsageError
 
 if TYPE_CHECKING:
+    from faultwire.connecting import Stages
     from faultwire.events import Exchange, FaultFired
     from faultwire.passage import SessionContext
 
@@ -38,9 +40,17 @@ class Session:
     by_kind: Counter[str] = field(default_factory=Counter)
     fired: Counter[str] = field(default_factory=Counter)
     voids: list[str] = field(default_factory=list)
-    turned_away: Counter[str] = field(default_factory=Counter)
-    """Calls without the session's proxy user, by host; none to hosts that a call with it went to since."""
     malformed: int = 0
+    incomplete: str | None = None
+    """Why part of its traffic is not on the tape, where it was let pass all the same."""
+    lost: Counter[str] = field(default_factory=Counter)
+    """Calls in base-URL mode to routes that were not declared, by the route's name."""
+
+    def __post_init__(self) -> None:
+        self.stages: Stages = divide(self.context.profile)
+        self.inside: SessionContext = self.context
+        if not self.stages.idle:
+            self.inside = replace(self.context, profile=self.stages.inside)
 
     @property
     def name(self) -> str:
@@ -53,19 +63,20 @@ class Session:
         if len(self.voids) < VOIDS_KEPT and reason not in self.voids:
             self.voids.append(reason)
 
-    def turn_away(self, host: str) -> None:
-        """Note a call that may have been meant for this session and came without its proxy user."""
-        if host in self.turned_away or len(self.turned_away) < HOSTS_KEPT:
-            self.turned_away[host] += 1
+    def lose(self, route: str) -> None:
+        """Note a call in base-URL mode to a route that there is not."""
+        if route in self.lost or len(self.lost) < HOSTS_KEPT:
+            self.lost[route[:64]] += 1
 
     @property
     def notes(self) -> list[str]:
         """What did not become an exchange, in words."""
         notes = [
-            f"{_calls(count)} to `{host}` came without the session's proxy user and "
-            f"{'was' if count == 1 else 'were'} turned away (407)"
-            for host, count in sorted(self.turned_away.items())
+            f"{_calls(count)} went to the route `{name}`, which is not declared (404)"
+            for name, count in sorted(self.lost.items())
         ]
+        if self.incomplete:
+            notes.append(self.incomplete)
         if self.malformed:
             notes.append(f"{_calls(self.malformed)} had a malformed or oversized head and went nowhere")
         return notes
@@ -88,7 +99,38 @@ class Session:
             "fired": dict(self.fired),
             "voids": list(self.voids),
             "notes": self.notes,
+            "incomplete": self.incomplete,
         }
+
+
+class Strangers:
+    """Calls that belong to no session, by host; they are noted once, for the whole engine.
+
+    A client that sends its proxy user only when it is asked for it is no stranger: its host is
+    forgotten as soon as a call with a user goes there.
+    """
+
+    def __init__(self) -> None:
+        self._turned_away: Counter[str] = Counter()
+
+    def turn_away(self, host: str) -> None:
+        """Note a call without the proxy user of any session."""
+        if host in self._turned_away or len(self._turned_away) < HOSTS_KEPT:
+            self._turned_away[host] += 1
+
+    def known(self, host: str) -> None:
+        """A call to this host came with a user."""
+        if self._turned_away:
+            self._turned_away.pop(host, None)
+
+    @property
+    def notes(self) -> list[str]:
+        """What they did, in words."""
+        return [
+            f"{_calls(count)} to `{host}` came without the session's proxy user and "
+            f"{'was' if count == 1 else 'were'} turned away (407)"
+            for host, count in sorted(self._turned_away.items())
+        ]
 
 
 class Sessions:
@@ -99,6 +141,7 @@ class Sessions:
         self._names: dict[str, Session] = {}
         self._users: dict[str, Session] = {}
         self._ports: dict[int, Session] = {}
+        self._tokens: dict[str, Session] = {}
 
     def __iter__(self) -> Any:
         return iter(list(self._names.values()))
@@ -113,6 +156,7 @@ class Sessions:
         session = Session(context, user=f"s{dice.token(6)}", token=dice.token(16), agent=agent)
         self._names[context.name] = session
         self._users[session.user] = session
+        self._tokens[session.token] = session
         return session
 
     def listen(self, session: Session, port: int) -> None:
@@ -131,6 +175,7 @@ class Sessions:
         """Forget a session; its user and port mean nothing from here on."""
         self._names.pop(session.name, None)
         self._users.pop(session.user, None)
+        self._tokens.pop(session.token, None)
         self._ports.pop(session.port, None)
         if self.implicit is session:
             self.implicit = None
@@ -143,6 +188,10 @@ class Sessions:
                 return found
             return self._ports.get(port) or (self.implicit if self._alone() else None)
         return self._ports.get(port) or self.implicit
+
+    def by_token(self, token: str) -> Session | None:
+        """Whose token is this? It is long and random, so that looking it up tells nothing."""
+        return self._tokens.get(token)
 
     def _alone(self) -> bool:
         """With only the implicit session open, a stranger's proxy password harms nobody."""

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from faultwire.errors import UsageError
+from faultwire.replay.settings import ReplaySettings
+from faultwire.tape.policy import FailurePolicy, RecordPolicy
 
 MAX_LINE = 4 * 1024 * 1024
 """Bytes in one line of the control protocol, either way."""
+
+
+ROUTE_NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$"
+"""How a route in base-URL mode may be called."""
 
 
 class Frozen(BaseModel):
@@ -36,6 +42,13 @@ class EngineSettings(Frozen):
     `allow_hosts` are hosts (`name`, `name:port`, or with `*`) whose addresses may be private; `implicit`
     is the session of traffic that names none.
 
+    `reverse` maps the name of a route in base-URL mode to the base URL that its calls go to.
+
+    `redact` is what is redacted besides secrets, as in a configuration (`tape.redact_rules`);
+    `record_policy` and `on_tape_failure` say what becomes of exchanges that the tape cannot take.
+
+    `replay` answers from a tape in place of every server.
+
     `max_exchanges` may be in flight at once; more are answered 503.
     """
 
@@ -44,10 +57,15 @@ class EngineSettings(Frozen):
     listen: str = "127.0.0.1:0"
     tape: Path | None = None
     tape_settings: dict[str, Any] = {}
+    record_policy: RecordPolicy = "block"
+    on_tape_failure: FailurePolicy = "fail"
+    redact: dict[str, Any] = {}
     upstream_ca: Path | None = None
     routes: dict[str, str] = {}
+    reverse: dict[Annotated[str, Field(pattern=ROUTE_NAME)], str] = {}
     allow_hosts: tuple[str, ...] = ()
     implicit: SessionSettings | None = None
+    replay: ReplaySettings | None = None
     max_exchanges: int = Field(default=1024, ge=1)
     head_timeout_s: float = Field(default=10.0, gt=0)
     drain_s: float = Field(default=5.0, ge=0)
@@ -55,11 +73,14 @@ class EngineSettings(Frozen):
     @field_validator("routes")
     @classmethod
     def _routes(cls, routes: dict[str, str]) -> dict[str, str]:
-        for host, target in routes.items():
-            parts = urlsplit(target)
-            if parts.scheme not in ("http", "https") or not parts.hostname:
-                raise ValueError(f"route of `{host}`: found `{target}`, expected a base URL with a host")
+        _check_urls(routes)
         return {host.lower(): target for host, target in routes.items()}
+
+    @field_validator("reverse")
+    @classmethod
+    def _reverse(cls, routes: dict[str, str]) -> dict[str, str]:
+        _check_urls(routes)
+        return routes
 
     @property
     def address(self) -> tuple[str, int]:
@@ -70,3 +91,10 @@ class EngineSettings(Frozen):
                 f"found `{self.listen}`, expected `HOST:PORT`", code="engine.listen", hint="try `127.0.0.1:0`"
             )
         return host.strip("[]"), int(port)
+
+
+def _check_urls(routes: dict[str, str]) -> None:
+    for name, target in routes.items():
+        parts = urlsplit(target)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"route of `{name}`: found `{target}`, expected a base URL with a host")

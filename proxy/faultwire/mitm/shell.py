@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
 from faultwire import _core
-from faultwire.events import header
 from faultwire.mitm import answers, flows
 from faultwire.mitm.compat import transports
 from faultwire.mitm.crossing import Crossing
 from faultwire.mitm.limits import Guard
-from faultwire.mitm.sessions import Sessions
+from faultwire.mitm.sessions import Sessions, Strangers
+from faultwire.wire._grpc_status import is_grpc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,15 +26,16 @@ if TYPE_CHECKING:
     from mitmproxy import http
     from mitmproxy.connection import Client
 
+    from faultwire.departure import SessionContext
+    from faultwire.events import Side
     from faultwire.mitm.answers import Refusal
+    from faultwire.mitm.compat import BoundedHttp1Server
     from faultwire.mitm.compat.hooks import Pause
+    from faultwire.mitm.replaying import Replays
     from faultwire.mitm.sessions import Session
     from faultwire.tape.store import TapeWriter
 
 logger = logging.getLogger(__name__)
-
-SOCKET = "faultwire"
-"""Where a flow keeps the crossing of its WebSocket session."""
 
 
 @dataclass
@@ -44,6 +45,8 @@ class Link:
     session: Session | None = None
     crossings: set[Crossing] = field(default_factory=set)
     pauses: set[Pause] = field(default_factory=set)
+    grpc: bool = False
+    """Has it made a gRPC call?"""
 
 
 @dataclass
@@ -57,6 +60,7 @@ class Stats:
     websocket_messages: int = 0
     slow_heads: int = 0
     voided: int = 0
+    strangers: Strangers = field(default_factory=Strangers)
 
 
 class Shell:
@@ -71,6 +75,7 @@ class Shell:
         max_exchanges: int = 1024,
         head_timeout_s: float = 10.0,
         stock_hooks: bool = False,
+        replays: Replays | None = None,
         loop_guards: bool = False,
     ) -> None:
         self.sessions = Sessions()
@@ -79,6 +84,7 @@ class Shell:
         self.stats = Stats()
         self.head_timeout_s = head_timeout_s
         self.stock_hooks = stock_hooks
+        self.replays = replays
         self.draining = False
         self.live = 0
         self._loop_guards = loop_guards
@@ -108,11 +114,14 @@ class Shell:
             self.turn_away(flow.request.host)
             raise answers.unknown_user()
         self._check_room(session)
-        if session.turned_away:
-            session.turned_away.pop(flow.request.host, None)
+        self.stats.strangers.known(flow.request.host)
         self.stats.exchanges += 1
         head = flows.request_of(flow.request)
-        crossing = Crossing(session, head, self.tape, functools.partial(self._left, link, client))
+        link.grpc = link.grpc or is_grpc(head.headers)
+        leave = functools.partial(self._left, link, client)
+        crossing = Crossing(session, head, self.tape, leave, self.context_of(session, client))
+        if self.replays is not None:
+            crossing.holds_request = True  # what answers depends on all of it
         link.crossings.add(crossing)
         session.live += 1
         self.live += 1
@@ -124,7 +133,7 @@ class Shell:
         refusal = None
         if self.draining:
             refusal = answers.draining()
-        elif self.tape is not None and self.tape.failed is not None:
+        elif self.tape is not None and self.tape.failed is not None and not self.tape.policy.passes:
             refusal = answers.tape_failed(self.tape.failed)
         elif self.live >= self._max:
             refusal = answers.busy(self._max)
@@ -135,6 +144,11 @@ class Shell:
 
     def admit(self, crossing: Crossing) -> None:
         """May this exchange go where it wants to go? Raises Refusal."""
+        if self.replays is None:
+            self.admit_live(crossing)
+
+    def admit_live(self, crossing: Crossing) -> None:
+        """The same for one that certainly goes there. Raises Refusal."""
         request = crossing.passage.exchange.request
         if self._route(request.host) is not None:
             return
@@ -143,21 +157,18 @@ class Shell:
             self.stats.refused += 1
             raise answers.not_allowed(why)
 
-    def no_socket(self, crossing: Crossing) -> None:
-        """Does it ask for a WebSocket session on which faults would have to act? Raises Refusal."""
-        passage = crossing.passage
-        wanted = header(passage.exchange.request.headers, "upgrade") or ""
-        if wanted.strip().lower() == "websocket" and passage.may_fault:
-            self.stats.refused += 1
-            refusal = answers.no_websocket()
-            self._void(crossing.session, refusal.void or refusal.message)
-            raise refusal
+    def context_of(self, session: Session, client: Client) -> SessionContext:
+        """What decides on a request of this client."""
+        return session.context
+
+    def attend(self, server: BoundedHttp1Server, client: Client) -> None:
+        """The HTTP/1 side towards a client is about to serve it."""
+        server.on_refusal = functools.partial(self.malformed, client)
 
     def turn_away(self, host: str) -> None:
-        """Traffic of nobody: whichever session it was meant for has to say that it is missing."""
+        """Traffic of nobody: it may have been meant for any session."""
         self.stats.refused += 1
-        for session in self.sessions:
-            session.turn_away(host)
+        self.stats.strangers.turn_away(host)
 
     def malformed(self, client: Client) -> None:
         """A request was refused before it was an exchange, because it cannot be read."""
@@ -167,6 +178,10 @@ class Shell:
         session = session or self.sessions.find(None, client.sockname[1])
         for found in [session] if session is not None else list(self.sessions):
             found.malformed += 1
+
+    def needs_http2(self, client: Client) -> bool:
+        """Does what this client asks have to go out over HTTP/2, even without TLS to agree on it?"""
+        return self._link(client).grpc
 
     def destination(self, request: http.Request) -> tuple[tuple[str, int], bool]:
         """Address and TLS of where a request goes; its path is put below a route's path."""
@@ -192,18 +207,17 @@ class Shell:
         if crossing is not None:
             crossing.fail(refusal.response() if refusal else None, answers.internal(error).message)
 
-    def upgraded(self, flow: http.HTTPFlow, crossing: Crossing) -> None:
-        """An exchange became a WebSocket session: it is passed through and counted."""
+    def upgraded(self, flow: http.HTTPFlow) -> None:
+        """An exchange became a WebSocket session, which may stay silent for as long as it likes."""
         self.stats.websockets += 1
-        crossing.upgraded()
-        flow.metadata[SOCKET] = crossing
         handler = transports.handler_of(flow.client_conn)
         if hasattr(handler, "unhurried"):
             handler.unhurried = True
 
-    def throttle(self, flow: http.HTTPFlow, *, paused: bool) -> None:
-        """Stop or go on reading a response that a fault holds back."""
-        transports.read_more(flow.client_conn, flow.server_conn, paused=paused)
+    def throttle(self, flow: http.HTTPFlow, *, paused: bool, by: Side = "server") -> None:
+        """Stop or go on reading what a fault holds back."""
+        sender = flow.server_conn if by == "server" else flow.client_conn
+        transports.read_more(flow.client_conn, sender, paused=paused)
 
     def _left(self, link: Link, client: Client, crossing: Crossing) -> None:
         link.crossings.discard(crossing)

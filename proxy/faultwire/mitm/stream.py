@@ -8,7 +8,6 @@ exception in our code refuses the exchange and voids the run, it never lets traf
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 from mitmproxy import http
@@ -30,7 +29,7 @@ from mitmproxy.proxy.layers.http._hooks import (
 
 from faultwire.mitm import answers, compat, flows
 from faultwire.mitm.limits import MARK
-from faultwire.mitm.respond import Responder
+from faultwire.mitm.replayed import Replayed
 
 if TYPE_CHECKING:
     from faultwire.mitm.answers import Refusal
@@ -47,7 +46,7 @@ class FaultLayer(HttpLayer):
     def _handle_event(self, event: events.Event) -> Commands:
         if isinstance(event, events.Start) and self.context.client.alpn != b"h2":
             server = compat.BoundedHttp1Server(self.context.fork())
-            server.on_refusal = functools.partial(self.shell.malformed, self.context.client)
+            self.shell.attend(server, self.context.client)
             self.connections.setdefault(self.context.client, server)
         yield from super()._handle_event(event)
 
@@ -58,7 +57,7 @@ class FaultLayer(HttpLayer):
         yield from self.event_to_child(stream, events.Start())
 
 
-class FaultStream(Responder):
+class FaultStream(Replayed):
     """One exchange: the wrapper around it, and the states of its request."""
 
     # ------------------------------------------------------------ the wrapper
@@ -121,7 +120,7 @@ class FaultStream(Responder):
 
     def _begin(self, event: RequestHeaders) -> Commands:
         request = self.flow.request
-        if request.headers.get("expect", "").lower() == "100-continue":
+        if (flows.value_of(request.headers, b"expect") or "").lower() == "100-continue":
             go_on = http.Response.make(100)
             go_on.headers.clear()
             yield SendHttp(ResponseHeaders(self.stream_id, go_on), self.context.client)
@@ -130,8 +129,6 @@ class FaultStream(Responder):
         try:
             crossing = self._crossing = self._shell.begin(self.flow)
             self._shell.admit(crossing)
-            if crossing.session.context.profile.entries:
-                self._shell.no_socket(crossing)
         except answers.Refusal as refusal:
             self._refuse(refusal)
             return
@@ -151,12 +148,16 @@ class FaultStream(Responder):
 
     def state_consume_request_body(self, event: events.Event) -> Commands:
         """Hold the body until it is whole, then set out."""
+        assert self._crossing is not None
         if isinstance(event, RequestData):
             self.request_body_buf += event.data
+            passage = self._crossing.passage
+            early = passage.decides_early and self._shell.replays is None
+            if early and passage.ready(bytes(self.request_body_buf)):
+                yield from self._set_out_early()
         elif isinstance(event, RequestTrailers):
-            self.flow.request.trailers = event.trailers
+            self._request_trailers(event.trailers)
         elif isinstance(event, RequestEndOfMessage):
-            assert self._crossing is not None
             body = bytes(self.request_body_buf)
             self.request_body_buf.clear()
             self.flow.request.data.content = body
@@ -167,28 +168,60 @@ class FaultStream(Responder):
                     return
             yield from self._set_out(self._crossing.depart(body))
 
-    def _set_out(self, departure: Departure) -> Commands:
+    def _set_out_early(self) -> Commands:
+        """What is there is enough to decide on; the rest of the body passes as it comes."""
+        assert self._crossing is not None
+        body = bytes(self.request_body_buf)
+        self.request_body_buf.clear()
+        self.flow.request.data.content = body
+        self.client_state = self.state_stream_request_body
+        yield from self._set_out(self._crossing.depart(body, live=True), live=True)
+
+    def _request_trailers(self, trailers: http.Headers | None) -> None:
+        self.flow.request.trailers = trailers
+        if trailers is not None and self._crossing is not None:
+            self._crossing.request_trailers(flows.headers_of(trailers))
+
+    def _set_out(self, departure: Departure, *, live: bool = False) -> Commands:
         if (yield from self._act(departure.actions)):
+            self._pass_over()
             return
         answer, request = departure.answer, self.flow.request
         if answer is not None:
+            self._pass_over()
+            if live:
+                self.client_state = self.state_ignore_request_body
             yield from self._give(answer)
             return
         assert self._crossing is not None
         self._crossing.forwards(departure.request)
+        if self._shell.replays is not None and (yield from self._play(departure.request)):
+            return
         flows.apply_request(request, departure.request)
         if not (yield from self._connect()):
             return
         content = request.raw_content
         server = self.context.server
-        flows.frame(request, len(content or b""), h2_upstream=server.alpn == b"h2")
-        bare = not (content or request.trailers)
+        flows.frame(request, None if live else len(content or b""), h2_upstream=server.alpn == b"h2")
+        bare = not (live or content or request.trailers)
         yield SendHttp(RequestHeaders(self.stream_id, request, bare), server)
         if content:
             yield SendHttp(RequestData(self.stream_id, content), server)
+        if live:
+            return
         if request.trailers:
             yield SendHttp(RequestTrailers(self.stream_id, request.trailers), server)
         yield SendHttp(RequestEndOfMessage(self.stream_id), server)
+
+    def state_ignore_request_body(self, event: events.Event) -> Commands:
+        """The client has its answer, and upstream was not called: nobody wants the rest."""
+        assert self._crossing is not None
+        if isinstance(event, RequestData):
+            self._crossing.request_chunk(event.data)
+        elif isinstance(event, RequestEndOfMessage):
+            self.client_state = self.state_done
+            if self.server_state == self.state_done:
+                yield from self.flow_done()
 
     def state_stream_request_body(self, event: events.Event) -> Commands:
         """Pass the body on as it comes."""
@@ -197,7 +230,7 @@ class FaultStream(Responder):
             self._crossing.request_chunk(event.data)
             yield SendHttp(RequestData(self.stream_id, event.data), self.context.server)
         elif isinstance(event, RequestTrailers):
-            self.flow.request.trailers = event.trailers
+            self._request_trailers(event.trailers)
         elif isinstance(event, RequestEndOfMessage):
             self.client_state = self.state_done
             if self._shell.stock_hooks:

@@ -5,7 +5,10 @@ mitmproxy's setting replaces its default, so that the three have to be one file.
 
 from __future__ import annotations
 
+import hashlib
+import os
 import ssl
+import tempfile
 from pathlib import Path
 
 import certifi
@@ -14,15 +17,25 @@ from cryptography import x509
 from faultwire.errors import UsageError
 
 
-def write_bundle(target: Path, upstream_ca: Path | None) -> Path:
-    """Write the bundle and return its path. Raises UsageError where the user's file is not usable."""
+def write_bundle(folder: Path, upstream_ca: Path | None) -> Path:
+    """Write the bundle below `folder`, once for the same contents, and return its path.
+
+    The name tells the contents, so that all runs share it. Raises UsageError where the user's file is
+    not usable.
+    """
     parts = [Path(certifi.where()).read_bytes()]
     system = ssl.get_default_verify_paths().cafile
     if system is not None:
         parts.append(Path(system).read_bytes())
     if upstream_ca is not None:
         parts.append(_checked(upstream_ca))
-    target.write_bytes(b"\n".join(parts))
+    data = b"\n".join(parts)
+    target = folder / f"upstream-{hashlib.sha256(data).hexdigest()[:16]}.pem"
+    if not target.exists():
+        # Made with mode 0600, and whole before it has its name: other runs may be reading.
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".upstream-", delete=False) as draft:
+            draft.write(data)
+        os.replace(draft.name, target)
     return target
 
 

@@ -137,9 +137,10 @@ def _broken(answer: Answer, breaks: BreakSpec, protocol: Protocol) -> Answer:
     if answer.events is None:
         return _plain(protocol.error(500), answer.first_event_delay_ms)
     event = protocol.edits.error_event("server_error", None)
-    last = (event,) if event else ()
+    before = answer.events[: breaks.after_events]
+    last = (protocol.edits.numbered(event, len(before)),) if event else ()
     trailers = protocol.edits.error_trailers("server_error", None)
-    return replace(answer, events=(*answer.events[: breaks.after_events], *last), trailers=trailers)
+    return replace(answer, events=(*before, *last), trailers=trailers)
 
 
 def _plain(response: Response, delay_ms: int = 0) -> Answer:

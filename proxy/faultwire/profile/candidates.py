@@ -46,7 +46,7 @@ class Candidates:
         """Every entry that `mismatch` may find nothing against; `tool` is the name of a result's tool."""
         if tool is not None:
             exchange = replace(exchange, tool=tool)
-        values = tuple(TEXTS[name](exchange) for name in self._names)
+        values = tuple([TEXTS[name](exchange) for name in self._names])
         key = (exchange.kind, exchange.protocol, values)
         return _remembered(self._found, key, lambda: self._fitting(exchange))
 
@@ -54,7 +54,7 @@ class Candidates:
         """May any entry match once the body is known? `may_match` of each."""
         if self._by_url:
             return self._any(exchange)
-        values = tuple(TEXTS[name](exchange) for name in self._on_head)
+        values = tuple([TEXTS[name](exchange) for name in self._on_head])
         key = (exchange.kind, exchange.protocol, values)
         return _remembered(self._heads, key, lambda: self._any(exchange))
 

@@ -104,9 +104,7 @@ def _entry(told: _Entry) -> Entry:
         hint = "install the package that adds it here too"
         raise ProfileError(message, code="profile.unknown_fault", hint=hint)
     fault = kind.model_validate_json(json.dumps(told.fault.settings), strict=True)
-    return Entry(
-        id=told.id, fault=fault, on=told.on, trigger=told.trigger, line=told.line, mark=told.mark
-    )
+    return Entry(id=told.id, fault=fault, on=told.on, trigger=told.trigger, line=told.line, mark=told.mark)
 
 
 def marked(profile: Profile) -> Profile:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
@@ -122,6 +122,11 @@ class Entry(Frozen):
     trigger: Trigger = Trigger()
     line: int | None = None
     mark: bool = False
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """The fault's settings that are not as usual, as JSON; nobody changes them."""
+        return self.fault.model_dump(mode="json", exclude_defaults=True)
 
 
 class ToolSite(Frozen):

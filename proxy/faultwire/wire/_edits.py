@@ -99,6 +99,10 @@ class Edits:
         """The event by which the provider tells of an error inside a stream that has begun."""
         return None
 
+    def numbered(self, event: bytes, passed: int) -> bytes:
+        """An error event as it stands behind `passed` others, where the protocol counts them."""
+        return event
+
     def error_trailers(self, what: Literal["overloaded", "server_error"], message: str | None) -> Headers:
         """The trailers by which it does, where the protocol has no event for that but these."""
         return ()

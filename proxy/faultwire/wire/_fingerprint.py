@@ -61,7 +61,7 @@ def fingerprint(
     masked, fields = (VOLATILE, _OF_A_MODEL) if kind == "llm" else ((), _SIGNING)
     if protocol is not None and kind != "llm":
         masked, fields = protocol.volatile, fields | protocol.volatile_query
-    body = _core.json_fingerprint(request.body or b"", (*masked, *also))
+    body = _core.json_fingerprint(request.body or b"", (*masked, *also) if also else masked)
     host = request.host.lower().rstrip(".")
     path = _stable_path(request.path, fields)
     for before in protocol.volatile_path if protocol is not None else ():
@@ -78,11 +78,13 @@ def tool_key(name: str | None, arguments: str) -> str:
 def _digest(*parts: str) -> str:
     """Parts joined length-prefixed, so that no two different tuples hash the same text."""
     encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
-    return _core.sha256_hex(b"".join(b"%d:%b" % (len(part), part) for part in encoded))
+    return _core.sha256_hex(b"".join([b"%d:%b" % (len(part), part) for part in encoded]))
 
 
 def _stable_path(path: str, volatile: frozenset[str]) -> str:
     bare, _, query = path.partition("?")
+    if not query:
+        return bare
     kept = [pair for pair in query.split("&") if pair and not _is_volatile(pair, volatile)]
     return f"{bare}?{'&'.join(kept)}" if kept else bare
 

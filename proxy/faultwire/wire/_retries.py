@@ -25,11 +25,14 @@ def told(headers: Headers) -> int | None:
     `x-stainless-retry-count` counts from 0 (the SDKs of OpenAI, Anthropic and others that Stainless
     generates). `amz-sdk-request: attempt=1; max=3` counts from 1 (AWS's SDKs).
     """
-    count = _number(header(headers, "x-stainless-retry-count"))
+    told = header(headers, "x-stainless-retry-count")
+    count = _number(told) if told else None
     if count is not None:
         return count
-    fields = (header(headers, "amz-sdk-request") or "").split(";")
-    attempts = next((field for field in fields if field.strip().startswith("attempt=")), "")
+    fields = header(headers, "amz-sdk-request")
+    if fields is None:
+        return None
+    attempts = next((field for field in fields.split(";") if field.strip().startswith("attempt=")), "")
     count = _number(attempts.partition("=")[2])
     return None if count is None else max(0, count - 1)
 

@@ -71,18 +71,20 @@ class OpenAIChat(Protocol):
         messages = document.get("messages")
         if not isinstance(messages, list):
             raise WireError("found no array `messages`, expected the conversation")
-        spoken = [i for i, m in _json.objects(messages) if m.get("role") == "assistant"]
+        told = _json.objects(messages)
+        spoken = [i for i, m in told if m.get("role") == "assistant"]
         last = spoken[-1] if spoken else -1
         calls: dict[str, ToolCall] = {}
         turns: list[Turn] = []
         system: list[str] = []
-        for index, message in _json.objects(messages):
+        for index, message in told:
             turn = _turn(index, message, calls, new=index > last)
             if turn.role in _SYSTEM_ROLES:
                 system.append(turn.text)
             else:
                 turns.append(turn)
-            calls.update((call.id, call) for call in turn.tool_calls)
+            if turn.tool_calls:
+                calls.update((call.id, call) for call in turn.tool_calls)
         return RequestView(
             model=_json.string(document.get("model")),
             stream=document.get("stream") is True,
@@ -170,6 +172,8 @@ def _tool_calls(message: _json.Object) -> tuple[ToolCall, ...]:
 
 
 def _tools(document: _json.Object) -> tuple[str, ...]:
+    if not document.get("tools"):
+        return ()
     names = (
         _json.member(tool, _json.string(tool.get("type")) or "function", "name")
         for _, tool in _json.objects(document.get("tools"))

@@ -56,6 +56,10 @@ class SocketEdits(ResponsesEdits):
         error = {"type": "server_error", "code": "server_error", "message": told, "param": None}
         return _json.dump({"type": "error", "status": 500, "error": error})
 
+    def numbered(self, event: bytes, passed: int) -> bytes:
+        """Several responses share the connection; an error is not counted among the events of one."""
+        return event
+
 
 class ResponsesSocket(Protocol):
     """`GET …/responses`, upgraded to a WebSocket."""

@@ -87,3 +87,13 @@ def test_the_end_is_seen_even_if_another_thread_swallows_the_signal() -> None:
     finally:
         stop.set()
         thief.join()
+
+
+def test_nobody_waits_for_a_signal_that_another_thread_took() -> None:
+    """It was pending a moment ago; a plain `sigwait` would now wait for ever."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, child._WATCHED)
+    try:
+        assert not signal.sigpending() & child._WATCHED
+        child._take_pending()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

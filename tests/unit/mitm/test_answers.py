@@ -15,6 +15,7 @@ from faultwire.mitm import answers
     [
         (answers.unknown_user(), 407, "faultwire_session"),
         (answers.not_allowed("why"), 403, "faultwire_refused"),
+        (answers.unknown_route("x", ["a", "b"]), 404, "faultwire_route"),
         (answers.upstream_failed("why"), 502, "faultwire_upstream"),
         (answers.busy(3), 503, "faultwire_busy"),
         (answers.draining(), 503, "faultwire_stopping"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from faultwire.dice import Dice
 from faultwire.events import Request, Response, Send
-from faultwire.mitm.crossing import UNRECORDED, Crossing
+from faultwire.mitm.crossing import Crossing
 from faultwire.mitm.sessions import Sessions
 from faultwire.passage import SessionContext
 from faultwire.profile.inline import inline
@@ -94,7 +94,7 @@ def test_what_a_fault_touches_is_recorded_on_both_sides(tmp_path: Path) -> None:
     crossing = world.crossing()
     crossing.depart(b"{}")
     stream = Response(200, "OK", (("content-type", "text/event-stream"),))
-    crossing.arrive(stream)
+    crossing.sends(crossing.arrive(stream))
     if crossing.touches:
         crossing.upstream_chunk(b"data: 1\n\n")
         crossing.delivered(Send(b"data: other\n\n"))
@@ -185,12 +185,49 @@ def test_the_tape_has_the_head_that_the_agent_got(tmp_path: Path) -> None:
     assert exchange.upstream.headers == OK.headers
 
 
-def test_a_socket_says_that_its_messages_are_not_on_the_tape(tmp_path: Path) -> None:
+def test_what_is_still_on_its_way_when_a_socket_ends_was_not_delivered(tmp_path: Path) -> None:
     world = World(tmp_path)
     crossing = world.crossing()
     crossing.depart(None)
-    crossing.arrive(Response(101, "Switching Protocols"))
-    crossing.upgraded()
+    crossing.sends(crossing.arrive(Response(101, "Switching Protocols")))
+    crossing.dialogue.passed("client", b"one", text=True)
+    crossing.dialogue.heard("server", b"two", text=False)
     crossing.end("complete")
     exchange = world.recorded()
-    assert (exchange.ending, exchange.error) == ("complete", UNRECORDED)
+    found = [(m.by, m.kind, m.data, m.said_ns is None, m.delivered_ns is None) for m in exchange.messages]
+    assert found == [("client", "text", b"one", False, False), ("server", "binary", b"two", False, True)]
+
+
+def test_an_exchange_that_ends_between_heads_delivered_nothing(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    crossing = world.crossing()
+    crossing.depart(None)
+    crossing.arrive(OK)
+    crossing.end("client_aborted", "the client left")
+    exchange = world.recorded()
+    assert exchange.upstream is not None
+    assert exchange.delivered is None
+
+
+def test_trailers_are_recorded_on_the_sides_that_have_them(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    crossing = world.crossing()
+    crossing.depart(None)
+    crossing.request_trailers((("x-sum", "1"),))
+    crossing.sends(crossing.arrive(OK))
+    told = (("grpc-status", "0"), ("authorization", "Bearer secret-secret-secret"))
+    assert crossing.trailers(told) is told
+    crossing.end("complete")
+    exchange = world.recorded()
+    assert exchange.delivered is not None
+    assert exchange.delivered.trailers[0] == told[0]
+    assert "secret" not in exchange.delivered.trailers[1][1]
+
+
+def test_a_body_that_goes_on_is_recorded_to_its_end(tmp_path: Path) -> None:
+    world = World(tmp_path, inline("status: {code: 503, on: {path: '*'}}"))
+    crossing = world.crossing()
+    crossing.depart(b"one ", live=True)
+    crossing.request_chunk(b"two")
+    crossing.end("cut")
+    assert world.recorded().request.body == b"one two"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,8 +13,9 @@ import pytest
 
 from faultwire.dice import Dice
 from faultwire.errors import UsageError
-from faultwire.mitm import engine
+from faultwire.mitm import crashes, engine
 from faultwire.mitm.addon import FaultwireAddon
+from faultwire.mitm.limits import Guard, Refused
 from faultwire.mitm.settings import EngineSettings, SessionSettings
 from faultwire.passage import SessionContext
 from faultwire.profile.model import Profile
@@ -73,7 +75,7 @@ def quiet() -> Iterator[FaultwireAddon]:
         kept[logger] = (logger.level, logger.propagate, list(logger.handlers))
     addon = FaultwireAddon()
     addon.sessions.open(SessionContext("s", Profile(name="calm"), Dice(1, "s"), SessionState()))
-    engine._quiet(addon)
+    crashes.quiet(addon)
     yield addon
     for logger, (level, propagate, handlers) in kept.items():
         logger.setLevel(level)
@@ -99,3 +101,73 @@ def test_what_is_no_error_is_nobodys_business(quiet: FaultwireAddon) -> None:
     logging.getLogger("asyncio").warning("slow")
     (session,) = quiet.sessions
     assert session.voids == []
+
+
+# ---------------------------------------------------------------- names and what they resolve to
+
+
+class Resolver(asyncio.SelectorEventLoop):
+    """A loop whose resolver says what a test wants, and another thing each time."""
+
+    answers: dict[str, list[list[str]]]
+    asked: int = 0
+
+    async def getaddrinfo(self, host, port, **_):
+        if host not in self.answers:
+            raise UnicodeError("label empty or too long")
+        self.asked += 1
+        said = self.answers[host]
+        addresses = said.pop(0) if len(said) > 1 else said[0]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in addresses]
+
+
+class Guarded(engine.GuardedLoop, Resolver):
+    """Our loop on top of it."""
+
+
+@pytest.fixture
+def loop() -> Iterator[Guarded]:
+    made = Guarded()
+    made.guard = Guard(("allowed.test",))
+    yield made
+    made.close()
+
+
+PUBLIC = "93.184.216.34"
+
+
+@pytest.mark.parametrize("address", ["169.254.169.254", "10.0.0.7", "127.0.0.1", "192.168.1.1", "100.64.0.1"])
+def test_a_name_of_a_private_address_is_not_connected_to(loop: Guarded, address: str) -> None:
+    """A unit test that connects fails: the refusal comes before."""
+    loop.answers = {"metadata.test": [[address]]}
+
+    async def connect() -> None:
+        await asyncio.open_connection("metadata.test", 80)
+
+    with pytest.raises(Refused, match=r"--allow-host metadata\.test"):
+        loop.run_until_complete(connect())
+
+
+def test_a_name_that_changes_its_mind_gains_nothing(loop: Guarded) -> None:
+    loop.answers = {"rebinding.test": [[PUBLIC], ["10.0.0.7"], [PUBLIC, "10.0.0.7"]]}
+
+    def found() -> list[str]:
+        return [info[4][0] for info in loop.run_until_complete(loop.getaddrinfo("rebinding.test", 80))]
+
+    assert found() == [PUBLIC]
+    with pytest.raises(Refused):
+        found()
+    assert found() == [PUBLIC], "of several, only the public one is left"
+    assert loop.asked == 3
+
+
+def test_an_allowed_name_may_be_private(loop: Guarded) -> None:
+    loop.answers = {"allowed.test": [["10.0.0.7"]]}
+    (info,) = loop.run_until_complete(loop.getaddrinfo("allowed.test", 80))
+    assert info[4] == ("10.0.0.7", 80)
+
+
+def test_what_is_no_name_fails_as_connections_do(loop: Guarded) -> None:
+    loop.answers = {}
+    with pytest.raises(OSError, match="is no host name"):
+        loop.run_until_complete(loop.getaddrinfo("a..test", 80))

@@ -116,3 +116,9 @@ def test_requests_from_http2_are_framed_for_http1(
     made.http_version = version
     flows.frame(made, length, h2_upstream=h2)
     assert made.headers.get(name) == value
+
+
+def test_a_value_is_found_by_its_name_in_any_case() -> None:
+    headers = http.Headers([(b"X-Other", b"1"), (b"Upgrade", b"caf\xe9"), (b"upgrade", b"2")])
+    assert flows.value_of(headers, b"upgrade") == "café"
+    assert flows.value_of(headers, b"expect") is None

@@ -41,7 +41,7 @@ class Play:
     """A client, our layer, and a server that connects at once."""
 
     def __init__(self, profile: Profile) -> None:
-        self.addon = FaultwireAddon(guard=Guard.of(["*"], {}))
+        self.addon = FaultwireAddon(guard=Guard.of(["*"]))
         session = SessionContext("s", profile, Dice(1, "s"), SessionState())
         self.session = self.addon.sessions.implicit = self.addon.sessions.open(session)
         self.client = Client(peername=("127.0.0.1", 1), sockname=("127.0.0.1", 2), state=ConnectionState.OPEN)
@@ -212,9 +212,9 @@ def test_the_hooks_of_the_addon_are_all_known_to_mitmproxy() -> None:
         "server_connect",
         "tls_clienthello",
         "tls_established_client",
+        "tls_failed_client",
+        "tls_start_client",
         "tls_start_server",
-        "websocket_end",
-        "websocket_message",
     }
 
 
@@ -328,14 +328,13 @@ UPGRADE = (
 )
 
 
-def test_a_socket_that_could_meet_a_fault_is_refused_and_voids_the_run() -> None:
-    play = fault("latency: {ms: 5}")
+def test_a_fault_before_the_call_acts_on_a_socket_as_on_anything() -> None:
+    play = fault("latency: {ms: 5, on: {path: '/ws'}}")
     play.ask(UPGRADE)
-    assert play.to_client.startswith(b"HTTP/1.1 501")
-    assert b"faults on WebSocket sessions are not supported yet" in play.to_client
     assert play.server is None
-    assert "WebSocket" in play.session.voids[0]
-    assert play.session.exchanges == 1
+    play.resume()
+    assert play.to_server.startswith(b"GET /ws")
+    assert play.session.voids == []
 
 
 def test_a_socket_that_no_fault_can_meet_passes() -> None:

@@ -7,8 +7,10 @@ import pytest
 from faultwire.dice import Dice
 from faultwire.errors import UsageError
 from faultwire.events import Exchange, FaultFired, Request
-from faultwire.mitm.sessions import VOIDS_KEPT, Sessions
+from faultwire.mitm.sessions import HOSTS_KEPT, VOIDS_KEPT, Sessions, Strangers
 from faultwire.passage import SessionContext
+from faultwire.profile.dump import merge
+from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile
 from faultwire.session import SessionState
 
@@ -52,6 +54,7 @@ def test_a_closed_one_is_forgotten() -> None:
     sessions.listen(one, 4000)
     sessions.close(one)
     assert sessions.find((one.user, one.token), 4000) is None
+    assert sessions.by_token(one.token) is None
     with pytest.raises(UsageError):
         sessions.named("one")
     assert sessions.open(context("one")).user != one.user
@@ -81,6 +84,7 @@ def test_what_is_counted() -> None:
         "fired": {"status#2": 1},
         "voids": [],
         "notes": [],
+        "incomplete": None,
     }
 
 
@@ -92,3 +96,44 @@ def test_reasons_to_void_are_bounded() -> None:
     assert session.voided == 2000
     assert len(session.voids) <= VOIDS_KEPT
     assert session.voids[0] == "reason 0"
+
+
+def test_by_token() -> None:
+    sessions = Sessions()
+    one = sessions.open(context("one"))
+    assert sessions.by_token(one.token) is one
+    assert sessions.by_token(one.token[:-1]) is None
+    assert sessions.by_token("") is None
+
+
+def test_strangers_are_noted_until_they_say_who_they_are_and_in_bounds() -> None:
+    strangers = Strangers()
+    for n in range(1000):
+        strangers.turn_away(f"host{n}.test")
+    assert len(strangers.notes) == HOSTS_KEPT
+    strangers.turn_away("host0.test")
+    assert strangers.notes[0] == (
+        "2 calls to `host0.test` came without the session's proxy user and were turned away (407)"
+    )
+    strangers.known("host0.test")
+    assert not any("host0.test" in note for note in strangers.notes)
+
+
+def test_lost_routes_are_noted_in_bounds() -> None:
+    session = Sessions().open(context("one"))
+    for n in range(1000):
+        session.lose(f"r{n}")
+    session.lose("r0")
+    assert len(session.notes) == HOSTS_KEPT
+    assert session.notes[0] == "2 calls went to the route `r0`, which is not declared (404)"
+
+
+def test_what_is_decided_about_tunnels_is_not_decided_in_them() -> None:
+    entries = merge([inline("{dns_failure: {}, on: {host: a}}"), inline("latency: {ms: 1}")])
+    made = SessionContext("one", entries, Dice(1, "one"), SessionState())
+    session = Sessions().open(made)
+    assert [entry.id for entry in session.stages.outside.entries] == ["dns_failure"]
+    assert [entry.id for entry in session.inside.profile.entries] == ["latency"]
+    assert session.inside.state is session.context.state
+    calm = Sessions().open(context("one"))
+    assert calm.inside is calm.context

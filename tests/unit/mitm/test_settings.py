@@ -57,3 +57,12 @@ def test_session_names_are_plain(name: str) -> None:
 def test_unknown_keys_are_refused() -> None:
     with pytest.raises(ValidationError):
         EngineSettings(**WHERE, insecure=True)
+
+
+@pytest.mark.parametrize("name", ["", "-a", "a/b", "a b", "A", "a" * 65, "..", "a\n"])
+def test_routes_of_base_url_mode_have_plain_names(name: str) -> None:
+    with pytest.raises(ValidationError):
+        EngineSettings(**WHERE, reverse={name: "https://x.test"})
+    with pytest.raises(ValidationError):
+        EngineSettings(**WHERE, reverse={"a": "x.test"})
+    assert EngineSettings(**WHERE, reverse={"a-1.b_2": "https://x.test/v1"}).reverse

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 from mitmproxy import ctx, http
 from mitmproxy.test import tflow
-from mitmproxy.test.tflow import twebsocketflow
 
 from faultwire.dice import Dice
 from faultwire.mitm import addon, shell
@@ -130,12 +129,12 @@ def test_a_hook_that_raises_voids_and_does_not_raise(stage) -> None:
     made.sessions.implicit = made.sessions.open(
         SessionContext("implicit", Profile(name="calm"), Dice(1, "implicit"), SessionState())
     )
-    made.websocket_message(object())  # no flow at all
+    made.http_connect(object())  # no flow at all
     made.tls_clienthello(a_flow())  # not what it takes
     assert made.sessions.implicit.voided == 2
 
 
-def test_traffic_of_nobody_is_noted_by_whom_it_may_be_missed(stage) -> None:
+def test_traffic_of_nobody_is_noted_once(stage) -> None:
     made = shell.Shell()
     session = made.sessions.open(SessionContext("s", Profile(name="calm"), Dice(1, "s"), SessionState()))
     for _ in range(2):
@@ -147,21 +146,9 @@ def test_traffic_of_nobody_is_noted_by_whom_it_may_be_missed(stage) -> None:
     flow = a_flow("https://found.test/")
     flow.request.headers["proxy-authorization"] = f"Basic {user}"
     made.begin(flow)  # asked for its name, this client gave it: nothing is missing
-    assert session.notes == [
+    assert session.notes == []
+    assert made.stats.strangers.notes == [
         "2 calls to `lost.test` came without the session's proxy user and were turned away (407)"
     ]
     assert session.voids == []
     assert made.stats.refused == 3
-
-
-def test_a_socket_is_over_when_it_says_so(stage) -> None:
-    made = addon.FaultwireAddon()
-    made.sessions.implicit = made.sessions.open(
-        SessionContext("implicit", Profile(name="calm"), Dice(1, "implicit"), SessionState())
-    )
-    flow = twebsocketflow()
-    crossing = made.begin(flow)
-    made.upgraded(flow, crossing)
-    assert (made.live, made.stats.websockets) == (1, 1)
-    made.websocket_end(flow)
-    assert (made.live, crossing.ended) == (0, True)

@@ -14,7 +14,7 @@ from faultwire.mitm import ca, trust
 
 def test_the_user_s_roots_are_added_and_ours_are_not(tmp_path: Path) -> None:
     ours, theirs = ca.ensure(tmp_path / "ours"), ca.ensure(tmp_path / "theirs")
-    bundle = trust.write_bundle(tmp_path / "roots.pem", theirs.certificate).read_bytes()
+    bundle = trust.write_bundle(tmp_path, theirs.certificate).read_bytes()
     assert Path(certifi.where()).read_bytes() in bundle
     assert theirs.certificate.read_bytes() in bundle
     assert ours.certificate.read_bytes() not in bundle
@@ -27,6 +27,17 @@ def test_a_file_without_certificates_is_refused(tmp_path: Path, content: bytes |
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(UsageError) as refused:
-        trust.write_bundle(tmp_path / "roots.pem", path)
+        trust.write_bundle(tmp_path, path)
     assert refused.value.code == "engine.upstream_ca"
     assert "private.pem" in refused.value.message
+
+
+def test_runs_share_one_file_that_nobody_else_may_read(tmp_path: Path) -> None:
+    folder = tmp_path / "ca"
+    theirs = ca.ensure(tmp_path / "theirs")
+    folder.mkdir()
+    first = trust.write_bundle(folder, None)
+    assert trust.write_bundle(folder, None) == first
+    other = trust.write_bundle(folder, theirs.certificate)
+    assert sorted(folder.iterdir()) == sorted([first, other])
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}

@@ -6,8 +6,8 @@ import json
 import pytest
 
 from faultwire.errors import ProfileError
-from faultwire.profile.find import available
 from faultwire.profile.dump import marked
+from faultwire.profile.find import available
 from faultwire.profile.load import dump, from_dump, inline, load, merge, parse
 from faultwire.profile.model import Profile, ToolSite
 

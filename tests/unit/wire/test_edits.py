@@ -231,6 +231,7 @@ def test_the_base_supports_nothing() -> None:
     assert (edits.changer(Change()), edits.texts(b"{}"), edits.failure("overloaded")) == (None, (), None)
     assert edits.retell(b"{}", {}) == b"{}"
     assert edits.error_event("overloaded", None) is None
+    assert edits.numbered(b"data: {}", 3) == b"data: {}", "most protocols count no events"
     assert AnthropicEdits().can("answer")
 
 

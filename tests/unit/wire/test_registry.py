@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
@@ -103,3 +104,11 @@ def test_a_plug_in_without_a_name_is_an_error() -> None:
 
     with pytest.raises(FaultError, match="has no `name`"):
         collect((), [Entry(Nameless)])  # type: ignore[list-item]
+
+
+def test_the_page_has_a_line_on_each_protocol_in_both_tables() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "protocols.md").read_text()
+    first, _, rest = page.partition("## What can be done with each")
+    for part in (first, rest.partition("\n## ")[0]):
+        cells = [line.split("|")[1] for line in part.splitlines() if line.startswith("| `")]
+        assert {name.strip(" `") for cell in cells for name in cell.split(",")} == {p.name for p in BUILTIN}

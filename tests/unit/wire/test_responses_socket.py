@@ -101,6 +101,7 @@ def test_each_response_is_cut_by_itself() -> None:
 
 def test_errors() -> None:
     event = P.edits.error_event("overloaded", None)
+    assert P.edits.numbered(event, 3) == event, "responses share the connection; it is no event of one"
     assert event is not None
     reader = P.reader()
     reader.feed(event)

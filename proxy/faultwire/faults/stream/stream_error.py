@@ -89,5 +89,5 @@ class _Failing(Mutator):
     def _fail(self) -> Iterable[Action]:
         how = "error in the trailers" if self._trailers else "error event"
         self.effect = f"{how} after {self._passed} events"
-        yield Send(self._event)
+        yield Send(self._protocol.edits.numbered(self._event, self._passed))
         yield Cut(clean=True)

@@ -1,70 +1,140 @@
 """Mends of mitmproxy's HTTP/1 side that a proxy in front of real programs needs.
 
+- A request that cannot be read is answered as all refusals are, in JSON; mitmproxy writes HTML.
 - A head of more than `HEAD_LIMIT` bytes is refused; mitmproxy keeps any amount.
 - `103 Early Hints` and its like are dropped; mitmproxy takes them for the final response, and the
   client then waits for ever.
-- Trailers after a chunked body are dropped, which RFC 9110 §6.5.1 allows; mitmproxy raises, and the
-  client's body stays cut off.
+- Trailers after a chunked body pass (`compat.trailers`); mitmproxy raises, and the client's body stays
+  cut off.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-import h11
-from h11._readers import ChunkedReader
 from mitmproxy.proxy import commands, events
 from mitmproxy.proxy.layers import http as http_layer
 from mitmproxy.proxy.layers.http import _http1
 from mitmproxy.proxy.layers.http._base import ReceiveHttp
-from mitmproxy.proxy.layers.http._events import ResponseData, ResponseHeaders, ResponseProtocolError
+from mitmproxy.proxy.layers.http._events import (
+    RequestEndOfMessage,
+    RequestTrailers,
+    ResponseData,
+    ResponseEndOfMessage,
+    ResponseHeaders,
+    ResponseProtocolError,
+    ResponseTrailers,
+)
+
+from faultwire.mitm import answers, flows
+from faultwire.mitm.compat.trailers import BodyReader, closing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
+    from mitmproxy import http
     from mitmproxy.proxy.layers.http._base import HttpEvent
 
 HEAD_LIMIT = 64 * 1024
 
-_TOO_LARGE = (
-    b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-type: application/json\r\n"
-    b"content-length: 94\r\nconnection: close\r\n\r\n"
-    b'{"error": {"message": "the request head is larger than 64 KiB", "type": "faultwire_refused"}} '
-)
+
+class Outgoing(Protocol):
+    """Changes what one client is sent, behind the tape: links that must lead back to us."""
+
+    def head(self, response: http.Response) -> bool:
+        """Change a response's head in place; True where its body is wanted whole."""
+
+    def body(self, response: http.Response, body: bytes) -> bytes:
+        """What is sent in place of the body."""
 
 
-class BoundedHttp1Server(_http1.Http1Server):
+class BoundedHttp1Server(BodyReader, _http1.Http1Server):
     """mitmproxy's side towards an HTTP/1 client, with a limit on the head."""
 
     on_refusal: Callable[[], None] | None = None
     """Told of every head that is refused here, so that nobody else hears of it."""
+    outgoing: Callable[[], Outgoing | None] | None = None
+    """Who changes the response to the request at hand, if anybody does."""
     _chunked = False
+    _trailers: http.Headers | None = None
+    _held: tuple[Outgoing, ResponseHeaders, bytearray] | None = None
 
     def send(self, event: HttpEvent) -> Generator[commands.Command, Any, None]:
         """Write to the client; mitmproxy looks the framing up in the head for every chunk."""
         if type(event) is ResponseData:
-            if data := event.data:  # an empty chunk would end the body
+            if self._held is not None:
+                self._held[2].extend(event.data)
+            elif data := event.data:  # an empty chunk would end the body
                 framed = b"%x\r\n%s\r\n" % (len(data), data) if self._chunked else data
                 yield commands.SendData(self.conn, framed)
             return
-        yield from super().send(event)
+        if self.outgoing is not None and isinstance(event, ResponseHeaders):
+            changes = self.outgoing()
+            if changes is not None:
+                event = ResponseHeaders(event.stream_id, event.response.copy(), event.end_stream)
+                if changes.head(event.response):
+                    self._held = (changes, event, bytearray())
+                    return
+        elif self._held is not None:
+            yield from self._let_go(whole=isinstance(event, ResponseEndOfMessage))
+        yield from self._write(event)
         if isinstance(event, ResponseHeaders):
-            self._chunked = "chunked" in event.response.headers.get("transfer-encoding", "").lower()
+            framing = flows.value_of(event.response.headers, b"transfer-encoding") or ""
+            self._chunked = "chunked" in framing.lower()
+
+    def _write(self, event: HttpEvent) -> Generator[commands.Command, Any, None]:
+        if isinstance(event, ResponseTrailers):
+            self._trailers = event.trailers
+        elif isinstance(event, ResponseEndOfMessage) and self._trailers is not None:
+            trailers, self._trailers = self._trailers, None
+            yield from closing(super().send(event), trailers)
+        else:
+            yield from super().send(event)
+
+    def _let_go(self, *, whole: bool) -> Generator[commands.Command, Any, None]:
+        """Send what was held; a body that was cut off goes as it is."""
+        assert self._held is not None
+        (changes, head, data), self._held = self._held, None
+        body = bytes(data)
+        if whole:
+            body = changes.body(head.response, body)
+            head.response.headers.pop("transfer-encoding", None)
+            head.response.headers["content-length"] = str(len(body))
+        yield from self.send_held(head)
+        yield from self.send(ResponseData(head.stream_id, body))
+
+    def send_held(self, head: ResponseHeaders) -> Generator[commands.Command, Any, None]:
+        """Send a head that has been changed already."""
+        yield from super().send(head)
+        self._chunked = "chunked" in head.response.headers.get("transfer-encoding", "").lower()
 
     def read_headers(self, event: events.ConnectionEvent) -> Generator[commands.Command, Any, None]:
         """Read a request head once it is whole."""
         yield from super().read_headers(event)
         too_large = self.state == self.read_headers and len(self.buf) > HEAD_LIMIT
         if too_large:
-            yield commands.SendData(self.conn, _TOO_LARGE)
+            message = "the request head is larger than 64 KiB"
+            yield commands.SendData(self.conn, _refused(431, message, "faultwire_refused"))
             yield commands.CloseConnection(self.conn)
             self.state = self.done
         if self.on_refusal is not None and (too_large or (self.state == self.done and not self.request)):
             self.on_refusal()
 
 
-class PatientHttp1Client(_http1.Http1Client):
+class PatientHttp1Client(BodyReader, _http1.Http1Client):
     """mitmproxy's side towards an HTTP/1 server, with a limit on the head and without interim ones."""
+
+    _trailers: http.Headers | None = None
+
+    def send(self, event: HttpEvent) -> Generator[commands.Command, Any, None]:
+        """Write to the server; trailers go behind the last chunk."""
+        if isinstance(event, RequestTrailers):
+            self._trailers = event.trailers
+        elif isinstance(event, RequestEndOfMessage) and self._trailers is not None:
+            trailers, self._trailers = self._trailers, None
+            yield from closing(super().send(event), trailers)
+        else:
+            yield from super().send(event)
 
     def read_headers(self, event: events.ConnectionEvent) -> Generator[commands.Command, Any, None]:
         """Read a response head once it is whole."""
@@ -91,20 +161,18 @@ def _interim(data: bytes) -> bool:
     return len(line) == 12 and line.startswith(b"HTTP/1.") and line[8:10] == b" 1" and line[9:12] != b"101"
 
 
-class _WithoutTrailers(ChunkedReader):
-    def __call__(self, buf: Any) -> Any:
-        event = super().__call__(buf)
-        return h11.EndOfMessage() if isinstance(event, h11.EndOfMessage) else event
+def _refused(status: int, message: str, kind: str) -> bytes:
+    """A whole refusal, as the others are (`faultwire.mitm.answers`)."""
+    answer = answers.Refusal(status, kind, message).response()
+    head = "".join(f"{name}: {value}\r\n" for name, value in answer.headers)
+    return f"HTTP/1.1 {status} {answer.reason}\r\n{head}\r\n".encode() + (answer.body or b"")
 
 
-_stock_reader = _http1.make_body_reader
-
-
-def _make_body_reader(expected_size: int | None) -> Any:
-    return _WithoutTrailers() if expected_size is None else _stock_reader(expected_size)
+def _make_error_response(status_code: int, message: str = "") -> bytes:
+    return _refused(status_code, message, "faultwire_malformed")
 
 
 def install() -> None:
     """Put the mends where mitmproxy looks these names up."""
-    _http1.make_body_reader = _make_body_reader
+    _http1.make_error_response = _make_error_response
     http_layer.Http1Client = PatientHttp1Client  # type: ignore[attr-defined]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from cryptography import x509
 from mitmproxy import certs, ctx
 from mitmproxy.addons.tlsconfig import TlsConfig
 
@@ -33,9 +34,9 @@ class Leaves(TlsConfig):
         """Called by mitmproxy when options change; a new folder means a new CA."""
         super().configure(updated)  # type: ignore[no-untyped-call]
         if "confdir" in updated:
-            self._signer = ca.load_signer(Path(ctx.options.confdir))
+            self.authority: ca.Signer = ca.load_signer(Path(ctx.options.confdir))
             self._key = ca.new_key()
-            self._chain = [certs.Cert(self._signer.certificate)]
+            self._chain = [certs.Cert(self.authority.certificate)]
             self._issued: dict[str, tuple[certs.CertStoreEntry, datetime]] = {}
 
     def get_cert(self, conn_context: Context) -> certs.CertStoreEntry:
@@ -45,7 +46,7 @@ class Leaves(TlsConfig):
         found = self._issued.get(host)
         if found is not None and found[1] > utc_now():
             return found[0]
-        leaf = ca.issue(self._signer, self._key, host)
+        leaf = ca.issue(self.authority, self._key, host)
         entry = certs.CertStoreEntry(
             cert=certs.Cert(leaf),
             privatekey=self._key,  # type: ignore[arg-type]  # annotated for RSA, takes any key
@@ -56,3 +57,12 @@ class Leaves(TlsConfig):
             self._issued.pop(next(iter(self._issued)))
         self._issued[host] = (entry, leaf.not_valid_after_utc - _RENEW_BEFORE)
         return entry
+
+
+def signer() -> ca.Signer:
+    """Who signs the certificates that clients are shown: our own authority, or a stock mitmdump's."""
+    tls: Any = ctx.master.addons.get("tlsconfig")
+    if isinstance(tls, Leaves):
+        return tls.authority
+    store = tls.certstore
+    return ca.Signer(store.default_privatekey, x509.load_pem_x509_certificate(store.default_ca.to_pem()))

@@ -20,6 +20,15 @@ class JoiningTls(ClientTLSLayer):
         super().__init__(context)
         self._unsent: list[bytes] = []
 
+    def receive_handshake_data(
+        self, data: bytes
+    ) -> Generator[commands.Command, Any, tuple[bool, str | None]]:
+        """Where a handshake fails, the client is sent the alert that says why; mitmproxy only hangs up."""
+        done, error = yield from super().receive_handshake_data(data)
+        if error is not None and self.tls is not None:
+            yield from self.tls_interact()
+        return done, error
+
     def event_to_child(self, event: events.Event) -> Generator[commands.Command, Any, None]:
         """Pass an event on and carry out what comes back, sends last and joined."""
         for command in super().event_to_child(event):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -27,6 +28,15 @@ def test_anthropics_error_has_its_name(run, anthropic, dice):
     fields = sse.fields(out[0].data)
     assert fields.name == "error"
     assert b"overloaded_error" in fields.data
+
+
+def test_the_error_of_responses_counts_on_from_the_events_before_it(run, chat, dice):
+    exchange = replace(chat(stream=True), protocol="openai_responses")
+    events = [sse.write(b'{"type":"response.created","sequence_number":%d}' % n) for n in range(4)]
+    out = run(StreamError(after_events=2).start(exchange, dice()), exchange, events)
+    last = json.loads(sse.fields(out[2].data).data)
+    assert (last["type"], last["sequence_number"]) == ("error", 2)
+    assert last["error"]["type"] == "server_error"
 
 
 def test_a_short_stream_fails_before_it_ends(run, chat, text_stream, dice):

@@ -1,0 +1,73 @@
+"""Reading HTTP/1 bodies with their trailers (RFC 9112 §7.1.2), as much at a time as has come.
+
+mitmproxy raises on trailers, and hands every chunk on by itself; here chunks that came together stay
+together, which saves most of the work on streams of small events.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import h11
+from mitmproxy import http
+from mitmproxy.proxy import commands, events
+from mitmproxy.proxy.layers.http import _http1
+from mitmproxy.proxy.layers.http._base import ReceiveHttp
+from mitmproxy.proxy.layers.http._events import RequestTrailers, ResponseTrailers
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable
+
+LAST_CHUNK = b"0\r\n"
+
+
+class BodyReader(_http1.Http1Connection):
+    """Reads bodies for either side of a connection."""
+
+    def read_body(self, event: events.Event) -> Generator[commands.Command, Any, None]:
+        """Hand on what has come of a body, then its trailers and its end."""
+        assert self.stream_id is not None
+        ended, parts, problem = self._read(event)
+        if parts:
+            data = bytes(parts[0]) if len(parts) == 1 else b"".join(parts)
+            yield ReceiveHttp(self.ReceiveData(self.stream_id, data))
+        if problem is not None:
+            yield commands.CloseConnection(self.conn)
+            message = f"HTTP/1 protocol error: {problem}"
+            code: Any = self.ReceiveProtocolError.code
+            yield ReceiveHttp(self.ReceiveProtocolError(self.stream_id, message, code))
+        elif ended is not None:
+            assert self.request is not None
+            is_request = isinstance(self, _http1.Http1Server)
+            trailers = http.Headers(list(ended.headers.raw_items())) if ended.headers else None
+            if trailers is not None:
+                made = RequestTrailers if is_request else ResponseTrailers
+                yield ReceiveHttp(made(self.stream_id, trailers))
+            if self.request.data.method.upper() != b"CONNECT":
+                yield ReceiveHttp(self.ReceiveEndOfMessage(self.stream_id))
+            yield from self.mark_done(request=is_request, response=not is_request)
+
+    def _read(self, event: events.Event) -> tuple[Any, list[bytes], h11.ProtocolError | None]:
+        """The end, where it has come; the data before it; and what is wrong with what follows."""
+        parts: list[bytes] = []
+        try:
+            if isinstance(event, events.ConnectionClosed):
+                return self.body_reader.read_eof(), parts, None
+            while (found := self.body_reader(self.buf)) is not None:
+                if not isinstance(found, h11.Data):
+                    return found, parts, None
+                if found.data:
+                    parts.append(found.data)
+        except h11.ProtocolError as error:
+            return None, parts, error
+        return None, parts, None
+
+
+def closing(
+    sent: Iterable[commands.Command], trailers: http.Headers
+) -> Generator[commands.Command, Any, None]:
+    """The commands that end a message, with trailers behind its last chunk."""
+    for command in sent:
+        if isinstance(command, commands.SendData) and command.data == LAST_CHUNK + b"\r\n":
+            command = commands.SendData(command.connection, LAST_CHUNK + bytes(trailers) + b"\r\n")
+        yield command

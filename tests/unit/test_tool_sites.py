@@ -1,0 +1,112 @@
+"""A tool that is seen at several sites meets a fault at one: the outermost, or the one that is named."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from faultwire.departure import SessionContext
+from faultwire.dice import Dice
+from faultwire.errors import ProfileError
+from faultwire.events import Request, Response
+from faultwire.passage import Passage
+from faultwire.profile.load import parse
+from faultwire.session import SessionState
+
+JSON = (("content-type", "application/json"),)
+OK = Response(200, "OK", JSON)
+
+
+class Session:
+    def __init__(self, fault="tool_empty: {}", on="{tool: search}"):
+        text = (
+            f"name: p\ntools: {{search: {{url: 'https://api.x.com/*'}}}}\nfaults:\n  - {fault}\n    on: {on}"
+        )
+        self.state = SessionState()
+        self.context = SessionContext("s", parse(text, "p.yaml"), Dice(1, "s"), self.state)
+
+    def _met(self, head, body, answer):
+        passage = Passage(self.context, head)
+        departure = passage.request(body)
+        list(departure.actions)
+        if departure.answer is None:
+            passage.head(OK)
+            list(passage.feed(answer))
+        list(passage.finish())
+        return [(line.outcome, line.reason) for line in passage.over()]
+
+    def http(self):
+        return self._met(Request("GET", "https", "api.x.com", 443, "/find", JSON), b"", b'{"hits": 3}')
+
+    def mcp(self, ident=1):
+        call = {"jsonrpc": "2.0", "id": ident, "method": "tools/call", "params": {"name": "search"}}
+        told = {"jsonrpc": "2.0", "id": ident, "result": {"content": [{"type": "text", "text": "3 hits"}]}}
+        head = Request("POST", "https", "mcp.x.com", 443, "/mcp", JSON)
+        return self._met(head, json.dumps(call).encode(), json.dumps(told).encode())
+
+    def result(self, name="search"):
+        call = {"id": "c1", "type": "function", "function": {"name": name, "arguments": "{}"}}
+        messages = [
+            {"role": "user", "content": "go"},
+            {"role": "assistant", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": "3 hits"},
+        ]
+        head = Request("POST", "https", "api.openai.com", 443, "/v1/chat/completions", JSON)
+        return self._met(head, json.dumps({"model": "m", "messages": messages}).encode(), b"{}")
+
+
+FIRED = ("fired", "call 1 matches")
+
+
+def test_a_tool_without_a_call_on_the_wire_is_met_at_its_result():
+    assert Session().result() == [FIRED]
+
+
+@pytest.mark.parametrize("site", ["http", "mcp"])
+@pytest.mark.parametrize("name", ["search", "mcp__files__search"])
+def test_one_call_is_met_once(site, name):
+    session = Session(on="{tool: '*search'}")
+    assert getattr(session, site)() == [FIRED]
+    assert session.result(name) == [
+        ("skipped", f"tool `{name}` is seen at its `{site}` site in this session")
+    ]
+    assert session.state.counts("tool_empty") == (1, 1), "the result was not counted"
+
+
+def test_the_site_that_the_agent_called_first_is_the_outermost():
+    session = Session()
+    assert session.mcp() == [FIRED]
+    assert session.http() == [("skipped", "tool `search` is seen at its `mcp` site in this session")]
+    assert session.mcp(2)[0][0] == "fired"
+
+
+def test_the_rule_holds_for_every_fault_that_names_a_tool():
+    session = Session("status: {code: 503}")
+    assert session.mcp() == [FIRED]
+    assert session.http() == [("skipped", "tool `search` is seen at its `mcp` site in this session")]
+    wide = Session("latency: {ms: 1}", "{kind: tool}")
+    assert [wide.mcp()[0][0], wide.http()[0][0]] == ["fired", "fired"], "no tool is named"
+
+
+@pytest.mark.parametrize("site", ["http", "mcp", "result"])
+def test_a_site_that_is_named_is_the_only_one(site):
+    session = Session(on=f"{{tool: search, site: {site}}}")
+    met = {each: getattr(session, each)() for each in ("mcp", "http", "result")}
+    assert met.pop(site) == [FIRED]
+    assert list(met.values()) == [[], []]
+
+
+def test_a_named_site_that_a_fault_does_not_have_is_an_error():
+    with pytest.raises(
+        ProfileError, match="found `site: result` for `status`, which does not act on results"
+    ):
+        Session("status: {code: 503}", "{tool: search, site: result}")
+
+
+def test_a_result_replaced_before_the_tool_was_seen_stays_replaced():
+    session = Session()
+    assert session.result() == [FIRED]
+    session.mcp()
+    assert session.result() == [], "the same result again is neither decided nor told again"
+    assert session.state.seen_at("search") == "mcp"
