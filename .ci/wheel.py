@@ -1,14 +1,29 @@
-"""Builds the wheel, looks into it, installs it into a clean environment and uses it from there."""
+"""Builds the wheel, looks into it, installs it into a clean environment and tests it from there.
+
+    .ci/wheel.py [--all]
+
+The end-to-end tests run in a folder outside the checkout that holds the tests and what they read, but
+no `proxy/`: a selection, or with `--all` every one of them.
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+TAKEN = ("tests", "addons", "profiles", "replays", "pyproject.toml")
+"""What the tests read besides the package."""
+TESTED = ("exec", "demo", "mock", "tape", "engine/test_pass_through.py")
+"""Below tests/e2e: what is tested without `--all`."""
+NOT_TESTS = ("import-linter", "maturin", "mypy", "ruff", "types-")
+"""Development tools that no test imports."""
 SHIPPED = (
     "faultwire/_core.abi3.so",
     "faultwire/_data/profiles/stream_chaos.yaml",
@@ -23,10 +38,13 @@ SHIPPED = (
 )
 
 
-def run(*command: str | Path, cwd: Path) -> str:
-    done = subprocess.run([str(c) for c in command], cwd=cwd, check=False, text=True, capture_output=True)
+def run(*command: str | Path, cwd: Path, env: dict[str, str] | None = None) -> str:
+    done = subprocess.run(
+        [str(c) for c in command], cwd=cwd, env=env, check=False, text=True, capture_output=True
+    )
     if done.returncode:
-        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+        logs = "".join(path.read_text() for path in cwd.glob(".faultwire/runs/*/engine.log"))
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}{logs}")
     return done.stdout
 
 
@@ -39,27 +57,97 @@ def contents(wheel: Path) -> None:
         sys.exit(f"wheel: unexpected top-level names {sorted(extra)}, missing files {missing}")
 
 
+def environment() -> dict[str, str]:
+    """Ours, without what could lead an interpreter to the checkout; the guard is told where that is."""
+    leads = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "FAULTWIRE_VENV")
+    kept = {name: value for name, value in os.environ.items() if name not in leads}
+    return {**kept, "FAULTWIRE_FORBIDDEN": str(ROOT / "proxy")}
+
+
+def install(work: Path, wheel: Path) -> Path:
+    """A clean environment with the wheel, what its tests need, and the guard; its interpreter."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wanted = settings["project"]["optional-dependencies"]["dev"]
+    needs = [one for one in wanted if not one.startswith(NOT_TESTS)]
+    run(sys.executable, "-m", "venv", work / "clean", cwd=work)
+    python = work / "clean" / "bin" / "python"
+    run(python, "-m", "pip", "install", "--quiet", wheel, *needs, cwd=work)
+    site = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=work).strip())
+    shutil.copy(Path(__file__).with_name("guard.py"), site / "_faultwire_guard.py")
+    (site / "_faultwire_guard.pth").write_text("import _faultwire_guard\n")
+    return python
+
+
+def apart(python: Path, work: Path) -> None:
+    """Prove that the package comes from the environment, and that the guard would tell if it did not."""
+    probe = (python, "-c", "import faultwire, faultwire._core as core; print(core.__file__)")
+    env = environment()
+    found = run(*probe, cwd=work, env=env).strip()
+    if not found.startswith(str(work / "clean")):
+        sys.exit(f"wheel: faultwire was imported from {found}, expected the clean environment")
+    led = subprocess.run(
+        [*map(str, probe)],
+        cwd=work,
+        env=env | {"PYTHONPATH": str(ROOT / "proxy")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if led.returncode == 0 or "was read from the checkout" not in led.stderr:
+        sys.exit(f"wheel: the guard let the checkout through: {led.stdout}{led.stderr}")
+    print(f"faultwire is imported from {Path(found).parent.relative_to(work)}; the checkout is refused")
+
+
+def use(python: Path, work: Path) -> None:
+    """What a user does first."""
+    command, env = python.with_name("faultwire"), environment()
+    print(run(command, "--version", cwd=work, env=env).strip())
+    run(command, "profiles", "list", cwd=work, env=env)
+    out = run(
+        command, "exec", "--mock", "--profile", "stream_chaos", "--",
+        "curl", "-sS", "-H", "authorization: Bearer none", "-H", "content-type: application/json",
+        "-d", '{"model":"m","messages":[{"role":"user","content":"hi"}]}',
+        "https://api.openai.com/v1/chat/completions", cwd=work, env=env,
+    )  # fmt: skip
+    if "chat.completion" not in out:
+        sys.exit(f"wheel: the mock's answer did not come through the proxy: {out[:200]}")
+
+
+def test(python: Path, work: Path, *, everything: bool) -> None:
+    """Run the end-to-end tests from a folder in which there is no `proxy/`."""
+    outside = work / "outside"
+    outside.mkdir()
+    for name in TAKEN:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, outside / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, outside / name)
+    chosen = ["tests/e2e"] if everything else [f"tests/e2e/{name}" for name in TESTED]
+    workers = ("-n", os.environ.get("FAULTWIRE_JOBS", "3"), "--dist", "worksteal")
+    marks = ("-m", "nightly or not nightly") if everything else ()
+    done = subprocess.run(
+        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *workers, *marks, *chosen],
+        cwd=outside,
+        env=environment(),
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"wheel: the end-to-end tests ended with code {done.returncode}")
+
+
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        work = Path(folder)
+    with tempfile.TemporaryDirectory(prefix="fw") as folder:
+        work = Path(folder).resolve()
         run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", work, ".", cwd=ROOT)
         (wheel,) = work.glob("*.whl")
         contents(wheel)
-        run(sys.executable, "-m", "venv", work / "clean", cwd=work)
-        python = work / "clean" / "bin" / "python"
-        run(python, "-m", "pip", "install", "--quiet", wheel, cwd=work)
-        command = work / "clean" / "bin" / "faultwire"
-        print(run(command, "--version", cwd=work).strip())
-        run(command, "profiles", "list", cwd=work)
-        out = run(
-            command, "exec", "--mock", "--profile", "stream_chaos", "--",
-            "curl", "-sS", "-H", "authorization: Bearer none", "-H", "content-type: application/json",
-            "-d", '{"model":"m","messages":[{"role":"user","content":"hi"}]}',
-            "https://api.openai.com/v1/chat/completions", cwd=work,
-        )  # fmt: skip
-        if "chat.completion" not in out:
-            sys.exit(f"wheel: the mock's answer did not come through the proxy: {out[:200]}")
-        print(f"{wheel.name}: installed clean and used")
+        python = install(work, wheel)
+        apart(python, work)
+        use(python, work)
+        test(python, work, everything="--all" in sys.argv[1:])
+        print(f"{wheel.name}: installed clean, used and tested")
 
 
-main()
+if __name__ == "__main__":
+    main()

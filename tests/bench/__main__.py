@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tests.bench import command, memory, micro, recording, rounds, subjects, table
+from tests.bench import command, crowd, memory, micro, recording, rounds, subjects, table
 from tests.bench.rig import Rig
 from tests.bench.rounds import Measure, Row
 from tests.bench.subjects import Subject
@@ -27,10 +27,11 @@ MEASURES = (
     ),
     Measure("first1", "SSE, first event, 1 stream", "paced", 6, 1, reads="first", baseline="mitmdump+stream"),
 )
-NAMES = (*(m.name for m in MEASURES), "memory", "help", "micro", "recording")
+NAMES = (*(m.name for m in MEASURES), "memory", "crowd", "help", "micro", "recording")
 STREAM = Path(__file__).with_name("stream_addon.py")
 ROUNDS = {False: 7, True: 5}
 EXCHANGES = {False: 20_000, True: 4_000}
+STREAMS = {False: 1000, True: 200}
 SHRINK = 5
 """By how much a quick run makes each batch smaller."""
 
@@ -69,7 +70,7 @@ def main() -> int:
 def traffic(folder: Path, wanted: Sequence[str], *, quick: bool) -> list[Row]:
     """The measures that need proxies, an upstream and a load."""
     measures = [m for m in MEASURES if m.name in wanted]
-    if not measures and "memory" not in wanted:
+    if not measures and not {"memory", "crowd"} & set(wanted):
         return []
     rows: list[Row] = []
     with Rig(folder) as rig:
@@ -77,6 +78,9 @@ def traffic(folder: Path, wanted: Sequence[str], *, quick: bool) -> list[Row]:
             rows += ratios(rig, measures, quick=quick)
         if "memory" in wanted:
             rows += flatness(rig, quick=quick)
+        if "crowd" in wanted:
+            say(f"crowd: {STREAMS[quick]} streams at once")
+            rows += crowd.run(rig, STREAMS[quick])
     return rows
 
 

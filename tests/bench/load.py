@@ -16,8 +16,8 @@ standard input does. A job:
     retry        false: a broken connection ends its worker (default); true: it opens another
 
 The outcome: `wall_s, done, errors` (the first few as text), `failed` (their count), `first_s` (for
-each stream), `seen` (digests of numbered exchanges, as the upstream keeps them), `answers` (head and
-body of raw ones, as text).
+each stream), `took_s` (for each json, sse, burst and paced one, to the end of its answer), `seen` (digests
+of numbered exchanges, as the upstream keeps them), `answers` (head and body of raw ones, as text).
 """
 
 from __future__ import annotations
@@ -111,6 +111,7 @@ class Job:
         self.failed = 0
         self.errors: list[str] = []
         self.first_s: list[float] = []
+        self.took_s: list[float] = []
         self.seen: dict[str, dict[str, str]] = {}
 
     async def run(self) -> dict[str, Any]:
@@ -122,6 +123,7 @@ class Job:
             "failed": self.failed,
             "errors": self.errors,
             "first_s": self.first_s,
+            "took_s": self.took_s,
             "seen": self.seen,
             "answers": self.answers,
         }
@@ -165,7 +167,9 @@ class Job:
                 {"head": answer.head.decode("latin-1"), "body": answer.body.decode("latin-1")}
             )
         elif kind in MADE:
+            began = time.monotonic()
             answer = await connection.exchange(MADE[kind](at))
+            self.took_s.append(time.monotonic() - began)
             self._check(kind, answer)
         else:
             sent = numbered(number, kind, number in self.flip)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 
@@ -10,7 +11,7 @@ from tests.bench.load import CHAT, question
 from tests.bench.rounds import Row
 from tests.bench.subjects import ARMED, IDLE
 
-from faultwire import wire
+from faultwire import _core, wire
 from faultwire.decide import decide
 from faultwire.dice import Dice
 from faultwire.events import Request, Response
@@ -37,6 +38,54 @@ WHOLE = Request("POST", "https", "api.openai.com", 443, CHAT, HEADERS, BODY)
 ANSWER = Response(200, "OK", (("Content-Type", "application/json"), ("Content-Length", "2048")))
 
 
+FIFTY = "faults:\n" + "".join(
+    f"  - {fault}\n    on: {{{on}}}\n"
+    for n in range(10)
+    for fault, on in (
+        ("status: {code: 503}", f"host: api{n}.example.com"),
+        ("latency: {ms: 5}", f"kind: tool, tool: tool{n}"),
+        ("cut_stream: {after_events: 2}", f"model: model-{n}*"),
+        ("tool_error: {}", f"tool: tool{n}"),
+        ("truncate_response: {max_tokens: 2}", f'path: "/v{n + 2}/*"'),
+    )
+)
+"""Fifty faults of five kinds, each of which looks at something else; none matches."""
+FIFTY_HEADS = "faults:\n" + "".join(
+    f"  - status: {{code: 503}}\n    on: {{host: api{n}.example.com, path: '/v{n}/*'}}\n" for n in range(50)
+)
+"""Fifty faults that the head of a request rules out."""
+TEN = "faults:\n" + "".join(
+    f"  - {fault}\n    on: {{kind: llm}}\n    trigger: {{probability: 0.5}}\n"
+    for fault in (
+        "latency: {ms: 5}",
+        "status: {code: 503}",
+        "rate_limit: {}",
+        "empty_response: {}",
+        "refusal: {}",
+    )
+    for _ in range(2)
+)
+LONG = json.dumps(
+    {
+        "model": "gpt-4o-mini",
+        "messages": [
+            message
+            for n in range(50)
+            for message in (
+                {"role": "user", "content": f"Question {n}: " + "what about rivers? " * 10},
+                {"role": "assistant", "content": None, "tool_calls": [
+                    {"id": f"call_{n}", "type": "function",
+                     "function": {"name": "search", "arguments": '{"q": "rivers"}'}}]},
+                {"role": "tool", "tool_call_id": f"call_{n}", "content": "a result " * 30},
+                {"role": "assistant", "content": "An answer. " * 20},
+            )
+        ],
+    }
+).encode()  # fmt: skip
+EVENT = b"data: " + b"x" * 142 + b"\n\n"
+EVENTS = EVENT * ((1 << 20) // len(EVENT))
+
+
 def run() -> list[Row]:
     """Median and spread of each part."""
     return [_row(name, _per_call(call)) for name, call in _parts().items()]
@@ -44,14 +93,33 @@ def run() -> list[Row]:
 
 def _parts() -> dict[str, Callable[[], object]]:
     idle, armed = load.parse(IDLE, "idle.yaml"), load.parse(ARMED, "armed.yaml")
+    none, fifty, ten = Profile(name="none"), load.parse(FIFTY, "fifty.yaml"), load.parse(TEN, "ten.yaml")
+    heads = load.parse(FIFTY_HEADS, "heads.yaml")
+    protocol = wire.protocol("openai_chat")
     known = _crossed(_context(idle)).exchange
     state = SessionState()
     dice = Dice(1, "bench")
-    contexts = {"idle": _context(idle), "armed": _context(armed)}
+    contexts = {
+        name: _context(profile)
+        for name, profile in (
+            ("none", none),
+            ("idle", idle),
+            ("armed", armed),
+            ("fifty", fifty),
+            ("heads", heads),
+        )
+    }
     return {
         "passage, 8 entries of which none matches": lambda: _crossed(contexts["idle"]),
         "passage, 8 entries of which 3 match and wait": lambda: _crossed(contexts["armed"]),
+        "passage, no entries": lambda: _crossed(contexts["none"]),
+        "passage, 50 entries that the head rules out": lambda: _crossed(contexts["heads"]),
+        "passage, 50 entries that only the body rules out": lambda: _crossed(contexts["fifty"]),
         "decide, 8 entries of which none matches": lambda: decide(idle, dice, known, state),
+        "decide, 50 entries of which none matches": lambda: decide(fifty, dice, known, state),
+        "decide, 10 entries which all match": lambda: decide(ten, dice, known, state),
+        "view of a chat request of 200 messages": lambda: protocol.request_view(LONG),
+        "SSE, 1 MB in events of 150 bytes": lambda: _core.SseSplitter().feed(EVENTS),
         "classify a head": lambda: wire.classify(HEAD, idle.tools),
         "classify head and body": lambda: wire.classify(WHOLE, idle.tools),
         "fingerprint of a request": lambda: wire.fingerprint(WHOLE, "llm"),

@@ -56,10 +56,10 @@ def python(name: str) -> Path:
     return launcher
 
 
-def node() -> Path:
-    """The folder with `agent.mjs` and the locked Node SDKs."""
-    source = HERE / "node"
-    place = _place("node", source / "package-lock.json")
+def node(name: str = "node") -> Path:
+    """The folder with `agent.mjs` and the locked Node SDKs of the folder `name` beside this file."""
+    source = HERE / name
+    place = _place(name, source / "package-lock.json")
     if not place.exists():
         copy = [["cp", str(source / name), "."] for name in ("package.json", "package-lock.json")]
         _built(place, [*copy, ["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"]])

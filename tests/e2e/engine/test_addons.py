@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -108,3 +109,71 @@ def test_record(tools: Any, upstream: Any, tmp_path: Path) -> None:
     assert exchange.upstream is not None
     assert exchange.upstream.body == b"data: 1\n\ndata: 2\n\n"
     assert exchange.ending == "complete"
+
+
+def connect_and_ask(tools: Any, port: int, target: str) -> tuple[int, bytes]:
+    """Status and body; 0 where the connection ended without an answer."""
+    with tools.Client(Address(port), target) as client:
+        client.post("/", b"{}")
+        try:
+            status, _, body = client.response()
+        except (EOFError, ConnectionError):
+            return 0, b""
+        return status, body
+
+
+def test_a_name_that_is_private_is_not_called(tools: Any, upstream: Any, tmp_path: Path) -> None:
+    upstream.answer("/", b"{}")
+    with mitmdump("chaos.py", tmp_path, "faultwire_profile=calm") as port:
+        status, body = connect_and_ask(tools, port, f"localhost:{upstream.port}")
+        assert (status, tools.error_of(body)["type"]) == (403, "faultwire_refused")
+    assert upstream.asked == []
+
+
+BROKEN = """
+from faultwire.mitm.limits import Guard
+from faultwire.mitm.scripted import ScriptedAddon
+
+
+class Broken(Guard):
+    def filter(self, host, port, infos):
+        raise RuntimeError("told to")
+
+
+class Breaking(ScriptedAddon):
+    def running(self):
+        super().running()
+        self.guard = Broken()
+
+
+addons = [Breaking(profile="calm")]
+"""
+
+
+@pytest.mark.parametrize("broken", [True, False])
+def test_a_look_up_that_raises_closes(tools: Any, upstream: Any, tmp_path: Path, broken: bool) -> None:
+    """mitmproxy would log the exception of a hook and call the server; with `False`, the control."""
+    upstream.answer("/", b"{}")
+    script = tmp_path / "script.py"
+    script.write_text(BROKEN if broken else BROKEN.replace('raise RuntimeError("told to")', "return infos"))
+    with mitmdump(str(script), tmp_path) as port:
+        status, _ = connect_and_ask(tools, port, f"localhost:{upstream.port}")
+    assert (status, len(upstream.asked)) == ((0, 0) if broken else (200, 1))
+
+
+def test_connection_faults_act_in_a_stock_mitmdump(
+    tools: Any, tls_upstream: Any, test_ca: Any, tmp_path: Path
+) -> None:
+    tls_upstream.answer("/", b"{}")
+    fault = (
+        "faultwire_fault=tls_failure: {reason: wrong_host, on: {host: localhost}, first: 1, attempts: first}"
+    )
+    trust = f"ssl_verify_upstream_trusted_ca={test_ca.pem}"
+    with mitmdump("one_fault.py", tmp_path, fault, trust, "faultwire_allow_hosts=localhost") as port:
+        address = Address(port)
+        address.ca_pem = tmp_path / "confdir" / "mitmproxy-ca-cert.pem"  # type: ignore[attr-defined]
+        with pytest.raises(ssl.SSLCertVerificationError, match="Hostname mismatch"):
+            tools.Client(address, f"localhost:{tls_upstream.port}", tls=True)
+        with tools.Client(address, f"localhost:{tls_upstream.port}", tls=True) as client:
+            client.get("/")
+            assert client.response()[0] == 200

@@ -17,6 +17,7 @@ import pytest
 from faultwire.errors import UsageError
 from faultwire.mitm import ca
 from faultwire.mitm.client import Engine
+from faultwire.tape.keys import KeyRing
 from faultwire.tape.read import TapeReader
 from faultwire.tape.verify import verify
 
@@ -53,7 +54,8 @@ def test_sigterm_lets_what_is_in_flight_end(tools: Any, settings: Any, upstream:
     assert refused
     with TapeReader.open(settings.tape) as tape:
         assert [exchange.ending for exchange in tape.history("implicit").exchanges] == ["complete"]
-    assert [finding.code for finding in verify(settings.tape).findings] == []
+    trusted = KeyRing(settings.ca_dir.parent / "keys").trusted()
+    assert [finding.code for finding in verify(settings.tape, trusted).findings] == []
 
 
 def refuses(port: int) -> bool:
@@ -221,3 +223,25 @@ def test_a_name_in_use_takes_no_port_from_it(tools: Any, engine: Engine, upstrea
         client.get("/")
         assert client.response()[0] == 200
     assert engine.close_session(handle.name).exchanges == 1
+
+
+def test_a_session_that_takes_its_time_to_close_keeps_nobody_waiting(
+    tools: Any, engine: Engine, upstream: Any
+) -> None:
+    upstream.answer("/", b"{}")
+    slow = engine.open_session(tools.fresh("slow"), tools.acting(before=["wait"]), 1)
+    target = f"127.0.0.1:{upstream.port}"
+    with tools.Client(engine, target, session=slow) as hanging:
+        hanging.post("/", b"{}")
+        while not engine.stats()["live"]:
+            pass
+        closing = threading.Thread(target=engine.close_session, args=(slow.name,))
+        closing.start()
+        for _ in range(3):
+            other = engine.open_session(tools.fresh("quick"), tools.CALM, 1)
+            with tools.Client(engine, target, session=other) as client:
+                client.get("/")
+                assert client.response()[0] == 200
+            assert engine.close_session(other.name).exchanges == 1
+        assert closing.is_alive(), "the others were done before the slow one"
+        closing.join()

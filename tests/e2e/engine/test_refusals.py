@@ -117,13 +117,12 @@ def test_an_upstream_that_does_not_speak_http(
 # ---------------------------------------------------------------- the guard
 
 
-@pytest.mark.parametrize("path", ["literal", "name"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f.1", "0.0.0.0"])
 def test_a_private_target_is_refused_by_what_it_resolves_to(
-    tools: Any, settings: Any, upstream: Any, path: str
+    tools: Any, settings: Any, upstream: Any, host: str
 ) -> None:
-    """`localhost` is looked up by the engine itself; nothing but the address decides."""
+    """Names are looked up by the engine itself; nothing but the address decides."""
     upstream.answer("/", b"internal")
-    host = "127.0.0.1" if path == "literal" else "localhost"
     with Engine.start(settings.model_copy(update={"allow_hosts": ()})) as engine:
         status, error, exchange = ask(tools, engine, f"{host}:{upstream.port}")
     assert (status, error["type"]) == (403, "faultwire_refused")
@@ -170,9 +169,11 @@ def test_a_stranger_is_refused(tools: Any, settings: Any, upstream: Any) -> None
             assert reply.startswith(b"HTTP/1.1 407")
             assert b"faultwire_session" in reply
         assert engine.stats()["refused"] == 2
-        summary = engine.close_session("mine")
-        assert (summary.exchanges, summary.voids) == (0, ())
-        (note,) = summary.notes
+        other = engine.open_session("other", tools.CALM, 1)
+        (note,) = engine.notes()
+        for session in (mine, other):
+            summary = engine.close_session(session.name)
+            assert (summary.exchanges, summary.voids, summary.notes) == (0, (), ())
         assert "2 calls to `x.test`" in note
         assert "407" in note
 
@@ -235,7 +236,10 @@ def test_what_is_not_http_is_refused(tools: Any, engine: Engine) -> None:
     handle = engine.open_session(tools.fresh(), tools.CALM, 1)
     with tools.Client(engine, "x.test:22", session=handle) as client:
         client.send(b"SSH-2.0-agent\r\n\r\n")
-        assert client.rest().startswith(b"HTTP/1.1 400")
+        status, headers, body = client.response()
+        assert (status, headers["content-type"]) == (400, "application/json")
+        assert tools.error_of(body)["type"] == "faultwire_malformed"
+        assert client.rest() == b""
     summary = engine.close_session(handle.name)
     assert (summary.exchanges, summary.voids) == (0, ())
     assert summary.notes == ("1 call had a malformed or oversized head and went nowhere",)
@@ -250,3 +254,30 @@ def test_a_held_up_upgrade_to_h2c_stays_http1(tools: Any, engine: Engine, upstre
         assert client.response()[0] == 200
     assert upstream.asked[0].header("upgrade") is None
     assert upstream.asked[0].header("http2-settings") is None
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "reason"),
+    [
+        (b"GET / HTTP/1.1\r\nno colon\r\n\r\n", "Invalid header line"),
+        (b"GET / HTTP/9\r\nhost: x.test\r\n\r\n", "Bad HTTP request line"),
+        (
+            b"POST / HTTP/1.1\r\nhost: x.test\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n",
+            "transfer-encoding and",
+        ),
+        (b"GET / HTTP/1.1\r\nx: y\r\n\r\n", "no host header"),
+    ],
+)
+def test_a_malformed_request_is_told_why_as_all_refusals_are(
+    tools: Any, engine: Engine, request_bytes: bytes, reason: str
+) -> None:
+    handle = engine.open_session(tools.fresh(), tools.CALM, 1)
+    with tools.Client(engine, "x.test:80", port=handle.port, connect=False) as client:
+        client.send(request_bytes)
+        status, _, body = client.response()
+    error = tools.error_of(body)
+    assert (status, error["type"]) == (400, "faultwire_malformed")
+    assert reason.lower() in error["message"].lower()
+    assert engine.close_session(handle.name).notes == (
+        "1 call had a malformed or oversized head and went nowhere",
+    )

@@ -14,8 +14,10 @@ from pathlib import Path
 import environments
 import pytest
 
+import faultwire
+
 HERE = Path(__file__).parent
-PROXY = HERE.parents[2] / "proxy"
+PACKAGES = Path(faultwire.__file__).parents[1]
 ALIKE = [
     ("The car is fast.", "The automobile is quick."),
     ("Your parcel arrives on Monday.", "On Monday your package will be delivered."),
@@ -41,7 +43,7 @@ def site() -> Path:
 @pytest.mark.timeout(900)
 def test_meanings_and_the_guard_with_the_real_model():
     start = (
-        f"import sys,runpy;sys.path[:0]=[{str(PROXY)!r},{str(site())!r}];"
+        f"import sys,runpy;sys.path[:0]=[{str(PACKAGES)!r},{str(site())!r}];"
         f"runpy.run_path({str(HERE / 'meanings.py')!r},run_name='__main__')"
     )
     run = subprocess.run(

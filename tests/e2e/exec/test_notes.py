@@ -1,0 +1,37 @@
+"""Traffic that became no exchange is told, not lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+# A client that takes the proxy's address and drops its user, once and twice.
+STRANGER = 'curl -sS -o out.txt -x "http://${http_proxy#*@}" http://example.test/'
+
+
+def test_calls_without_the_sessions_user_are_counted_in_the_summary(faultwire: Callable, server: str) -> None:
+    script = f"{STRANGER}; {STRANGER}; curl -sS -o out.txt {server}; cat out.txt"
+    done = faultwire("exec", "--allow-host", "localhost", "--", "sh", "-c", script)
+    assert (done.returncode, done.stdout) == (0, b"hello"), done.stderr
+    said = done.stderr.decode()
+    assert "exchanges  1: 1 other" in said
+    assert (
+        "  2 calls to `example.test` came without the session's proxy user and were turned away (407)" in said
+    )
+
+
+def test_where_nothing_else_came_they_say_why(faultwire: Callable) -> None:
+    done = faultwire("exec", "--", "sh", "-c", STRANGER)
+    assert done.returncode == 3
+    assert b"1 call to `example.test` came without the session's proxy user" in done.stderr
+
+
+def test_doctor_tells_of_them(faultwire: Callable) -> None:
+    done = faultwire("doctor", "--", "sh", "-c", STRANGER)
+    assert b"1 call to `example.test` came without the session's proxy user" in done.stdout + done.stderr
+
+
+def test_nothing_is_said_where_there_is_nothing_to_say(faultwire: Callable, server: str) -> None:
+    done = faultwire("exec", "--allow-host", "localhost", "--", "curl", "-sS", server)
+    assert done.returncode == 0
+    assert b"407" not in done.stderr
+    assert b"turned away" not in done.stderr
