@@ -23,7 +23,7 @@ COMMANDS: dict[str, Lazy] = {
     "faults": Lazy("faults:faults", "List and show faults."),
     "schema": Lazy("schema:schema", "Print JSON Schemas for editors."),
     "checks": Lazy("checks:checks", "List and show checks."),
-    "tape": Lazy("tape:tape", "List, show, verify, seal and export tapes."),
+    "tape": Lazy("tape:tape", "List, show, verify, seal, export and import tapes."),
     "keys": Lazy("keys:keys", "Make, show and trust the keys that seal tapes."),
     "scan": Lazy("scan:scan", "Scan TEXT, a FILE, or standard input (-)."),
     "doctor": Lazy("doctor:doctor", "Say whether this machine, or a command, can be captured."),

@@ -97,20 +97,32 @@ def edits(text: str, depth: int = 0) -> list[Edit]:
 def _members(text: str) -> Iterator[Edit]:
     """Values of secret keys. Objects stay: their own keys are looked at (a JSON schema of a login
     form has a `password` that is no secret)."""
+    strings = _Strings(text)
     for start in _NAMES.starts(text):
         member = _MEMBER.match(text, start)
-        if member is not None and not (member[1] == "'" and member["double"] and _in_string(text, start)):
+        if member is not None and not (member[1] == "'" and member["double"] and strings.holds(start)):
             yield from _scalars(member)
 
 
-def _in_string(text: str, place: int) -> bool:
-    """Is this inside of a JSON string? Then a bare double quote after it ends that string."""
-    for string in STRING.finditer(text, text.rfind("\n", 0, place) + 1):
-        if string.start() > place:
-            return False
-        if string.end() > place:
-            return True
-    return False
+class _Strings:
+    """Which places of a text are inside of a JSON string. Asked in ascending order, it reads on from the
+    last answer: a text of nothing but such places is read once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._asked = self._start = self._end = 0
+
+    def holds(self, place: int) -> bool:
+        """Is this inside? Then a bare double quote after it ends that string."""
+        line = self._text.rfind("\n", self._asked, place) + 1
+        if line > self._end:
+            self._start = self._end = line
+        self._asked = place
+        while self._end <= place:
+            found = STRING.search(self._text, self._end)
+            # Where no string follows, none will be looked for again.
+            self._start, self._end = found.span() if found else (len(self._text) + 1,) * 2
+        return self._start <= place
 
 
 def _scalars(member: re.Match[str]) -> Iterator[Edit]:

@@ -70,7 +70,7 @@ def test_a_session_is_closed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def quiet() -> Iterator[FaultwireAddon]:
     """An addon that hears what libraries log, and the loggers as they were afterwards."""
     kept = {}
-    for name in engine.LOGGERS:
+    for name in crashes.LOGGERS:
         logger = logging.getLogger(name)
         kept[logger] = (logger.level, logger.propagate, list(logger.handlers))
     addon = FaultwireAddon()
@@ -82,7 +82,7 @@ def quiet() -> Iterator[FaultwireAddon]:
         logger.propagate, logger.handlers = propagate, handlers
 
 
-@pytest.mark.parametrize("name", [*engine.LOGGERS, "mitmproxy.proxy.server"])
+@pytest.mark.parametrize("name", [*crashes.LOGGERS, "mitmproxy.proxy.server"])
 @pytest.mark.parametrize("raised", [True, False])
 def test_what_a_library_logs_voids_the_run_and_is_not_quoted(
     quiet: FaultwireAddon,
