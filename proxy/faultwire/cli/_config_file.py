@@ -9,18 +9,17 @@ if TYPE_CHECKING:
 
 
 def section(path: Path, name: str) -> Any:
-    """The value of one section as plain data, None where the file has none of that name.
+    """The value of one section as plain data, variables filled in; None where the file has none of that
+    name. What the rest of the file asks of the environment is not needed.
 
-    Raises ConfigError where the file cannot be read or is no mapping.
+    Raises ConfigError where the file cannot be read, holds a literal key, or is no mapping.
     """
+    from faultwire.config.opened import opened, taken
     from faultwire.errors import ConfigError
-    from faultwire.profile.yaml import read, shown
+    from faultwire.profile.yaml import shown
 
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"cannot read `{path}`: {error.strerror}") from error
-    found = read(data, str(path), ConfigError).plain()
-    if not isinstance(found, dict):
-        raise ConfigError(f"`{path}` holds {shown(found)}, expected a mapping")
-    return found.get(name)
+    root, reading = opened(taken(path, "a configuration"), path, needed=lambda _, place: place[:1] == (name,))
+    reading.settle()
+    if not isinstance(root.value, dict):
+        raise ConfigError(f"`{path}` holds {shown(root.value)}, expected a mapping")
+    return root.value[name].plain() if name in root.value else None

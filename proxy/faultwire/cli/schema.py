@@ -23,6 +23,14 @@ def profile() -> None:
 @schema.command(name="config")
 def config() -> None:
     """Print the schema of a faultwire.yaml."""
-    from faultwire.cli._schema import schema
+    from faultwire.config.schema import schema
+
+    show_json(schema())
+
+
+@schema.command(name="report")
+def report() -> None:
+    """Print the schema of a report.json."""
+    from faultwire.report.schema import schema
 
     show_json(schema())

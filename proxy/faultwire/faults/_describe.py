@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def sections(documented: type, titles: Sequence[str] = SECTIONS) -> dict[str, st
     return {title: inspect.cleandoc("\n" + "\n".join(lines)).strip("\n") for title, lines in found.items()}
 
 
+@cache
 def settings(model: type[BaseModel]) -> tuple[Setting, ...]:
     """The settings of any model, in order."""
     schema = model.model_json_schema()

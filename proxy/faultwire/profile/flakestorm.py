@@ -85,7 +85,7 @@ def _attacks(node: Node | None, problems: Problems) -> Iterator[Node]:
         inner: Fields = dict(settings.value) if isinstance(settings.value, dict) else {}
         if isinstance(settings.value, bool):
             inner["enabled"] = settings
-        elif settings.value is not None and not inner:
+        elif settings.value is not None and not isinstance(settings.value, dict):
             problems.add(
                 settings, "bad_value", f"found {shown(settings.value)} for `{kind}`, expected a mapping"
             )

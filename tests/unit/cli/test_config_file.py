@@ -24,5 +24,17 @@ def test_what_is_no_configuration_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot read"):
+    with pytest.raises(ConfigError, match="found no readable file"):
         section(tmp_path / "none.yaml", "redact")
+
+
+def test_variables_are_filled_in_where_they_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "faultwire.yaml"
+    path.write_text("redact: {headers: ['${TENANT}']}\nagent: {endpoint: '${NOPE}'}\n")
+    monkeypatch.setenv("TENANT", "x-tenant")
+    assert section(path, "redact") == {"headers": ["x-tenant"]}
+    monkeypatch.delenv("TENANT")
+    with pytest.raises(ConfigError, match="found no variable `TENANT`"):
+        section(path, "redact")

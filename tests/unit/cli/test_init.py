@@ -1,19 +1,18 @@
 from __future__ import annotations
 
+import ast
 import json
+import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 from click.testing import CliRunner, Result
 
-from faultwire.checks._registry import make, registry
+from faultwire.agents.settings import CommandSettings
 from faultwire.cli import main
-from faultwire.cli._schema import schema
-from faultwire.cli.init import NAME, SCHEMA, TEMPLATE
-from faultwire.profile.load import find, load
-from faultwire.profile.yaml import read
+from faultwire.cli._template import AGENT, AGENT_NAME, NAME, SCHEMA, TEMPLATE
+from faultwire.config.load import load
+from faultwire.config.schema import schema
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +26,7 @@ def run(*arguments: str) -> Result:
 
 
 def test_the_file_is_written_once_and_with_force_again(here: Path) -> None:
-    assert run().stdout == f"{NAME}\n"
+    assert run().stdout == f"{NAME}\n{AGENT_NAME}\n"
     (here / NAME).write_text("mine")
     again = run()
     assert again.exit_code == 2
@@ -37,53 +36,72 @@ def test_the_file_is_written_once_and_with_force_again(here: Path) -> None:
     assert (here / NAME).read_text() == TEMPLATE
 
 
+def test_an_agent_that_is_there_is_never_written_over(here: Path) -> None:
+    (here / AGENT_NAME).write_text("mine")
+    done = run("--force")
+    assert (done.exit_code, done.stdout) == (0, f"{NAME}\n")
+    assert (here / AGENT_NAME).read_text() == "mine"
+    assert "agent.command" in done.stderr
+
+
 def test_a_folder_gets_the_usual_name_and_a_missing_one_is_told(here: Path) -> None:
     (here / "sub").mkdir()
-    assert run("sub").stdout == f"sub/{NAME}\n"
+    assert run("sub").stdout == f"sub/{NAME}\nsub/{AGENT_NAME}\n"
     missing = run("nowhere/x.yaml")
     assert missing.exit_code == 2
     assert missing.stderr == "config.no_folder: found no folder `nowhere`, expected one\n"
+
+
+def test_a_place_that_cannot_be_written_is_told(here: Path) -> None:
+    (here / ".faultwire").write_text("a file where a folder goes")
+    done = run()
+    assert done.exit_code == 2
+    assert done.stderr.startswith("config.not_written: cannot write `faultwire.yaml`: ")
+    assert not (here / NAME).exists()
 
 
 def test_its_first_line_leads_editors_to_a_schema_that_is_there(here: Path) -> None:
     run()
     first = (here / NAME).read_text().splitlines()[0]
     assert first == f"# yaml-language-server: $schema={SCHEMA}"
-    assert json.loads((here / SCHEMA).read_text())["title"] == NAME
+    assert json.loads((here / SCHEMA).read_text()) == schema()
 
 
-def test_our_strict_reader_takes_it_and_every_check_and_profile_in_it_exists() -> None:
-    read(TEMPLATE, NAME)
-    contract = yaml.safe_load(TEMPLATE)["contract"]
-    for invariant in contract["invariants"]:
-        settings = dict(invariant)
-        assert make(settings.pop("type"), settings)
-    for scenario in contract["chaos_matrix"]:
-        assert "profile" not in scenario or load(find(scenario["profile"])).entries
+def test_what_is_written_loads_without_a_warning(here: Path) -> None:
+    run()
+    found = load(here / NAME, environ={})
+    assert found.warnings == ()
+    assert isinstance(found.agent, CommandSettings)
+    assert found.agent.command == ("python3", AGENT_NAME, "{prompt}")
+    assert found.agent.cwd == str(here)
+    assert found.proxy.mock
+    assert [scenario.name for scenario in found.contract.scenarios] == ["calm", "rate-limits", "short-outage"]
 
 
-def test_the_commented_lines_are_valid_too() -> None:
-    lines = [line.strip("# ") for line in TEMPLATE.splitlines() if line.strip().startswith("# - {")]
-    assert len(lines) == 2
-    for line in lines:
-        (settings,) = yaml.safe_load(line)
-        assert make(settings.pop("type"), settings)
+def test_the_commented_lines_are_valid_too(here: Path) -> None:
+    lines = []
+    for line in TEMPLATE.splitlines():
+        bare = line.strip()
+        if bare.startswith(("# - {", "# env: {")):
+            line = line.replace("# ", "", 1).partition("  #")[0]
+        elif bare.startswith(("# tools:", "#   search:")):
+            line = line.replace("# ", "", 1)
+        lines.append(line)
+    (here / NAME).write_text("\n".join(lines))
+    found = load(here / NAME, environ={"OPENAI_API_KEY": "any"})
+    assert found.warnings == ()
+    assert set(found.tools) == {"search"}
+    assert isinstance(found.agent, CommandSettings)
+    assert found.agent.env == {"OPENAI_API_KEY": "any"}
+    assert {check.name for check in found.contract.invariants} >= {"contains", "regex"}
+    assert found.contract.scenarios[-1].name == "broken-streams"
 
 
-def test_the_schema_knows_every_key_of_the_file_and_every_check() -> None:
-    told = schema()
-    _matches(yaml.safe_load(TEMPLATE), told, "")
-    invariants = told["properties"]["contract"]["properties"]["invariants"]["items"]["oneOf"]
-    assert {check["properties"]["type"]["const"] for check in invariants} == set(registry())
-
-
-def _matches(value: Any, told: dict[str, Any], path: str) -> None:
-    """As much of JSON Schema as is needed to compare keys."""
-    if isinstance(value, dict) and "properties" in told:
-        assert set(value) <= set(told["properties"]), path
-        assert set(told.get("required", ())) <= set(value), path
-        for key, inner in value.items():
-            _matches(inner, told["properties"][key], f"{path}.{key}")
-    if isinstance(value, list) and "properties" in told.get("items", {}):
-        for inner in value:
-            _matches(inner, told["items"], f"{path}[]")
+def test_the_agent_needs_nothing_but_python() -> None:
+    imported = {
+        alias.name.partition(".")[0]
+        for node in ast.walk(ast.parse(AGENT))
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    assert imported <= sys.stdlib_module_names

@@ -10,7 +10,10 @@ from click.testing import CliRunner
 from faultwire.cli import main
 
 
-@pytest.mark.parametrize(("what", "title"), [("profile", "faultwire profile"), ("config", "faultwire.yaml")])
+TITLES = {"profile": "faultwire profile", "config": "faultwire.yaml", "report": "faultwire report"}
+
+
+@pytest.mark.parametrize(("what", "title"), TITLES.items())
 def test_prints_one_json_document(what: str, title: str) -> None:
     result = CliRunner().invoke(main, ["schema", what])
     assert result.exit_code == 0

@@ -1,0 +1,75 @@
+"""The sections about the wire: `proxy`, with what is redacted, and `tools`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from faultwire.config.model import ProxySettings
+from faultwire.errors import ConfigError
+from faultwire.profile.model import ToolSite
+from faultwire.profile.yaml import Node, printable, shown
+from faultwire.tape.redact_rules import read_rules
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from faultwire.config.reading import Reading
+
+
+def proxy(node: Node | None, redact: Node | None, reading: Reading) -> ProxySettings:
+    """The `proxy` section; paths in it start from the file's folder. A top-level `redact`, as `exec
+    --config` reads it, counts as `proxy.redact`."""
+    fields = dict((reading.mapping(node, "`proxy`") or {}) if node is not None else {})
+    if redact is not None and redact.value is not None:
+        if "redact" in fields:
+            message = "found `redact` beside `proxy.redact`, expected one of them"
+            reading.add(redact.key or redact, "bad_value", message)
+        fields["redact"] = redact
+    place = node or redact
+    if place is None or not fields:
+        return ProxySettings()
+    if "allow_hosts" in fields and isinstance(fields["allow_hosts"].value, str):
+        one = fields["allow_hosts"]
+        fields["allow_hosts"] = Node([one], one.line, one.column, one.key)
+    built = reading.build(ProxySettings, Node(fields, place.line, place.column, place.key), "proxy")
+    rules = fields.get("redact")
+    if rules is not None and isinstance(rules.value, dict):
+        _rules(rules, reading)
+    if built is None:
+        return ProxySettings()
+    return built.model_copy(update=_files(built, fields, reading))
+
+
+def _files(built: ProxySettings, fields: dict[str, Node], reading: Reading) -> dict[str, Path]:
+    given = {"script": built.script, "upstream_ca": built.upstream_ca}
+    found = {key: reading.folder / path for key, path in given.items() if path is not None}
+    for key, path in found.items():
+        if not is_file(path):
+            message = f"found no file {shown(str(given[key]))} for `proxy.{key}`, expected one"
+            reading.add(fields[key], "not_found", message, "the path starts from this file's folder")
+    return found
+
+
+def _rules(node: Node, reading: Reading) -> None:
+    try:
+        read_rules(node.plain())
+    except ConfigError as error:
+        reading.within(node, "`redact`", error)
+
+
+def is_file(path: Path) -> bool:
+    """Is there a file? False too for a name that no file can have."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def tools(node: Node | None, reading: Reading) -> dict[str, ToolSite]:
+    """Tools by name; one without a `url` is known by its name alone."""
+    found: dict[str, ToolSite] = {}
+    for name, site in ((reading.mapping(node, "`tools`") if node else None) or {}).items():
+        built = reading.build(ToolSite, site, f"tools.{printable(name)}")
+        if built is not None:
+            found[name] = built
+    return found

@@ -1,0 +1,67 @@
+"""`faultwire.config.wire`: proxy and tools."""
+
+from __future__ import annotations
+
+import pytest
+
+from faultwire.config.wire import is_file
+from faultwire.profile.model import ToolSite
+
+
+def test_the_proxy(config, tmp_path):
+    (tmp_path / "talk.yaml").write_text("turns: []")
+    found = config(
+        "proxy: {capture: base-url, allow_hosts: localhost:11434, seed: 7, mock: true, script: talk.yaml, "
+        "reverse: {mine: 'http://h'}, redact: {pii: true}, listen: '127.0.0.1:8080'}"
+    ).proxy
+    assert (found.capture, found.allow_hosts, found.seed, found.mock) == (
+        "base-url",
+        ("localhost:11434",),
+        7,
+        True,
+    )
+    assert found.script == tmp_path / "talk.yaml"
+    assert (found.redact, found.listen) == ({"pii": True}, "127.0.0.1:8080")
+
+
+def test_redact_may_stand_at_the_top_as_other_commands_read_it(config, refused):
+    assert config("redact: {pii: true}").proxy.redact == {"pii": True}
+    assert refused("redact: {pii: true}\nproxy: {redact: {pii: true}}") == [
+        "faultwire.yaml:3:1: config.bad_value: found `redact` beside `proxy.redact`, expected one of them"
+    ]
+
+
+def test_tools(config):
+    found = config("tools: {search: {url: ['http://a/*', 'http://b/*']}, refund: {}, other: }").tools
+    assert found == {
+        "search": ToolSite(url=("http://a/*", "http://b/*")),
+        "refund": ToolSite(),
+        "other": ToolSite(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("proxy: []", "found a list for `proxy`, expected a mapping"),
+        ("proxy: {moc: true}", "found key `moc`, expected a key of `proxy`"),
+        ("proxy: {mock: 'yes'}", "found `yes` for `proxy.mock`, expected `true` or `false`"),
+        ("proxy: {capture: magic}", "found `magic` for `proxy.capture`, expected `env` or `base-url`"),
+        ("proxy: {script: none.yaml}", "found no file `none.yaml` for `proxy.script`, expected one"),
+        ("proxy: {upstream_ca: .}", "found no file `.` for `proxy.upstream_ca`, expected one"),
+        ("proxy: {redact: {pi: true}}", "`redact` has an unknown field `pi`, expected `pii`"),
+        ("redact: {patterns: [{id: a, regex: '('}]}", "unclosed group"),
+        ("redact: 3", "for `proxy.redact`, expected a mapping"),
+        ("tools: {search: {ur: x}}", "found key `ur`, expected a key of `tools.search`"),
+        ("tools: [search]", "found a list for `tools`, expected a mapping"),
+        ("tools: {search: 'http://a'}", "found `http://a` for `tools.search`, expected a mapping"),
+    ],
+)
+def test_what_is_refused(refused, text, said):
+    (found,) = refused(text)
+    assert said in found
+
+
+def test_names_that_no_file_can_have(tmp_path):
+    assert not is_file(tmp_path / "a\0b")
+    assert not is_file(tmp_path / ("x" * 300))
