@@ -1,9 +1,12 @@
-"""The built-in engine: mutants by seed, exact in number and each different, without model and network."""
+"""The built-in engine: mutants by seed, exact in number and each different, without model and network.
+
+Sharing out among types, and making up for what one of them cannot give, is the same for both engines.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from faultwire import _core
 from faultwire.dice import Dice
@@ -13,7 +16,7 @@ from faultwire.mutations._registry import find
 from faultwire.mutations.custom import Custom
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from faultwire.mutations._api import Draft, Mutation
 
@@ -27,6 +30,15 @@ class Mutated:
 
     mutants: tuple[Mutant, ...]
     notes: tuple[str, ...] = ()
+
+
+class Maker(Protocol):
+    """Makes mutants of one type, one after another; `note` says what it could not do."""
+
+    note: str
+
+    def take(self, count: int, seen: set[str]) -> list[Mutant]:
+        """Up to `count` mutants that are not in `seen`, to which they are added."""
 
 
 def mutate(
@@ -44,27 +56,41 @@ def mutate(
     and `notes` says so. `weights` overrides the default weight of the types that it names. Raises
     ConfigError for unknown or no types, and for templates that are none.
     """
+    return mutate_by(
+        prompt, types, count, seed=seed, weights=weights, templates=templates, maker=lambda _: None
+    )
+
+
+def mutate_by(
+    prompt: str,
+    types: Sequence[str],
+    count: int,
+    *,
+    seed: int,
+    maker: Callable[[Mutation], Maker | None],
+    weights: Mapping[str, float] | None = None,
+    templates: Mapping[str, str] | None = None,
+) -> Mutated:
+    """`mutate`, with the types for which `maker` gives one made by it. Raises what makers raise besides."""
     names = list(dict.fromkeys(types))
     if not names:
         raise ConfigError("found no type of mutation, expected at least one", code="config.empty")
-    makers = [
-        _Maker(prompt, Custom(templates) if name == Custom.name else find(name)(), seed, weights or {})
-        for name in names
-    ]
+    mutations = [Custom(templates) if name == Custom.name else find(name)() for name in names]
+    makers: list[Maker] = [maker(m) or _BuiltIn(prompt, m, seed, weights or {}) for m in mutations]
     made: list[list[Mutant]] = [[] for _ in makers]
     seen = {prompt}
-    for at, maker in enumerate(makers):
+    for at, one in enumerate(makers):
         share = count // len(makers) + (at < count % len(makers))
-        made[at] += maker.take(share, seen)
+        made[at] += one.take(share, seen)
     _make_up(makers, made, count, seen)
-    notes = [maker.note for maker in makers if maker.note]
+    notes = [one.note for one in makers if one.note]
     mutants = tuple(mutant for of_type in made for mutant in of_type)
     if len(mutants) < count:
         notes.append(f"{len(mutants)} of {count} mutants could be made")
     return Mutated(mutants, tuple(notes))
 
 
-def _make_up(makers: list[_Maker], made: list[list[Mutant]], count: int, seen: set[str]) -> None:
+def _make_up(makers: list[Maker], made: list[list[Mutant]], count: int, seen: set[str]) -> None:
     """One more of each type in turn, until there are enough or nobody has more."""
     while missing := count - sum(map(len, made)):
         gained = 0
@@ -77,8 +103,8 @@ def _make_up(makers: list[_Maker], made: list[list[Mutant]], count: int, seen: s
             return
 
 
-class _Maker:
-    """Makes mutants of one type, one after another, and remembers where it is."""
+class _BuiltIn:
+    """Makes mutants of one type by the dice."""
 
     def __init__(self, prompt: str, mutation: Mutation, seed: int, weights: Mapping[str, float]) -> None:
         self._prompt = prompt
