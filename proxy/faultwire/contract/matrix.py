@@ -15,6 +15,7 @@ from faultwire.contract.whole import prepared, settled
 from faultwire.errors import ConfigError
 from faultwire.events import Verdict
 from faultwire.faults._api import ResultFault
+from faultwire.replay.incident_seen import unmet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,11 +56,26 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A golden prompt with the invariants that hold for it alone."""
+    """A golden prompt with the invariants that hold for it alone.
+
+    `turns` are the user's turns of a conversation where there are several; `text` is then the last one.
+    A `probe` is judged by its own invariants only. A mutant has the type that made it as its `origin`,
+    the id of the prompt it was made from in `golden`, and its `weight` in a robustness score.
+    """
 
     id: str
     text: str
     invariants: tuple[Invariant, ...] = ()
+    turns: tuple[str, ...] = ()
+    probe: bool = False
+    weight: float = 1.0
+    origin: str | None = None
+    golden: str = ""
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """What the agent is asked, turn by turn."""
+        return self.turns or (self.text,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +85,20 @@ class Invocation:
     scenario: Scenario
     prompt: Prompt
     repeat: int = 1
+    phase: str = ""
+    """The part of a run that it belongs to, where the run has several."""
 
     @property
     def id(self) -> str:
-        """For example `calm/p1/r1`."""
-        return f"{self.scenario.name}/{self.prompt.id}/r{self.repeat}"
+        """For example `calm/p1/r1`, or `contract/calm/p1/r1` in a phase."""
+        phase = f"{self.phase}/" if self.phase else ""
+        return f"{phase}{slug(self.scenario.name)}/{slug(self.prompt.id)}/r{self.repeat}"
+
+
+def slug(name: str) -> str:
+    """A name with `-` for every character that a session's name does not hold: a scenario may be called
+    anything."""
+    return "".join(c if c.isascii() and (c.isalnum() or c in "._-#@:+") else "-" for c in name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +157,8 @@ def judge(invariants: Sequence[Invariant], played: Iterable[tuple[Invocation, Hi
     cells: list[Cell] = []
     over_all: set[str] = set()
     for invocation, history in prepared(played):
-        for invariant in (*invariants, *invocation.prompt.invariants):
+        shared = () if invocation.prompt.probe else invariants
+        for invariant in (*shared, *invocation.prompt.invariants):
             if not applies(invariant.when, invocation.scenario.profile):
                 continue
             verdict = _trusted(invariant, invocation.scenario.profile, history)
@@ -154,7 +180,7 @@ def distinct(
             raise ConfigError(f"found no {what} in the contract, expected at least one", code="config.empty")
         _once(what, names)
     for prompt in prompts:
-        labels = [i.label for i in (*invariants, *prompt.invariants)]
+        labels = [i.label for i in (*(() if prompt.probe else invariants), *prompt.invariants)]
         if not labels:
             raise ConfigError(
                 f"found no invariant for the prompt `{prompt.id}`, expected at least one", code="config.empty"
@@ -217,7 +243,7 @@ def _trusted(invariant: Invariant, profile: Profile, history: History) -> Verdic
     """The check's verdict, or unknown where the session is void or the scenario did not happen."""
     if history.voids:
         return Verdict("unknown", f"void: {'; '.join(history.voids)}")
-    missing = _untriggered(invariant.when, profile, history)
+    missing = unmet(profile, history) or _untriggered(invariant.when, profile, history)
     if missing is None:
         return invariant.verdict(history)
     said = invariant.verdict(history)

@@ -18,11 +18,12 @@ def prepared(played: Iterable[tuple[Invocation, History]]) -> list[tuple[Invocat
     """The histories with their prompt, and with the answer that the agent gave to the same prompt in a
     scenario without faults: of the same repeat, else of the first that ended well. The calm answer of a
     void or failed invocation is none; and a calm invocation is held against another repeat, if there is
-    one, and not against itself."""
+    one, and not against itself. A mutant is held against the calm answer to the prompt it was made from."""
     pairs = list(played)
     calm: dict[str, dict[int, str]] = {}
     for invocation, history in pairs:
-        if not invocation.scenario.profile.entries and (answer := _answer(history)) is not None:
+        calm_one = not invocation.scenario.profile.entries and not invocation.prompt.golden
+        if calm_one and (answer := _answer(history)) is not None:
             calm.setdefault(invocation.prompt.id, {}).setdefault(invocation.repeat, answer)
     return [
         (
@@ -57,7 +58,7 @@ def _answer(history: History) -> str | None:
 
 
 def _baseline(invocation: Invocation, calm: dict[str, dict[int, str]]) -> str | None:
-    known = calm.get(invocation.prompt.id, {})
-    if not invocation.scenario.profile.entries:
+    known = calm.get(invocation.prompt.golden or invocation.prompt.id, {})
+    if not invocation.prompt.golden and not invocation.scenario.profile.entries:
         known = {repeat: answer for repeat, answer in known.items() if repeat != invocation.repeat}
     return known.get(invocation.repeat, next(iter(known.values()), None))

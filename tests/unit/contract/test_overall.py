@@ -1,0 +1,111 @@
+"""Scores over invocations, by hand: Flakestorm's weights and what unknown verdicts do to them."""
+
+from __future__ import annotations
+
+import pytest
+
+from faultwire.contract.matrix import Cell, Invocation, Matrix, Prompt, Scenario
+from faultwire.contract.overall import (
+    is_broken,
+    is_mutant,
+    outcomes,
+    overall,
+    phase_score,
+    robustness,
+    weighted,
+)
+from faultwire.events import Verdict
+from faultwire.profile.load import inline, merge
+from faultwire.profile.model import Profile
+
+CALM = Scenario("calm", Profile(name="calm"))
+CHAOS = Scenario("chaos", merge([inline("status: {code: 503}")]))
+SCORING = {"mutation": 0.20, "chaos": 0.35, "contract": 0.35, "replay": 0.10}
+
+
+def cell(prompt: Prompt, verdict: str, invariant: str = "i", scenario: Scenario = CALM) -> Cell:
+    return Cell(invariant, "medium", Invocation(scenario, prompt), Verdict(verdict, ""))  # type: ignore[arg-type]
+
+
+def mutant(name: str, weight: float) -> Prompt:
+    return Prompt(name, "?", weight=weight, origin="noise", golden="p1")
+
+
+def test_robustness_is_the_weighted_share_of_mutants_that_came_through() -> None:
+    matrix = Matrix(
+        (
+            cell(Prompt("p1", "?"), "fail"),  # the golden prompt is a baseline, not a mutant
+            cell(mutant("m1", 1.5), "pass"),
+            cell(mutant("m2", 0.8), "fail"),
+            cell(mutant("m3", 1.0), "pass"),
+        )
+    )
+    found = robustness(matrix, is_mutant)
+    assert found.value == pytest.approx(2.5 / 3.3)
+    assert (found.rate.passed, found.rate.total, found.unknown) == (2, 3, 0)
+
+
+def test_one_failed_cell_fails_an_invocation_and_an_unknown_one_leaves_it_unknown() -> None:
+    first, second, third = (mutant(name, 1.0) for name in ("m1", "m2", "m3"))
+    matrix = Matrix(
+        (
+            cell(first, "pass", "a"),
+            cell(first, "unknown", "b"),
+            cell(second, "unknown", "a"),
+            cell(second, "fail", "b"),
+            cell(third, "pass", "a"),
+        )
+    )
+    assert list(outcomes(matrix).values()) == ["unknown", "fail", "pass"]
+    found = robustness(matrix, is_mutant)
+    assert (found.value, found.unknown) == (0.5, 1)
+
+
+def test_chaos_counts_what_was_broken_only() -> None:
+    prompt = Prompt("p1", "?")
+    matrix = Matrix((cell(prompt, "pass"), cell(prompt, "fail", scenario=CHAOS)))
+    assert robustness(matrix, is_broken).value == 0.0
+    assert robustness(matrix, is_mutant).value is None
+
+
+def test_nothing_judged_is_no_score() -> None:
+    assert weighted([(1.0, "unknown")]).value is None
+    assert weighted([]).value is None
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ({"mutation": 0.8, "chaos": 0.6, "contract": 0.5, "replay": 1.0}, 0.16 + 0.21 + 0.175 + 0.10),
+        ({"mutation": 0.8, "contract": 0.5}, (0.16 + 0.175) / 0.55),
+        ({"contract": 0.5833}, 0.5833),
+        ({"contract": 0.5, "replay": None}, 0.5),
+        ({"replay": None}, None),
+        ({}, None),
+    ],
+)
+def test_overall_is_the_weighted_mean_of_what_ran(scores: dict, expected: float | None) -> None:
+    assert overall(scores, SCORING) == (None if expected is None else pytest.approx(expected))
+
+
+def test_without_any_weight_phases_count_alike_and_not_as_perfect() -> None:
+    assert overall({"mutation": 0.0, "chaos": 0.5}, dict.fromkeys(SCORING, 0.0)) == 0.25
+
+
+@pytest.mark.parametrize(
+    ("phase", "number"), [("mutation", 0.6), ("chaos", 0.0), ("replay", 0.5), ("contract", 0.5), ("", 0.5)]
+)
+def test_each_phase_has_its_own_number(phase: str, number: float) -> None:
+    matrix = Matrix(
+        (
+            cell(mutant("m1", 1.5), "pass"),
+            cell(mutant("m2", 1.0), "fail"),
+            cell(Prompt("p1", "?"), "pass"),
+            cell(Prompt("p1", "?"), "fail", scenario=CHAOS),
+        )
+    )
+    assert phase_score(phase, matrix).value == pytest.approx(number)
+
+
+def test_a_phase_without_a_verdict_has_no_number() -> None:
+    assert phase_score("contract", Matrix((cell(Prompt("p1", "?"), "unknown"),))).value is None
