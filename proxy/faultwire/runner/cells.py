@@ -13,16 +13,21 @@ if TYPE_CHECKING:
 
 
 def planned(
-    scenarios: Sequence[Scenario], prompts: Sequence[Prompt], *, repeat: int = 1
+    scenarios: Sequence[Scenario],
+    prompts: Sequence[Prompt],
+    *,
+    repeat: int = 1,
+    first: int = 1,
+    phase: str = "",
 ) -> tuple[Invocation, ...]:
-    """Invocations in the order in which they are started.
+    """Invocations in the order in which they are started, repeats numbered from `first`.
 
     Their ids name sessions and depend on nothing else, so that the dice fall the same whatever
     runs beside them.
     """
     return tuple(
-        Invocation(scenario, prompt, number)
+        Invocation(scenario, prompt, number, phase)
         for scenario in scenarios
         for prompt in prompts
-        for number in range(1, repeat + 1)
+        for number in range(first, first + repeat)
     )

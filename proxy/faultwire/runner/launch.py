@@ -17,37 +17,39 @@ from typing import TYPE_CHECKING, Any
 from faultwire.capture.base_url import plan
 from faultwire.capture.bundle import write_trust
 from faultwire.capture.env import child_environment
+from faultwire.capture.tracing import traced
+from faultwire.connecting import divide
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.mitm.client import Engine
 from faultwire.mitm.settings import EngineSettings, SessionSettings
 from faultwire.profile.load import dump
 from faultwire.runner.folder import STATE, RunFolder, private_dir
+from faultwire.runner.hosts import allowed
+from faultwire.runner.sharing import Turnstile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from faultwire.capture.base_url import Plan
     from faultwire.capture.bundle import TrustFiles
+    from faultwire.capture.freeze import Frozen
     from faultwire.events import History
     from faultwire.mitm.client import SessionHandle, SessionSummary
     from faultwire.profile.model import Profile
     from faultwire.replay.settings import ReplaySettings
     from faultwire.tape.policy import FailurePolicy, RecordPolicy
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
-"""The names of this machine: allowing `localhost` allows them all."""
-
-
 @dataclass(frozen=True, slots=True)
 class LaunchSettings:
-    """What to start. `tape` None records into the run's folder; `implicit` is the session (name,
-    profile, seed) of traffic that names none; `reverse` are routes (name to base URL) that the user
-    declared, and `base_urls` sends agents to us by base URL in place of a proxy; `about` goes into
-    `run.json`."""
+    """What to start. `tape` None records into the run's folder, as `tape_name` where there are several;
+    `implicit` is the session (name, profile, seed) of traffic that names none; `reverse` are routes (name
+    to base URL) that the user declared, and `base_urls` sends agents to us by base URL in place of a
+    proxy; `about` goes into `run.json`."""
 
     command: str
     listen: str = "127.0.0.1:0"
     tape: Path | None = None
+    tape_name: str | None = None
     mock: bool = False
     script: Path | None = None
     allow_hosts: tuple[str, ...] = ()
@@ -59,6 +61,8 @@ class LaunchSettings:
     on_tape_failure: FailurePolicy = "fail"
     redact: Mapping[str, Any] = field(default_factory=dict)
     replay: ReplaySettings | None = None
+    masks: tuple[str, ...] = ()
+    frozen: Frozen | None = None
     base: Path = STATE
     about: Mapping[str, Any] = field(default_factory=dict)
 
@@ -86,6 +90,8 @@ class Run:
         self.base_urls = base_urls
         self._handles: dict[str, SessionHandle] = {}
         self._lock = threading.Lock()
+        self._shared = ""
+        self._turnstile = Turnstile()
 
     @property
     def proxy_url(self) -> str:
@@ -94,10 +100,32 @@ class Run:
         return f"http://{host}:{self.engine.port}"
 
     def open_session(self, name: str, profile: Profile, seed: int) -> Mapping[str, str]:
-        """Open a session; the environment that sends a process's traffic through it."""
-        handle = self.engine.open_session(name, dump(profile), seed)
+        """Open a session; the environment that sends a process's traffic through it.
+
+        Once a process is shared (`share`), the session is one of those that share it; one whose faults act
+        on connections waits until it is alone.
+        """
+        if self._shared:
+            self._turnstile.enter(name, alone=not divide(profile).idle)
+        try:
+            handle = self.engine.open_session(name, dump(profile), seed, via=self._shared)
+        except BaseException:
+            self._turnstile.leave(name)
+            raise
         with self._lock:
             self._handles[name] = handle
+        return traced(self._environment_of(handle), handle.trace)
+
+    def share(self, name: str, *, unnamed: bool = False) -> Mapping[str, str]:
+        """Let all sessions that are opened from now on share one process; the environment to start it in.
+
+        With `unnamed`, we do not start it: what comes to the proxy without a user is of it.
+        """
+        handle = self.engine.share(name, unnamed=unnamed)
+        self._shared = name
+        return self.environment() if unnamed and not self.base_urls else self._environment_of(handle)
+
+    def _environment_of(self, handle: SessionHandle) -> dict[str, str]:
         return self.environment(handle.proxy_url, java_port=handle.port, token=handle.token)
 
     def environment(
@@ -126,7 +154,10 @@ class Run:
 
     def close_session(self, name: str) -> SessionSummary:
         """End a session once all of it is on disk."""
-        summary = self.engine.close_session(name)
+        try:
+            summary = self.engine.close_session(name)
+        finally:
+            self._turnstile.leave(name)
         with self._lock:
             self._handles.pop(name, None)
         return summary
@@ -147,8 +178,9 @@ class Run:
 
 
 @contextmanager
-def start_run(settings: LaunchSettings) -> Iterator[Run]:
-    """Start folder, mock and engine; stop them at the end, however it comes.
+def start_run(settings: LaunchSettings, folder: RunFolder | None = None) -> Iterator[Run]:
+    """Start folder, mock and engine; stop them at the end, however it comes. With the `folder` of an
+    earlier part of the same run, it goes on there.
 
     An error or Ctrl-C inside is written into `run.json`; a regular end is for the caller to write.
 
@@ -158,13 +190,17 @@ def start_run(settings: LaunchSettings) -> Iterator[Run]:
         FaultwireError: something of ours failed.
     """
     tape = None if settings.tape is None else fresh_tape(settings.tape, settings.base)
-    folder = RunFolder.create(settings.command, base=settings.base, status="running", **settings.about)
+    going_on = folder is not None
+    if folder is None:
+        folder = RunFolder.create(settings.command, base=settings.base, status="running", **settings.about)
+    named = folder.path / settings.tape_name if settings.tape_name else folder.tape
     with ExitStack() as stack:
         try:
-            run = _start(settings, folder, tape or folder.tape, stack)
+            run = _start(settings, folder, tape or named, stack)
         except UsageError:
             stack.close()
-            shutil.rmtree(folder.path)
+            if not going_on:
+                shutil.rmtree(folder.path)
             raise
         except FaultwireError as error:
             folder.end("void", error=error.code)
@@ -192,20 +228,22 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
     if settings.implicit is not None:
         name, profile, seed = settings.implicit
         implicit = SessionSettings(name=name, profile=dump(profile), seed=seed)
-    ca_dir = settings.base / "ca"
+    # A clock that stands still in the past needs certificates that were valid then.
+    ca_dir = settings.base / ("ca" if settings.frozen is None else "ca-frozen")
     routed = plan(os.environ, settings.reverse, providers=settings.base_urls, mock=settings.mock)
     engine = stack.enter_context(
         Engine.start(
             EngineSettings(
                 run_dir=folder.path.absolute(),
                 ca_dir=ca_dir.absolute(),
+                covers=settings.frozen.instant if settings.frozen else None,
                 listen=settings.listen,
                 tape=tape.absolute(),
                 record_policy=settings.record_policy,
                 on_tape_failure=settings.on_tape_failure,
                 redact=dict(settings.redact),
                 replay=settings.replay,
-                tape_settings=_said_of(settings.replay),
+                tape_settings=_said_of(settings),
                 upstream_ca=_existing(settings.upstream_ca, "--upstream-ca"),
                 routes=routes,
                 reverse=dict(routed.routes),
@@ -218,11 +256,14 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
     return Run(folder, tape, engine, trust, routes, routed, base_urls=settings.base_urls)
 
 
-def _said_of(replay: ReplaySettings | None) -> dict[str, Any]:
-    """What a new tape says of the one that answered, and of what counted for nothing."""
-    if replay is None:
-        return {}
-    return {"made_by": "replay", "made_of": [{"tape": replay.tape.name}], "masks": list(replay.masks)}
+def _said_of(settings: LaunchSettings) -> dict[str, Any]:
+    """What a new tape says of the one that answered, and of what counts for nothing when it is replayed."""
+    from faultwire.replay.reader import said_of
+
+    frozen = {"frozen": settings.frozen.said()} if settings.frozen else {}
+    if settings.replay is not None:
+        return {**said_of(settings.replay), **frozen}
+    return {**({"masks": list(settings.masks)} if settings.masks else {}), **frozen}
 
 
 def _start_mock(settings: LaunchSettings, folder: RunFolder, stack: ExitStack) -> dict[str, str]:
@@ -232,26 +273,6 @@ def _start_mock(settings: LaunchSettings, folder: RunFolder, stack: ExitStack) -
         Mock.start(script=_existing(settings.script, "--script"), log=folder.path / "mock.log")
     )
     return dict(mock.routes)
-
-
-def allowed(hosts: tuple[str, ...]) -> tuple[str, ...]:
-    """The hosts to allow, with every name of this machine where one is named."""
-    wanted: list[str] = []
-    for host in hosts:
-        name, port = _split(host)
-        names = LOOPBACK if name in LOOPBACK else (name,)
-        wanted += [f"{each}:{port}" if port else each for each in names]
-    return tuple(dict.fromkeys(wanted))
-
-
-def _split(host: str) -> tuple[str, str]:
-    if host.startswith("["):
-        name, _, rest = host[1:].partition("]")
-        return name.lower(), rest.removeprefix(":")
-    if host.count(":") == 1:
-        name, _, port = host.partition(":")
-        return name.lower(), port
-    return host.lower(), ""
 
 
 def fresh_tape(wanted: Path, base: Path) -> Path:

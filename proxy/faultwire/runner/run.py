@@ -12,12 +12,15 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from faultwire.errors import CaptureError, FaultwireError, TapeError
-from faultwire.events import AgentResult, History
+from faultwire.agents._api import Asked
+from faultwire.errors import AgentError, CaptureError, FaultwireError, TapeError
+from faultwire.events import History
+from faultwire.replay.incident_seen import notes_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from faultwire.agents._api import Agent
     from faultwire.contract.matrix import Invocation
     from faultwire.profile.model import Profile
 
@@ -25,16 +28,6 @@ USAGE = 2
 """The exit code of errors that the user can mend; they end a run."""
 REASONS, NAMED = 3, 3
 """How many reasons of void invocations, and invocations of each, a summary names."""
-
-
-class Agent(Protocol):
-    """What a run asks of an agent."""
-
-    def invoke(self, prompt: str, env: Mapping[str, str]) -> AgentResult:
-        """Run it once. Raises AgentError where it does not start."""
-
-    def stop(self) -> None:
-        """End every running invocation."""
 
 
 class Closed(Protocol):
@@ -70,6 +63,11 @@ class Played:
     history: History
 
 
+def plainly(invocation: Invocation) -> Asked:
+    """What an invocation asks where nothing is changed on the way: its prompt, turn by turn."""
+    return Asked(invocation.prompt.asked, invocation.id)
+
+
 def play(
     plan: Sequence[Invocation],
     agent: Agent,
@@ -77,22 +75,31 @@ def play(
     *,
     seed: int,
     concurrency: int = 1,
+    retries: int = 0,
     progress: Callable[[Played], None] = lambda _: None,
+    ask: Callable[[Invocation], Asked] = plainly,
 ) -> tuple[Played, ...]:
     """Play every invocation; results in the order of the plan, whatever ended first.
 
-    Where our own part fails, an invocation is void and its history says why. Raises AgentError where
-    the agent does not start and CaptureError where no invocation at all sent anything through the
-    proxy. Nothing is started after the first error.
+    Where our own part fails, or the agent cannot be made to forget, an invocation is void and its
+    history says why; it is played up to `retries` times more until it is not. An agent that can only
+    be asked one thing after another is. Raises AgentError where the agent does not start and
+    CaptureError where no invocation at all sent anything through the proxy. Nothing is started after
+    the first error.
     """
     done: dict[str, Played] = {}
     waiting = list(reversed(plan))
-    with ThreadPoolExecutor(max(1, concurrency), thread_name_prefix="invocation") as pool:
+    concurrency = max(1, concurrency) if agent.concurrent else 1
+
+    def run(invocation: Invocation) -> Played:
+        return _tried(invocation, ask(invocation), agent, stage, seed, retries)
+
+    with ThreadPoolExecutor(concurrency, thread_name_prefix="invocation") as pool:
         running: set[Future[Played]] = set()
         try:
             while waiting or running:
-                while waiting and len(running) < max(1, concurrency):
-                    running.add(pool.submit(_invocation, waiting.pop(), agent, stage, seed))
+                while waiting and len(running) < concurrency:
+                    running.add(pool.submit(run, waiting.pop()))
                 ended, running = wait(running, return_when=FIRST_COMPLETED)
                 for future in ended:
                     played = future.result()
@@ -132,21 +139,51 @@ def _named(ids: Sequence[str]) -> str:
     return f"`{'`, `'.join(ids[:NAMED])}`{more}"
 
 
-def _invocation(invocation: Invocation, agent: Agent, stage: Stage, seed: int) -> Played:
-    name = invocation.id
+def _tried(
+    invocation: Invocation, asked: Asked, agent: Agent, stage: Stage, seed: int, retries: int
+) -> Played:
+    """Play an invocation until it is not void, each time in a session of its own."""
+    played = _invocation(invocation, asked, agent, stage, seed, invocation.id)
+    for again in range(2, retries + 2):
+        if not played.history.voids:
+            break
+        played = _invocation(invocation, asked, agent, stage, seed, f"{invocation.id}~{again}")
+    return played
+
+
+def _invocation(
+    invocation: Invocation, asked: Asked, agent: Agent, stage: Stage, seed: int, name: str
+) -> Played:
     try:
         env = stage.open_session(name, invocation.scenario.profile, seed)
     except FaultwireError as error:
         return Played(invocation, History(name, (), voids=(_ours(error),)))
+    result = None
+    why: tuple[str, ...] = ()
     try:
-        result = agent.invoke(invocation.prompt.text, env)
+        why = _reset(agent, env)
+        if not why:
+            result = agent.invoke(replace(asked, session=name), env)
     finally:
         voids, notes = _closed(stage, name)
     try:
         history = stage.history(name)
     except TapeError as error:
         history, voids = History(name, ()), voids or (_ours(error),)
-    return Played(invocation, replace(history, agent=result, voids=voids, notes=notes))
+    remarks = notes_on(invocation.scenario.profile, history)
+    history = replace(history, agent=result, voids=(*why, *voids), notes=notes, remarks=remarks)
+    return Played(invocation, history)
+
+
+def _reset(agent: Agent, env: Mapping[str, str]) -> tuple[str, ...]:
+    """Make the agent forget; why nothing can be learned where that fails."""
+    if not agent.resets:
+        return ()
+    try:
+        agent.reset(env)
+    except AgentError as error:
+        return (error.message,)
+    return ()
 
 
 def _closed(stage: Stage, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

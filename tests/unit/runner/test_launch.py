@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from faultwire.errors import UsageError
-from faultwire.runner.launch import LaunchSettings, allowed, fresh_tape, start_run
+from faultwire.runner.hosts import allowed
+from faultwire.runner.launch import LaunchSettings, fresh_tape, start_run
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from faultwire.contract.matrix import Prompt, Scenario
+from faultwire.agents._api import Asked
+from faultwire.contract.matrix import Invocation, Prompt, Scenario
 from faultwire.errors import AgentError, CaptureError, FaultwireError, TapeIncomplete, UsageError
 from faultwire.events import AgentResult, History, Recorded, Request
 from faultwire.profile.model import Profile
+from faultwire.replay.incident import Session, ToolResponse
+from faultwire.replay.incident_profile import profile_of
 from faultwire.runner.cells import planned
 from faultwire.runner.run import play, void
 
@@ -31,6 +34,12 @@ class World:
     refused: bool = False
     fails: str | None = None
     gate: threading.Barrier | None = None
+    resets: bool = False
+    unforgetting: list = field(default_factory=list)
+    """Whether each reset fails, the last one first."""
+    concurrent: bool = True
+    label: str = "an agent in memory"
+    network: bool = False
     calls: list = field(default_factory=list)
     stopped: bool = False
     lost: bool = False
@@ -75,12 +84,17 @@ class World:
             ),
         )
 
-    def invoke(self, prompt, env):
+    def reset(self, env):
+        self.calls.append(("reset", env["SESSION"]))
+        if self.unforgetting and self.unforgetting.pop():
+            raise AgentError("the agent answered 500 when it was to forget, expected 2xx")
+
+    def invoke(self, asked, env):
         if self.gate is not None:
             self.gate.wait(timeout=10)
         if env["SESSION"] == self.fails:
             raise AgentError("the agent `x` did not start: No such file or directory")
-        return AgentResult(f"{prompt} in {env['SESSION']} of {env['PROFILE']} with {env['SEED']}", 0, 0.1)
+        return AgentResult(f"{asked.text} in {env['SESSION']} of {env['PROFILE']} with {env['SEED']}", 0, 0.1)
 
     def stop(self):
         self.stopped = True
@@ -147,9 +161,9 @@ def test_without_an_engine_the_rest_is_void_and_no_agent_is_started():
     class Counted(World):
         invoked = 0
 
-        def invoke(self, prompt, env):
+        def invoke(self, asked, env):
             type(self).invoked += 1
-            return super().invoke(prompt, env)
+            return super().invoke(asked, env)
 
     world = Counted(lost_at="calm/p1/r3")
     played = play(plan("calm", repeat=9), world, world, seed=1)
@@ -164,9 +178,9 @@ def test_without_an_engine_the_rest_is_void_and_no_agent_is_started():
 
 def test_an_engine_that_is_lost_during_an_invocation_voids_it():
     class Dying(World):
-        def invoke(self, prompt, env):
+        def invoke(self, asked, env):
             self.lost = True
-            return super().invoke(prompt, env)
+            return super().invoke(asked, env)
 
     world = Dying()
     (played,) = play(plan("calm"), world, world, seed=1)
@@ -193,6 +207,15 @@ def test_notes_on_traffic_that_became_no_exchange_are_kept():
     assert played.history.notes == ("2 requests were refused: no proxy user",)
 
 
+def test_remarks_on_recorded_answers_are_no_notes_on_traffic():
+    told = Session("inc", ("hi",), tool_responses=(ToolResponse(tool="price"),))
+    world = World()
+    call = Invocation(Scenario("inc", profile_of(told, {})), Prompt("inc", "hi"))
+    (played,) = play([call], world, world, seed=1)
+    assert played.history.notes == ()
+    assert played.history.remarks == ("1 of 1 recorded answer of `price` never asked for",)
+
+
 def test_an_agent_that_never_reached_the_proxy_voids_the_run_and_says_what_to_set():
     world = World(exchanges=0)
     with pytest.raises(CaptureError) as error:
@@ -204,3 +227,45 @@ def test_an_agent_that_never_reached_the_proxy_voids_the_run_and_says_what_to_se
 
 def test_an_empty_plan_plays_nothing():
     assert play((), World(), World(), seed=1) == ()
+
+
+def test_an_agent_that_takes_one_thing_at_a_time_gets_one_at_a_time():
+    world = World(concurrent=False)
+    play(plan("calm", repeat=5), world, world, seed=1, concurrency=4)
+    assert [op for op, _ in world.calls] == ["open", "close"] * 5
+
+
+def test_an_agent_forgets_before_each_invocation():
+    world = World(resets=True)
+    play(plan("calm", repeat=2), world, world, seed=1)
+    assert [op for op, _ in world.calls] == ["open", "reset", "close"] * 2
+
+
+def test_what_cannot_be_made_to_forget_is_not_asked_and_void():
+    world = World(resets=True, unforgetting=[False, True])
+    first, second = play(plan("calm", repeat=2), world, world, seed=1)
+    assert first.history.agent is None
+    assert first.history.voids == ("the agent answered 500 when it was to forget, expected 2xx",)
+    assert second.history.agent is not None
+    assert not second.history.voids
+
+
+def test_what_is_void_is_played_again_in_a_session_of_its_own():
+    world = World(resets=True, unforgetting=[False, True])
+    (played,) = play(plan("calm"), world, world, seed=1, retries=2)
+    assert not played.history.voids
+    assert played.history.agent.answer.startswith("hi in calm/p1/r1~2 of calm")
+    assert [name for op, name in world.calls if op == "open"] == ["calm/p1/r1", "calm/p1/r1~2"]
+
+
+def test_no_more_often_than_asked():
+    world = World(resets=True, unforgetting=[True] * 9)
+    (played,) = play(plan("calm"), world, world, seed=1, retries=2)
+    assert played.history.voids
+    assert [op for op, _ in world.calls].count("open") == 3
+
+
+def test_what_is_asked_can_be_changed_on_the_way():
+    world = World()
+    (played,) = play(plan("calm"), world, world, seed=1, ask=lambda i: Asked(("one", "two"), i.id))
+    assert played.history.agent.answer.startswith("two in calm/p1/r1")

@@ -1,0 +1,1 @@
+"""A whole run from a configuration: its phases played, scored, and written up."""

@@ -1,0 +1,111 @@
+"""The reports of a run as data: one document for each phase, and one over all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from faultwire.contract.overall import PHASES
+from faultwire.report.document import Subject, document
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from faultwire.config.model import Config
+    from faultwire.runner.conduct import Outcome
+    from faultwire.runner.scored import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is known of a run beside its phases; durations in seconds. `baseline` are the documents of an
+    earlier run by phase, `trend` what is known of the runs before this one."""
+
+    id: str
+    command: str
+    agent: str
+    config: Config
+    started_at: str
+    duration_s: float
+    ledger: str
+    tapes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    baseline: Mapping[str, dict[str, Any]] | None = None
+    trend: tuple[Mapping[str, Any], ...] = ()
+
+
+def _subject(
+    told: Told,
+    redact: Callable[[str], str],
+    phase: str = "",
+    planned: int | None = None,
+    notes: tuple[str, ...] = (),
+) -> Subject:
+    return Subject(
+        id=told.id,
+        command=told.command,
+        agent=redact(told.agent),
+        seed=told.config.seed,
+        concurrency=told.config.advanced.concurrency,
+        started_at=told.started_at,
+        duration_s=round(told.duration_s, 3),
+        ledger=told.ledger,
+        tapes=told.tapes,
+        notes=told.notes,
+        phase=phase,
+        config=told.config.digest,
+        planned=planned,
+        warnings=tuple(redact(warning) for warning in (*told.warnings, *notes)),
+    )
+
+
+def phase_document(outcome: Outcome, told: Told, redact: Callable[[str], str]) -> dict[str, Any]:
+    """The report of one phase."""
+    phase = outcome.phase
+    planned = len(outcome.played) + 1 if outcome.partial else len(outcome.played)
+    mutating = phase.name == "mutation"
+    notes = () if mutating else phase.notes
+    return document(
+        _subject(told, redact, phase.name, max(planned, len(phase.plan)), notes),
+        phase.scenarios,
+        phase.prompts,
+        phase.checks,
+        outcome.matrix,
+        [(one.invocation, one.history) for one in outcome.played],
+        redact=redact,
+        repeat=told.config.advanced.repeat,
+        before=(told.baseline or {}).get(phase.name),
+        trend=told.trend,
+        notes_on_mutations=phase.notes if mutating else (),
+    )
+
+
+def summary_document(
+    scores: Summary,
+    told: Told,
+    redact: Callable[[str], str],
+    missing: Mapping[str, str],
+    minimum: float | None,
+) -> dict[str, Any]:
+    """All phases at a glance, with why others did not run."""
+    from faultwire.report import summary
+
+    weights = told.config.scoring.model_dump()
+    played = {phase.name: phase for phase in scores.phases}
+    phases = []
+    for name in PHASES:
+        if name in played:
+            one = played[name]
+            phases.append(summary.Phase(name, one.score, weights[name], one.gate, one.cells, f"{name}.html"))
+        elif name in missing:
+            empty = {"pass": 0, "fail": 0, "unknown": 0}
+            phases.append(summary.Phase(name, None, weights[name], "unknown", empty, None, missing[name]))
+    return summary.summary_document(
+        _subject(told, redact),
+        phases,
+        overall=scores.score,
+        gate=scores.gate,
+        minimum=minimum,
+        trend=told.trend,
+    )

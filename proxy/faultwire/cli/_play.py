@@ -1,0 +1,203 @@
+"""Play a configuration's phases, show what came of them, and say by the exit code what it means."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from faultwire.cli.output import colour, say, show, show_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from faultwire.campaign.whole import Part, Result
+    from faultwire.cli._play_options import Play
+    from faultwire.config.model import Config
+    from faultwire.report.faces import Face
+    from faultwire.runner.phases import Mutator
+
+WIDTH = 110
+"""Columns where stdout is no terminal: a report that is read later should not be folded."""
+
+
+def play(
+    command: str,
+    options: Play,
+    parts: Callable[[Config], tuple[Sequence[Part], Mapping[str, str]]],
+    *,
+    check_memory: bool = False,
+    live: bool = True,
+    shown: Callable[[Result], None] | None = None,
+) -> None:
+    """Load, play what `parts` makes of the configuration (and why others are missing), show, and exit.
+
+    `live` may redraw a progress line; `shown` prints the result in place of the report. Raises
+    FaultwireError; exits 1 and 130 by itself.
+    """
+    from faultwire.campaign.whole import Wanted, perform
+    from faultwire.report import progress
+    from faultwire.runner.gate import Rule, gate
+
+    config = options.load()
+    until = options.sequential()
+    target = _target(options) or _wanted(config)
+    baseline = _baseline(options.baseline)
+    made, missing = parts(config)
+    for warning in config.warnings:
+        say(f"warning: {warning}")
+    for note in (note for part in made for phase in part.phases for note in phase.notes):
+        say(f"note: {note}")
+    wanted = Wanted(
+        command,
+        until=until,
+        check_memory=check_memory,
+        baseline=baseline,
+        missing=missing,
+        minimum=options.min_score,
+    )
+    total = sum(len(phase.plan) for part in made for phase in part.phases)
+    if options.quiet:
+        result = perform(config, made, wanted, lambda _phase, _played: None)
+    else:
+        with progress.progress(total, sys.stderr, live=live and colour(sys.stderr)) as meter:
+            result = perform(
+                config,
+                made,
+                wanted,
+                lambda _phase, played: meter.played(played.invocation, played.history),
+            )
+    for warning in result.warnings[len(config.warnings) :]:
+        say(f"warning: {warning}")
+    _copy(result, target)
+    (shown or (lambda done: _show(done, options)))(result)
+    if result.void is not None:
+        raise result.void
+    verdict = gate(result.scores, Rule(options.min_score, options.allow_unknown))
+    if not options.quiet:
+        for reason in verdict.reasons:
+            say(reason)
+    sys.exit(verdict.code)
+
+
+def mutator(config: Config) -> Mutator:
+    """What makes mutants as the configuration says."""
+    from faultwire.mutations.make import CACHE, mutants
+    from faultwire.runner.folder import STATE
+
+    return lambda text: mutants(
+        text,
+        config.mutations,
+        seed=config.seed,
+        model=config.model,
+        cache=STATE / CACHE,
+        fixed=config.advanced.seed is not None,
+    )
+
+
+def _target(options: Play) -> tuple[Path, Face] | None:
+    """Where the report is to go besides, tried before anything is started. Raises UsageError."""
+    from faultwire.errors import UsageError
+    from faultwire.report import faces
+
+    wanted = options.output
+    if wanted is None:
+        return None
+    if str(wanted) in (*faces.NAMES, "terminal") and not wanted.exists():
+        raise UsageError(
+            f"found the format `{wanted}` for --output, expected a folder or a file",
+            code="usage.output",
+            hint=f"--output report.{wanted}, or --format json for stdout",
+        )
+    return faces.target(wanted)
+
+
+def _wanted(config: Config) -> tuple[Path, Face] | None:
+    """Where the configuration wants the report besides. Raises UsageError where it cannot be written."""
+    from faultwire.report import faces
+
+    output = config.output
+    if output.path is None or output.format == "terminal":
+        return None
+    return faces.target(output.path, output.format)
+
+
+def _baseline(name: str | None) -> dict[str, dict[str, Any]] | None:
+    """The documents of an earlier run, by phase."""
+    from faultwire.contract.overall import PHASES
+    from faultwire.report.load import load
+    from faultwire.runner.earlier import run_folder
+
+    if name is None:
+        return None
+    path = Path(name)
+    if path.is_file():
+        found = [load(path)]
+    else:
+        folder = run_folder(name)
+        several = [folder / f"{phase}.json" for phase in PHASES]
+        files = [file for file in several if file.is_file()] or [folder / "report.json"]
+        found = [load(file) for file in files]
+    return {str(document["run"].get("phase") or "contract"): document for document in found}
+
+
+def _copy(result: Result, target: tuple[Path, Face] | None) -> None:
+    """Write the report where the user wants it, too."""
+    from faultwire.errors import UsageError
+    from faultwire.report import faces
+
+    if target is None:
+        return
+    path, face = target
+    try:
+        if result.overall is None:
+            path.write_text(faces.render(next(iter(result.documents.values())), face), encoding="utf-8")
+            return
+        # The page of a run of several phases leads to theirs, which therefore stand beside it.
+        path.write_text((result.folder / faces.NAMES[face]).read_text(encoding="utf-8"), encoding="utf-8")
+        for phase in result.documents:
+            name = f"{phase}{Path(faces.NAMES[face]).suffix}"
+            path.with_name(name).write_text(
+                (result.folder / name).read_text(encoding="utf-8"), encoding="utf-8"
+            )
+    except OSError as error:
+        raise UsageError(f"cannot write `{path}`: {error.strerror}", code="usage.output") from error
+
+
+def _show(result: Result, options: Play) -> None:
+    several = result.overall is not None
+    if options.format_ == "json":
+        show_json(result.overall or next(iter(result.documents.values())))
+        return
+    if options.quiet:
+        score = result.scores.score
+        show("none" if score is None else f"{score:.4f}")
+        return
+    _print(result)
+    show()
+    for phase in result.scores.phases:
+        if phase.name != "contract" and not several and phase.score is not None:
+            show(f"{phase.name} score: {phase.score:.4f}")
+    show(f"report: {options.output or result.report}")
+    show(f"tape:   {result.tape}")
+
+
+def _print(result: Result) -> None:
+    from rich.console import Console
+
+    from faultwire.report import terminal
+
+    screen = colour()
+    plain = not (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
+    if plain and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    console = Console(
+        width=None if screen else WIDTH, highlight=False, markup=False, emoji=False, force_terminal=screen
+    )
+    if result.overall is not None:
+        from faultwire.report import summary
+
+        console.print(summary.terminal(result.overall, plain=plain))
+    else:
+        console.print(terminal.render(next(iter(result.documents.values())), plain=plain))

@@ -1,0 +1,75 @@
+"""`faultwire ci`: every configured phase once, and one number for the gate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from faultwire.cli._play_options import Play, play_options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from faultwire.campaign.whole import Part
+    from faultwire.config.model import Config
+
+NOT_SET = {
+    "mutation": "there are no `invariants` to judge mutants by",
+    "chaos": "there is no `chaos` section",
+    "contract": "there is no `contract` section",
+    "replay": "there are no `replays`",
+}
+"""Why a phase is not played."""
+
+
+@click.command("ci", short_help="Play every configured phase once: one score for the gate.")
+@play_options
+def ci(**options: Any) -> None:
+    """Play every phase that the configuration sets up, each once: mutations, chaos, contract, replays.
+
+    The overall score is the weighted mean of the phases that ran (`scoring`), 0 to 1. With --min-score
+    it and the score of each phase must reach that, and no critical invariant may fail; without, every
+    verdict must be a pass.
+    """
+    from faultwire.cli._play import play
+
+    def parts(config: Config) -> tuple[tuple[Part, ...], dict[str, str]]:
+        from faultwire.errors import ConfigError
+
+        found = tuple(made(config))
+        names = {phase.name for part in found for phase in part.phases}
+        if not found:
+            raise ConfigError(
+                f"found nothing to play in `{config.path}`: {'; '.join(NOT_SET.values())}",
+                code="config.empty",
+            )
+        return found, {name: why for name, why in NOT_SET.items() if name not in names}
+
+    play("ci", Play(**options), parts, check_memory=True)
+
+
+def made(config: Config) -> Iterator[Part]:
+    """What is played: all phases on one engine, and sessions whose model calls a tape answers on others."""
+    from faultwire.campaign.whole import Part
+    from faultwire.cli._play import mutator
+    from faultwire.runner import incidents, phases
+
+    first = []
+    if phases.judged_by(config):
+        first.append(phases.mutation(config, mutator(config)))
+        under = phases.chaos_scenarios(config, ())
+        if under:
+            first.append(phases.chaos(config, under))
+    if config.contract is not None:
+        first.append(phases.contract(config))
+    tapes = []
+    for tape, sessions in incidents.by_tape(incidents.sessions_of(config)):
+        phase = incidents.phase(config, sessions)
+        if tape is None:
+            first.append(phase)
+        else:
+            tapes.append(Part((phase,), incidents.replay_settings(tape)))
+    if first:
+        yield Part(tuple(first))
+    yield from tapes

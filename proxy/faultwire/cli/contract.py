@@ -1,0 +1,90 @@
+"""`faultwire contract`: does the agent keep its rules when the world breaks?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from faultwire.cli._play_options import DEFAULT, Play, play_options
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from faultwire.campaign.whole import Part, Result
+    from faultwire.config.model import Config
+
+
+@click.group("contract", short_help="Judge the agent by its contract, in every scenario.")
+def contract() -> None:
+    """Judge the agent by its contract: invariants × scenarios × prompts."""
+
+
+@contract.command("run")
+@play_options
+def run(**options: Any) -> None:
+    """Play every scenario with every prompt, and judge each invariant.
+
+    Exits 0 where every verdict is a pass, 1 where one fails or is unknown (--allow-unknown), 3 where
+    nothing was learned. --min-score lets the resilience score decide, as a share of 1; a failed
+    critical invariant fails the contract whatever the score.
+    """
+    from faultwire.cli._play import play
+
+    play("contract", Play(**options), _parts, check_memory=True)
+
+
+@contract.command("score")
+@play_options
+def score(**options: Any) -> None:
+    """Play the contract and print only its resilience score, 0 to 100."""
+    from faultwire.cli._play import play
+    from faultwire.cli.output import show
+
+    def shown(result: Result) -> None:
+        value = result.scores.phases[0].score
+        show("none" if value is None else f"{value * 100:.2f}")
+
+    play("contract", Play(**{**options, "quiet": True}), _parts, shown=shown)
+
+
+@contract.command("validate")
+@click.option(
+    "-c",
+    "--config",
+    type=click.Path(path_type=Path),
+    default=DEFAULT,
+    show_default=True,
+    help="The configuration.",
+)
+def validate(config: Path) -> None:
+    """Check the contract without starting anything, and say what would be played."""
+    from faultwire.cli.output import say, show
+    from faultwire.config.load import load
+    from faultwire.contract.matrix import applies
+    from faultwire.runner.phases import contract as phase_of
+
+    found = load(config)
+    for warning in found.warnings:
+        say(f"warning: {warning}")
+    phase = phase_of(found)
+    cells = sum(
+        applies(check.when, invocation.scenario.profile)
+        for invocation in phase.plan
+        for check in (
+            *(() if invocation.prompt.probe else phase.invariants),
+            *invocation.prompt.invariants,
+        )
+    )
+    show(
+        f"{config}: {len(phase.checks)} invariants, {len(phase.scenarios)} scenarios, "
+        f"{len(phase.prompts)} prompts: {len(phase.plan)} invocations, {cells} cells"
+    )
+
+
+def _parts(config: Config) -> tuple[Sequence[Part], Mapping[str, str]]:
+    from faultwire.campaign.whole import Part
+    from faultwire.runner.phases import contract as phase_of
+
+    return (Part((phase_of(config),)),), {}

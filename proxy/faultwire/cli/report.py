@@ -1,0 +1,93 @@
+"""`faultwire report RUN`: the report of an earlier run, in any of its faces."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from faultwire.cli.output import colour, show
+
+if TYPE_CHECKING:
+    Shown = Literal["terminal", "html", "json", "junit", "md"]
+
+WIDTH = 110
+
+
+@click.command("report", short_help="Show the report of an earlier run, or write it in another form.")
+@click.argument("run", metavar="RUN")
+@click.option(
+    "--phase",
+    type=click.Choice(["mutation", "chaos", "contract", "replay"]),
+    help="Which report of a run that has several.",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["terminal", "html", "json", "junit", "md"]),
+    default="terminal",
+    show_default=True,
+    help="How to print it on stdout.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Write it here in place: a folder, or a name in .html, .json, .xml or .md.",
+)
+def report(run: str, phase: str | None, format_: Shown, output: Path | None) -> None:
+    """Show the report of RUN: an id, the beginning of one, `last`, a run's folder, or a report.json."""
+    from faultwire.report import faces
+
+    document = read(run, phase)
+    if output is not None:
+        path, face = faces.target(output, None if format_ == "terminal" else format_)
+        path.write_text(faces.render(document, face), encoding="utf-8")
+        show(str(path))
+    elif format_ == "terminal":
+        _print(document)
+    else:
+        show(faces.render(document, format_))
+
+
+def read(run: str, phase: str | None) -> dict[str, Any]:
+    """The document of a run. Raises UsageError."""
+    from faultwire.contract.overall import PHASES
+    from faultwire.errors import UsageError
+    from faultwire.report.load import load
+    from faultwire.runner.earlier import run_folder
+
+    if Path(run).is_file():
+        return load(Path(run))
+    folder = run_folder(run)
+    there = [name for name in PHASES if (folder / f"{name}.json").is_file()]
+    if phase is not None and there and phase not in there:
+        raise UsageError(
+            f"found no phase `{phase}` in `{folder.name}`, expected one of `{'`, `'.join(there)}`",
+            code="usage.no_phase",
+        )
+    if there and phase is None:
+        raise UsageError(
+            f"found {len(there)} reports in `{folder.name}`, expected a choice",
+            code="usage.phase",
+            hint=f"--phase {there[0]}; its page over all is `{folder / 'report.html'}`",
+        )
+    return load(folder / (f"{phase}.json" if there else "report.json"))
+
+
+def _print(document: dict[str, Any]) -> None:
+    from rich.console import Console
+
+    from faultwire.report.terminal import render
+
+    screen = colour()
+    plain = not (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
+    if plain and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    console = Console(
+        width=None if screen else WIDTH, highlight=False, markup=False, emoji=False, force_terminal=screen
+    )
+    console.print(render(document, plain=plain))

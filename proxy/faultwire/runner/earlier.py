@@ -1,0 +1,126 @@
+"""Earlier runs: what their `run.json` says, and the reports in their folders. All of it is input from a
+file, so nothing is trusted to have its shape."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from faultwire.errors import UsageError, did_you_mean
+from faultwire.runner.folder import STATE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MOST = 64 * 1024
+"""Bytes of a `run.json` that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """One run that was. `score` is 0 to 1; `scores` by phase. What the file does not say is None."""
+
+    id: str
+    path: Path
+    command: str
+    status: str
+    started_at: str
+    seed: int | None = None
+    score: float | None = None
+    gate: str | None = None
+    config: str | None = None
+    config_digest: str | None = None
+    scores: tuple[tuple[str, float], ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs, and for the trend in a report."""
+        return {
+            "id": self.id,
+            "command": self.command,
+            "status": self.status,
+            "started_at": self.started_at,
+            "seed": self.seed,
+            "score": self.score,
+            "gate": self.gate,
+            "config": self.config,
+            "scores": dict(self.scores),
+        }
+
+
+def runs(base: Path = STATE) -> list[Earlier]:
+    """Every run whose `run.json` can be read, the oldest first."""
+    folder = base / "runs"
+    if not folder.is_dir():
+        return []
+    return sorted(_found(folder), key=lambda run: (run.started_at, run.id))
+
+
+def trend(base: Path, command: str, config: Path, before: str) -> tuple[dict[str, Any], ...]:
+    """The finished runs of the same command on the same file that came before one; scores 0 to 100."""
+    return tuple(
+        run.as_json() | {"score": None if run.score is None else round(run.score * 100, 2)}
+        for run in runs(base)
+        if run.status == "finished"
+        and run.command == command
+        and run.config == str(config)
+        and run.id != before
+    )
+
+
+def run_folder(name: str, base: Path = STATE) -> Path:
+    """The folder of a run, by its id, by the beginning of one, `last`, or by path. Raises UsageError."""
+    path = Path(name)
+    if path.is_dir() and (path / "run.json").is_file():
+        return path
+    known = [run.id for run in runs(base)]
+    found = known[-1:] if name == "last" else [one for one in known if one == name or one.startswith(name)]
+    if len(found) == 1:
+        return base / "runs" / found[0]
+    many = f"{len(found)} runs begin with it" if found else f"expected one below `{base / 'runs'}`"
+    raise UsageError(
+        f"found no single run `{name}`, {many}",
+        code="usage.no_run",
+        hint=did_you_mean(name, known) or "`faultwire runs list` names them",
+    )
+
+
+def _found(folder: Path) -> Iterator[Earlier]:
+    for path in folder.iterdir():
+        try:
+            with (path / "run.json").open("rb") as file:
+                about = json.loads(file.read(MOST))
+        except (OSError, ValueError, RecursionError):
+            continue  # a folder without a readable `run.json` is no run of ours
+        if isinstance(about, dict):
+            yield _read(path, about)
+
+
+def _read(path: Path, about: dict[str, Any]) -> Earlier:
+    def text(key: str) -> str | None:
+        value = about.get(key)
+        return value if isinstance(value, str) else None
+
+    seed, scores = about.get("seed"), about.get("scores")
+    return Earlier(
+        id=path.name,
+        path=path,
+        command=text("command") or "?",
+        status=text("status") or "?",
+        started_at=text("started_at") or "",
+        seed=seed if isinstance(seed, int) else None,
+        score=_share(about.get("score")),
+        gate=text("gate"),
+        config=text("config"),
+        config_digest=text("config_digest"),
+        scores=tuple(
+            (str(name), value)
+            for name, each in (scores.items() if isinstance(scores, dict) else ())
+            if (value := _share(each)) is not None
+        ),
+    )
+
+
+def _share(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -1,0 +1,104 @@
+"""The number of each phase, and of all together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from faultwire.contract.overall import (
+    PHASES,
+    Robustness,
+    is_broken,
+    is_mutant,
+    outcomes,
+    overall,
+    robustness,
+    weighted,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from faultwire.contract.score import Rate
+    from faultwire.runner.conduct import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A phase's `score`, 0 to 1 and None where no verdict was reached, the `rate` of invocations behind
+    it, and counts of its cells. `decisions` only where runs were repeated until they decided."""
+
+    name: str
+    score: float | None
+    rate: Rate
+    gate: Literal["pass", "fail", "unknown"]
+    passed: int
+    failed: int
+    unknown: int
+    critical_failed: int
+    decisions: tuple[str, ...] = ()
+    partial: bool = False
+
+    @property
+    def cells(self) -> dict[str, int]:
+        """Cells by verdict."""
+        return {"pass": self.passed, "fail": self.failed, "unknown": self.unknown}
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All phases that were played. `score` is their weighted mean, 0 to 1."""
+
+    phases: tuple[Scored, ...]
+    score: float | None
+    gate: Literal["pass", "fail", "unknown"]
+
+    @property
+    def partial(self) -> bool:
+        """Was a phase interrupted?"""
+        return any(phase.partial for phase in self.phases)
+
+
+def scored(outcome: Outcome) -> Scored:
+    """A phase's number: of a contract its resilience score, of mutations and chaos the weighted share of
+    invocations that came through, of incident sessions the share that passed."""
+    said = outcome.matrix.score()
+    number = _number(outcome)
+    return Scored(
+        outcome.phase.name,
+        number.value,
+        number.rate,
+        said.gate,
+        said.passed,
+        said.failed,
+        said.unknown,
+        said.critical_failed,
+        tuple(decision for _, decision in outcome.decisions),
+        outcome.partial,
+    )
+
+
+def _number(outcome: Outcome) -> Robustness:
+    matrix = outcome.matrix
+    match outcome.phase.name:
+        case "contract":
+            said = matrix.score()
+            return Robustness(None if said.value is None else said.value / 100, said.clean, said.unknown)
+        case "mutation":
+            return robustness(matrix, is_mutant)
+        case "chaos":
+            return robustness(matrix, is_broken)
+        case _:
+            return weighted((1.0, verdict) for verdict in outcomes(matrix).values())
+
+
+def summed(phases: Sequence[Scored], weights: Mapping[str, float]) -> Summary:
+    """The phases in their order, with the overall score."""
+    ordered = tuple(sorted(phases, key=lambda phase: PHASES.index(phase.name)))
+    gates = [phase.gate for phase in ordered]
+    gate: Literal["pass", "fail", "unknown"] = "pass"
+    if "fail" in gates:
+        gate = "fail"
+    elif "unknown" in gates or not gates:
+        gate = "unknown"
+    return Summary(ordered, overall({phase.name: phase.score for phase in ordered}, weights), gate)

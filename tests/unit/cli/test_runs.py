@@ -1,0 +1,75 @@
+"""`runs list`, `report` and `score` on folders of earlier runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from faultwire.cli import main
+
+
+@pytest.fixture
+def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / ".faultwire" / "runs"
+
+
+def kept(base: Path, name: str, **about: Any) -> Path:
+    folder = base / name
+    folder.mkdir(parents=True)
+    said = {"command": "run", "status": "finished", "started_at": name, "seed": 42, "score": 0.5} | about
+    (folder / "run.json").write_text(json.dumps(said))
+    return folder
+
+
+def faultwire(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def test_runs_are_listed_for_people_and_programs(base: Path) -> None:
+    kept(base, "r1", gate="pass")
+    kept(base, "r2", status="void", score=None, command="\x1b[31mevil")
+    said = faultwire("runs", "list")
+    assert said.exit_code == 0
+    assert said.stdout.splitlines()[1].split() == ["r1", "run", "finished", "42", "0.5000", "pass"]
+    assert "\x1b" not in said.stdout
+    assert [run["id"] for run in json.loads(faultwire("runs", "list", "--format", "json").stdout)] == [
+        "r1",
+        "r2",
+    ]
+    assert "r1" not in faultwire("runs", "list", "-n", "1").stdout
+    assert "r2" not in faultwire("runs", "list", "--command", "run").stdout
+
+
+def test_without_runs_that_is_said(base: Path) -> None:
+    assert faultwire("runs", "list").stdout == "no runs below .faultwire/runs\n"
+
+
+def test_the_score_of_a_run_that_finished(base: Path) -> None:
+    kept(base, "r1", score=0.97531)
+    kept(base, "r2", status="interrupted")
+    kept(base, "r3", score=None)
+    assert faultwire("score", "r1").stdout == "0.9753\n"
+    assert faultwire("score", "r3").stdout == "none\n"
+    said = faultwire("score", "r2")
+    assert said.exit_code == 2
+    assert "interrupted" in said.stderr
+
+
+def test_a_report_that_is_not_there_is_told(base: Path) -> None:
+    kept(base, "r1")
+    said = faultwire("report", "r1")
+    assert said.exit_code == 2
+    assert "Traceback" not in said.stderr
+
+
+def test_of_several_reports_one_is_to_be_chosen(base: Path) -> None:
+    folder = kept(base, "r1", command="ci")
+    (folder / "contract.json").write_text("{}")
+    (folder / "mutation.json").write_text("{}")
+    assert "found 2 reports" in faultwire("report", "r1").stderr
+    assert "no phase `chaos`" in faultwire("report", "r1", "--phase", "chaos").stderr
