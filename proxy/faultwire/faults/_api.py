@@ -125,6 +125,24 @@ class Fault(BaseModel):
         """A mutator that only takes notes, for a matching exchange on which this fault does not fire."""
         return None
 
+    @property
+    def required(self) -> bool:
+        """Does a scenario prove nothing where just this entry was never met, whatever the others did?"""
+        return False
+
+    def told(self) -> dict[str, Any]:
+        """The settings that are not as usual, as JSON, for the ledger and for reports."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
+
+class Due(NamedTuple):
+    """What one tool result meets: what it is replaced with, if it is, and how long it is held back.
+    `effect` says it in words where the usual ones do not do."""
+
+    rewrite: Rewrite | None
+    delay_s: float = 0.0
+    effect: str | None = None
+
 
 class ResultFault(Fault):
     """A fault on a tool's result: at the outermost site at which the tool is seen in the session.
@@ -153,6 +171,10 @@ class ResultFault(Fault):
     def delay_s(self, result: ToolResult, dice: FaultDice) -> float:
         """How long the request that brings this result, or calls the tool, is held back."""
         return 0.0
+
+    def due(self, result: ToolResult, dice: FaultDice, memory: Memory) -> Due:
+        """What a new result inside a request meets; `memory` is the entry's in this session."""
+        return Due(self.rewrite(result, dice), self.delay_s(result, dice))
 
     def inapplicable(self, exchange: Exchange) -> str | None:
         """At a tool's own exchange only where its result can be read."""

@@ -77,6 +77,7 @@ from faultwire.faults.stream.split_events import SplitEvents
 from faultwire.faults.stream.stall import Stall
 from faultwire.faults.stream.stream_error import StreamError
 from faultwire.faults.stream.websocket_close import WebsocketClose
+from faultwire.faults.tool.recorded_response import RecordedResponse
 from faultwire.faults.tool.tool_empty import ToolEmpty
 from faultwire.faults.tool.tool_error import ToolError
 from faultwire.faults.tool.tool_malformed import ToolMalformed
@@ -155,6 +156,7 @@ BUILTIN: tuple[type[Fault], ...] = (
     ToolStale,
     ToolSchemaDrift,
     ToolNoOp,
+    RecordedResponse,
     McpError,
     McpPoisonedDescription,
     McpListChanged,

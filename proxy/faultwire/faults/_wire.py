@@ -78,7 +78,7 @@ def no_texts(exchange: Exchange) -> str | None:
     """Why the texts of this request cannot be changed, or None."""
     if wire.is_signed(exchange.request):
         return wire.SIGNED
-    return cannot(exchange, "texts")
+    return wire.HEAVY if wire.is_heavy(exchange.request.body) else cannot(exchange, "texts")
 
 
 def failure_answer(exchange: Exchange, what: Failure, message: str | None = None) -> Response | None:
