@@ -108,7 +108,7 @@ impl Keyed {
             _ => self.reach * AHEAD,
         };
         let part = &text[from..(end + ahead).min(text.len())];
-        if self.back > 0 && regex.captures_len() == 1 {
+        if self.back > 0 && !self.inner {
             match regex.find(part).map(|found| from + found.start()) {
                 Some(first) if first <= start => {}
                 Some(first) => {
@@ -124,20 +124,23 @@ impl Keyed {
                 }
             }
         }
-        let span = match regex.captures_len() {
+        let whole = if self.inner || self.back == 0 {
+            regex.find(part)?
+        } else {
             // Looked for from further back, the first match may be another one right before the key.
-            1 => regex
+            regex
                 .find_iter(part)
-                .map(|found| (found.start(), found.end()))
-                .take_while(|found| from + found.0 <= start)
-                .find(|found| from + found.1 >= end)?,
+                .take_while(|found| from + found.start() <= start)
+                .find(|found| from + found.end() >= end)?
+        };
+        let span = match regex.captures_len() {
+            1 => whole.range(),
             _ => {
-                let groups = regex.captures(part)?;
-                let inner = groups.get(1).or_else(|| groups.get(0))?;
-                (inner.start(), inner.end())
+                let groups = regex.captures_at(part, whole.start())?;
+                groups.get(1).unwrap_or(whole).range()
             }
         };
-        let (left, right) = (from + span.0, from + span.1);
+        let (left, right) = (from + span.start, from + span.end);
         let value = &text[left..right];
         let bordered = self.inner || (opens(text, left) && closes(text, right));
         let covers = self.inner || (left <= start && right >= end) || regex.captures_len() > 1;

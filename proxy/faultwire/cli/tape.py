@@ -12,6 +12,8 @@ from faultwire.cli.tape_evidence import prove, salvage, seal, verify
 from faultwire.cli.tape_formats import export
 from faultwire.cli.tape_import import import_
 from faultwire.cli.tape_keep import merge, prune, split
+from faultwire.cli.tape_scan import scan
+from faultwire.cli.tape_tree import tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +26,7 @@ def tape() -> None:
     """List, show, verify, seal, export and import tapes."""
 
 
-for _command in (verify, seal, salvage, prove, export, import_, merge, split, prune, diff, learn):
+for _command in (verify, seal, salvage, prove, scan, export, import_, merge, split, prune, diff, learn, tree):
     tape.add_command(_command)
 
 

@@ -37,8 +37,15 @@ READERS = {
 @click.option(
     "--digest", metavar="HEX", help="The digest that a receipt gives for a tracefork tape, or its beginning."
 )
+@click.option(
+    "--hmac-key",
+    metavar="FILE",
+    help="A file with the key of the HMAC by which an ELS 1.0 server signed its seals.",
+)
 @format_option
-def import_(file: str, source: str | None, output: str, digest: str | None, format_: Format) -> None:
+def import_(
+    file: str, source: str | None, output: str, digest: str | None, hmac_key: str | None, format_: Format
+) -> None:
     """Make a tape out of FILE: a HAR, mitmproxy flows, a tracefork tape or a log of AgentOps Replay.
 
     Secrets in it are redacted like those that the proxy records. The tape is sealed, and never counts as
@@ -60,10 +67,13 @@ def import_(file: str, source: str | None, output: str, digest: str | None, form
     kind = source or format_of(path)
     if digest is not None and kind != "tracefork":
         raise UsageError("`--digest` is of a tracefork tape, found another format", code="usage.digest")
+    if hmac_key is not None and kind != "agentops":
+        raise UsageError("`--hmac-key` is of an AgentOps log, found another format", code="usage.hmac_key")
+    given = _key(Path(hmac_key)) if hmac_key is not None else digest
     target = _target(output, STATE)
     origin, signer = origin_and_signer(target)
     key = load_key(STATE / "keys" / "redaction.key")
-    done = store(_items(kind, path, digest), target, kind, origin, signer, key=key, about=about)
+    done = store(_items(kind, path, given), target, kind, origin, signer, key=key, about=about)
     if format_ == "json":
         show_json(_document(done))
     else:
@@ -81,11 +91,23 @@ def _target(output: str, state: Path) -> Path:
     return state / "tapes" / f"{output}{SUFFIX}"
 
 
-def _items(kind: str, path: Path, digest: str | None) -> Iterator[Item]:
+def _key(path: Path) -> bytes:
+    from faultwire.errors import UsageError
+
+    try:
+        key = path.read_bytes().rstrip(b"\r\n")
+    except OSError as error:
+        raise UsageError(f"cannot read `{path}`: {error.strerror}", code="usage.hmac_key") from error
+    if not key:
+        raise UsageError(f"found no key in `{path}`", code="usage.hmac_key")
+    return key
+
+
+def _items(kind: str, path: Path, given: str | bytes | None) -> Iterator[Item]:
     from importlib import import_module
 
     reader = import_module(READERS[kind])
-    items: Iterator[Item] = reader.read(path) if digest is None else reader.read(path, digest)
+    items: Iterator[Item] = reader.read(path) if given is None else reader.read(path, given)
     return items
 
 

@@ -99,7 +99,8 @@ def recorded(gathered: Gathered, blob: Fetch, numbers: Numbers | None = None) ->
         messages=tuple(_message(event, blob) for event in gathered.messages),
     )
     numbers = numbers or Numbering()
-    return StoredRecorded.of(found, numbers, numbers.take({name: said[name] for name in _NUMBERED}, request))
+    what = {name: said[name] for name in _NUMBERED}
+    return StoredRecorded.of(found, numbers, numbers.take(what, request, upstream))
 
 
 def forwarded(gathered: Gathered, blob: Fetch) -> Request | None:

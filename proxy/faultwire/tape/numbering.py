@@ -18,7 +18,7 @@ from faultwire.session import SessionState
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from faultwire.events import Request
+    from faultwire.events import Delivery, Request
     from faultwire.tape.records import Event
 
 
@@ -52,11 +52,14 @@ def known(said: Event, request: Request) -> Known:
 class Numbers(Protocol):
     """Who knows what exchanges were, by the place that `take` gave each."""
 
-    def take(self, said: Event, request: Request) -> int:
-        """One more exchange."""
+    def take(self, said: Event, request: Request, answer: Delivery | None) -> int:
+        """One more exchange, with what the server said."""
 
     def known(self, place: int) -> Known:
-        """What it was."""
+        """What it was taken for, by its request."""
+
+    def revoked(self, place: int) -> str | None:
+        """Why it was not that, or None."""
 
     def at(self, place: int) -> tuple[str, int]:
         """Its key, and how many calls with that key came before."""
@@ -68,20 +71,33 @@ class Numbering:
     def __init__(self) -> None:
         self._state = SessionState()
         self._told: list[tuple[Event, Request]] = []
+        self._answers: list[Delivery | None] = []
         self._known: dict[int, Known] = {}
+        self._revoked: dict[int, str | None] = {}
         self._found: list[tuple[str, int]] = []
 
-    def take(self, said: Event, request: Request) -> int:
+    def take(self, said: Event, request: Request, answer: Delivery | None = None) -> int:
         """The next exchange; its place."""
         self._told.append((said, request))
+        self._answers.append(answer)
         return len(self._told) - 1
 
     def known(self, place: int) -> Known:
-        """What it was."""
+        """What it was taken for."""
         found = self._known.get(place)
         if found is None:
             found = self._known[place] = known(*self._told[place])
         return found
+
+    def revoked(self, place: int) -> str | None:
+        """Why it was not that, or None."""
+        if place not in self._revoked:
+            taken, (_, request) = self.known(place), self._told[place]
+            protocol = wire.protocols().get(taken.protocol or "")
+            said = self._answers[place]
+            why = None if protocol is None else wire.revoked(protocol, taken.kind, request, said)
+            self._revoked[place] = why
+        return self._revoked[place]
 
     def at(self, place: int) -> tuple[str, int]:
         """Key and number; the requests before it are read as well."""
@@ -105,18 +121,27 @@ class Sought:
         self._find = find
         self._alone = Numbering()
 
-    def take(self, said: Event, request: Request) -> int:
+    def take(self, said: Event, request: Request, answer: Delivery | None = None) -> int:
         """That exchange."""
-        return self._alone.take(said, request)
+        return self._alone.take(said, request, answer)
 
     def known(self, place: int) -> Known:
-        """What it was."""
+        """What it was taken for."""
         return self._alone.known(place)
+
+    def revoked(self, place: int) -> str | None:
+        """Why it was not that, or None."""
+        return self._alone.revoked(place)
 
     def at(self, place: int) -> tuple[str, int]:
         """Key and number, from its whole session."""
         found = self._find()
         return self._alone.at(place) if found is None else (found.key, found.n)
+
+
+def revoked(recorded: Recorded) -> str | None:
+    """Why a recorded exchange is not what its request seemed to be, or None."""
+    return recorded.revoked if isinstance(recorded, StoredRecorded) else None
 
 
 class StoredRecorded(Recorded):
@@ -142,19 +167,24 @@ class StoredRecorded(Recorded):
         return made
 
     @property
+    def revoked(self) -> str | None:
+        """Why it is not what its request seemed to be, now that its answer is known; None where it is."""
+        return self._numbers.revoked(self._place)
+
+    @property
     def kind(self) -> Kind:
         """What it is about."""
-        return self._numbers.known(self._place).kind
+        return "other" if self.revoked else self._numbers.known(self._place).kind
 
     @property
     def protocol(self) -> str | None:
         """The protocol's word."""
-        return self._numbers.known(self._place).protocol
+        return None if self.revoked else self._numbers.known(self._place).protocol
 
     @property
     def provider(self) -> str | None:
         """The provider's word."""
-        return self._numbers.known(self._place).provider
+        return None if self.revoked else self._numbers.known(self._place).provider
 
     @property
     def tool(self) -> str | None:

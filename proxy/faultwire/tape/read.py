@@ -22,7 +22,7 @@ from faultwire.tape.chain import leaf
 from faultwire.tape.file import connect_reader
 from faultwire.tape.fold import Gathered
 from faultwire.tape.ledger import ledger_hash
-from faultwire.tape.numbering import Numbering, Sought
+from faultwire.tape.numbering import Numbering, Sought, revoked
 from faultwire.tape.records import fault_fired
 from faultwire.tape.stored import Remembered
 
@@ -150,9 +150,13 @@ class TapeReader:
 
     def history(self, session: str) -> History:
         """All traffic of one session, by number. Raises TapeIncomplete where it is not on the tape."""
-        if session not in self._names():
+        known = self._one("SELECT 1 FROM events WHERE session = ? LIMIT 1", (session,))
+        if not session or known is None:
             raise TapeIncomplete(f"tape `{self.path}` has no session `{session}`", code="tape.no_session")
-        return History(session, tuple(self.exchanges(session)))
+        exchanges = tuple(self.exchanges(session))
+        told = ((one.number, revoked(one)) for one in exchanges)
+        notes = tuple(f"exchange {number} is of kind `other`: {why}" for number, why in told if why)
+        return History(session, exchanges, notes=notes)
 
     def detail(self, session: str, number: int) -> Detail:
         """One exchange with everything known. Raises TapeIncomplete where it is not on the tape."""
@@ -169,6 +173,15 @@ class TapeReader:
         raise TapeIncomplete(
             f"session `{session}` on tape `{self.path}` has no exchange {number}", code="tape.no_exchange"
         )
+
+    def forwarded(self, session: str) -> dict[tuple[str, int], Request]:
+        """Requests of a session that went on otherwise than the agent sent them, by session and number."""
+        found: dict[tuple[str, int], Request] = {}
+        for gathered in self._gathered(session):
+            sent = self._understood(gathered, fold.forwarded, self._body)
+            if sent is not None and gathered.request is not None:
+                found[session, gathered.request["exchange"]] = sent
+        return found
 
     def ledger(self) -> Iterator[tuple[str, FaultFired]]:
         """Every ledger line with its session."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from faultwire import _core
 from faultwire.tape.redact_base64 import wrapped_base64
 from faultwire.tape.redact_edit import MARK, Edit, merged
+from faultwire.tape.redact_known import known_edits
 from faultwire.tape.redact_names import BODY_NAMES
 from faultwire.tape.redact_url import SUSPECT_URL, url_edits
 from faultwire.tape.redact_values import LONGEST, SUSPECT, values
@@ -71,7 +72,7 @@ class Unwrapped(NamedTuple):
 
 def suspects(text: str) -> bool:
     """May there be a secret in this text? Fast, and never wrong with no."""
-    return _SUSPECT.is_match(text)
+    return _SUSPECT.is_match(text) or bool(known_edits(text))
 
 
 def suspects_record(text: str) -> bool:
@@ -84,6 +85,7 @@ def edits(text: str, depth: int = 0) -> list[Edit]:
     found = [Edit(v.start, v.end, v.what, text[v.start : v.end], lead=v.lead) for v in values(text)]
     found += _members(text)
     found += url_edits(text)
+    found += known_edits(text)
     if depth < _DEPTH:
         found += _in_strings(text, depth)
         found += _in_percent(text, depth)

@@ -3,7 +3,10 @@
  *
  * disk_arm(folder, n, how, log): `how` is an errno, or 0 (nothing fails), -1 (killed before the call),
  * -2 (killed with half of a write done), -3 (killed after the call). A negative n makes every call
- * from the nth on fail. `log` is a file descriptor, or -1. */
+ * from the nth on fail. `log` is a file descriptor, or -1.
+ *
+ * Without any of that, a disk that hangs: below the folder that DISK_FOLDER names no sync returns while
+ * there is a file that DISK_GATE names. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -15,6 +18,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -47,11 +51,26 @@ void disk_arm(const char *place, long n, int what, int log) {
 
 long disk_calls(void) { return seen; }
 
+static const char *gate;
+
+__attribute__((constructor)) static void begun(void) {
+    const char *place = getenv("DISK_FOLDER");
+    gate = getenv("DISK_GATE");
+    if (place) {
+        strncpy(folder, place, sizeof folder - 1);
+        folder_size = strlen(folder);
+    }
+}
+
 static int below(const char *path) {
     return folder_size && path && strncmp(path, folder, folder_size) == 0;
 }
 
 static int ours(int fd) { return fd >= 0 && fd < FDS && watched[fd]; }
+
+static void hang(int fd) {
+    while (gate && ours(fd) && access(gate, F_OK) == 0) usleep(1000);
+}
 
 static void put(int op, int fd, int64_t offset, const void *a, size_t first, const void *b, size_t second) {
     if (log_fd < 0) return;
@@ -134,10 +153,12 @@ ssize_t pwrite64(int fd, const void *data, size_t size, off64_t where) {
 }
 int fsync(int fd) {
     REAL(fsync); int n;
+    hang(fd);
     CALL(ours(fd), n, real(fd), -1, put('S', fd, 0, "", 0, "", 0), (void)0)
 }
 int fdatasync(int fd) {
     REAL(fdatasync); int n;
+    hang(fd);
     CALL(ours(fd), n, real(fd), -1, put('S', fd, 0, "", 0, "", 0), (void)0)
 }
 int ftruncate(int fd, off_t size) {

@@ -39,9 +39,9 @@ def test_a_stream_is_released_event_by_event() -> None:
 
 def test_the_last_word_of_a_stream_is_kept_back() -> None:
     one, counts = body("text/event-stream")
-    one.add([(1, b'data: {"content": "key: "}\n\n')])
+    one.add([(1, b'data: {"content": "now "}\n\n')])
     one.add([(2, b'data: {"content": "sk-ant-api03-"}\n\n')])
-    assert one.release(final=False) == (b'data: {"content": "key: "}\n\n', [(28, 1)])
+    assert one.release(final=False) == (b'data: {"content": "now "}\n\n', [(27, 1)])
     one.add([(3, b'data: {"content": "AAAAAAAAAAAAAAAAAAAA bye "}\n\n')])
     out, chunks = one.release(final=False)
     assert PLACEHOLDER.search(out)
@@ -50,6 +50,19 @@ def test_the_last_word_of_a_stream_is_kept_back() -> None:
     assert [at_ns for _, at_ns in chunks] == [2, 3]
     assert sum(size for size, _ in chunks) == len(out)
     assert counts == {"anthropic_key": 1}
+
+
+def test_a_name_of_a_stream_is_kept_back_with_its_value() -> None:
+    one, counts = body("text/event-stream")
+    one.add([(1, b'data: {"content": "now DATADOG_API_KEY = "}\n\n')])
+    assert one.release(final=False) == (b"", [])
+    one.add([(2, b'data: {"content": "4f1c9be27a60d83e5b7c"}\n\n')])
+    assert b"DATADOG" not in one.release(final=False)[0]
+    one.add([(3, b'data: {"content": "19fa02d6e8b4 is it "}\n\n')])
+    out, _ = one.release(final=True)
+    assert PLACEHOLDER.search(out)
+    assert not re.search(b"4f1c9|19fa0", out)
+    assert list(counts) == ["secret.datadog-api-key"]
 
 
 def test_a_secret_in_pieces_over_the_elements_of_an_array() -> None:

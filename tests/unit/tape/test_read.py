@@ -143,6 +143,8 @@ def test_details(deck: Any) -> None:
     deck.read()
     with TapeReader.open(deck.path) as reader:
         detail = reader.detail("s", 1)
+        assert reader.forwarded("s") == {("s", 1): detail.forwarded}
+        assert reader.forwarded("other") == {}
     assert detail.forwarded is not None
     assert detail.forwarded.body == b'{"changed":1}'
     assert detail.redactions == {"header": 1}

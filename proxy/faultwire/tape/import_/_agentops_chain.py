@@ -7,6 +7,7 @@ computed both ways: one that fits only its own is told once, in a note, and coun
 from __future__ import annotations
 
 import hashlib
+import hmac
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,9 @@ _FIELDS = {
     "v0.6": (*_SIGNED, "payload", "event_hash", "schema_ver"),
     "ELS 1.0": (*_ALL, "seq", "timestamp", "prev_hash"),
 }
+_HMACS = ("hmac", "seal_hmac", "server_hmac")
+_OF_A_SERVER = ("ingestion_service_id", "seal_timestamp", "session_digest")
+"""What a seal says that a server of the first generation made."""
 _BOTH = frozenset(("SESSION_START", "SESSION_END", "TOOL_CALL", "TOOL_RESULT", "LOG_DROP", "CHAIN_SEAL"))
 _TOLD = frozenset(("CHAIN_BROKEN", "REDACTION", "FORENSIC_FREEZE"))
 _OLD = ("MODEL_REQUEST", "MODEL_RESPONSE", "AGENT_STATE_SNAPSHOT", "DECISION_TRACE", "ERROR", "ANNOTATION")
@@ -42,9 +46,9 @@ def generation(event: Json) -> str:
 
 
 class Chain:
-    """One session: takes its events in the order of the file."""
+    """One session: takes its events in the order of the file. `key` is the one of the seals' HMAC."""
 
-    def __init__(self, session: str, version: str) -> None:
+    def __init__(self, session: str, version: str, key: bytes | None = None) -> None:
         self.session = session
         self.version = version
         self.events = 0
@@ -56,6 +60,7 @@ class Chain:
         self._said = hashlib.sha256(session.encode("utf-8", "surrogatepass"))
         self._ended = self._sealed = self._started = False
         self._own_numbers = 0
+        self._key = key
 
     def number(self, event: Json) -> int | None:
         """The number that an event has."""
@@ -89,7 +94,9 @@ class Chain:
         if not self._started:
             yield Found("agentops_start_missing", f"{here} has no SESSION_START")
         if not self._ended:
-            yield Found("agentops_session_open", f"{here} never ended", note=True)
+            # Its second generation fails what has neither an end nor a seal, its first one does not.
+            note = self._old or self._sealed
+            yield Found("agentops_session_open", f"{here} never ended", note=note)
         if not self._sealed:
             yield Found("agentops_seal_missing", f"{here} has no seal", note=True)
         if self._own_numbers:
@@ -97,8 +104,8 @@ class Chain:
             yield Found("agentops_numbers_not_rfc8785", told, note=True)
 
     def sealed_by(self, seal: Json, before: int) -> Iterator[Found]:
-        """What a seal says of the `before` events before it: it needs no key to be made, so it proves
-        nothing, and may still contradict them."""
+        """What a seal says of the `before` events before it: without an HMAC it needs no key to be made, so
+        it proves nothing, and may still contradict them."""
         here = f"the seal of session `{self.session[:80]}`"
         self._sealed = True
         final = seal.get("final_event_hash", seal.get("final_hash"))
@@ -115,8 +122,20 @@ class Chain:
             said.update(self._prev.encode("utf-8", "surrogatepass"))
             if said.hexdigest() != digest:
                 yield Found("agentops_digest_mismatch", f"{here} has another digest than its events")
-        told = f"{here} is signed by no key that could be checked: anybody could have made it"
-        yield Found("agentops_seal_unverified", told, note=True)
+        yield from self._signed(seal, here)
+
+    def _signed(self, seal: Json, here: str) -> Iterator[Found]:
+        """Its HMAC, over the text of the last hash before it."""
+        said = next((seal[name] for name in _HMACS if isinstance(seal.get(name), str)), None)
+        if self._key is None or said is None:
+            why = "no key that could be checked" if said is None else "an HMAC, whose key was not given"
+            told = f"{here} is signed by {why}: anybody could have made it"
+            yield Found("agentops_seal_unverified", told, note=True)
+            return
+        text = str(self._prev).encode("utf-8", "surrogatepass")
+        right = hmac.new(self._key, text, hashlib.sha256).hexdigest()
+        if not hmac.compare_digest(right.encode(), said.lower().encode("utf-8", "surrogatepass")):
+            yield Found("agentops_hmac_mismatch", f"{here} has an HMAC that is not the key's")
 
     # ------------------------------------------------------------ rules
 
@@ -188,7 +207,13 @@ class Chain:
     def _contents(self, event: Json, payload: Json, here: str) -> Iterator[Found]:
         kind = event.get("event_type")
         if kind == "CHAIN_SEAL":
-            yield from self.sealed_by(payload, self.events)
+            missing = [f"`{name}`" for name in _OF_A_SERVER if name not in payload]
+            if self._old and missing and event.get("chain_authority") == "server":
+                yield Found(
+                    "agentops_seal_invalid", f"{here} is a server's seal without {', '.join(missing)}"
+                )
+            beside = {name: event[name] for name in _HMACS if name in event}
+            yield from self.sealed_by({**payload, **beside}, self.events)
         if kind == "LOG_DROP":
             names = ("dropped_count", "dropped_events", "count")
             count = next((payload[name] for name in names if name in payload), None)

@@ -27,8 +27,11 @@ _MAX_SESSIONS = 10_000
 Json = dict[str, Any]
 
 
-def read(path: Path) -> Iterator[Item]:
-    """The events of a log, with what is wrong with it. Raises TapeError where it is none."""
+def read(path: Path, key: bytes | None = None) -> Iterator[Item]:
+    """The events of a log, with what is wrong with it; `key` is the one of its seals' HMAC.
+
+    Raises TapeError where it is none.
+    """
     export = _export(path)
     lines = _listed(export["events"]) if export is not None else _lines(path)
     chains: dict[str, Chain] = {}
@@ -46,7 +49,7 @@ def read(path: Path) -> Iterator[Item]:
             yield Found("agentops_session_mismatch", told)
         if session not in chains and len(chains) >= _MAX_SESSIONS:
             raise TapeError(f"found more than {_MAX_SESSIONS} sessions", code="tape.import_size")
-        chain = chains.setdefault(session, Chain(session, generation(value)))
+        chain = chains.setdefault(session, Chain(session, generation(value), key))
         last = session
         yield from chain.take(value)
         source = f"agentops {chain.version}"

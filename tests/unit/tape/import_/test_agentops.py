@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -18,10 +20,10 @@ from faultwire.tape.import_._api import Event, Found, Item
 UNPROVEN = ["agentops_seal_unverified"]
 
 
-def told(tmp_path: Path, data: bytes) -> list[Item]:
+def told(tmp_path: Path, data: bytes, key: bytes | None = None) -> list[Item]:
     path = tmp_path / "log"
     path.write_bytes(data)
-    return list(agentops.read(path))
+    return list(agentops.read(path, key))
 
 
 def codes(items: list[Item], *, notes: bool = True) -> list[str]:
@@ -191,3 +193,38 @@ def test_a_line_that_is_too_long_is_skipped(tmp_path: Path) -> None:
     first, *rest = made.new_log(*made.NEW_EVENTS)
     data = made.lines([first]) + b'{"x":"' + b"y" * (agentops.MAX_LINE + 10) + b'"}\n' + made.lines(rest)
     assert codes(told(tmp_path, data), notes=False) == ["agentops_line_malformed"]
+
+
+@pytest.mark.parametrize("name", ["hmac", "seal_hmac", "server_hmac"])
+def test_an_hmac_is_judged_by_who_has_its_key(tmp_path: Path, name: str) -> None:
+    before = made.new_log(*made.NEW_EVENTS)
+    right = hmac.new(b"secret", before[-1]["event_hash"].encode(), hashlib.sha256).hexdigest()
+    log = made.new_log(*made.NEW_EVENTS, ("CHAIN_SEAL", {"event_count": len(before), name: right}))
+    assert codes(told(tmp_path, made.lines(log), b"secret")) == []
+    assert codes(told(tmp_path, made.lines(log), b"other")) == ["agentops_hmac_mismatch"]
+    assert codes(told(tmp_path, made.lines(log))) == UNPROVEN
+    bare = made.new_log(*made.NEW_EVENTS, ("CHAIN_SEAL", {"event_count": len(before)}))
+    assert codes(told(tmp_path, made.lines(bare), b"secret")) == UNPROVEN
+    beside = [*before, made.new_log(*made.NEW_EVENTS, ("CHAIN_SEAL", {}))[-1]]
+    beside[-1] |= {name: right}
+    beside[-1]["event_hash"] = digests({k: v for k, v in beside[-1].items() if k != "event_hash"})[0]
+    assert codes(told(tmp_path, made.lines(beside), b"secret")) == []
+
+
+def test_what_neither_ended_nor_was_sealed_fails_in_the_second_generation_only(tmp_path: Path) -> None:
+    for log, bad in (
+        (made.old_log(*made.OLD_EVENTS[:-1]), []),
+        (made.new_log(*made.NEW_EVENTS[:-1]), ["agentops_session_open"]),
+        (made.new_log(*made.NEW_EVENTS[:-1], ("CHAIN_SEAL", {})), []),
+    ):
+        items = told(tmp_path, made.lines(log))
+        assert "agentops_session_open" in codes(items)
+        assert codes(items, notes=False) == bad
+
+
+def test_a_servers_seal_says_whose_it_is(tmp_path: Path) -> None:
+    log = made.sealed_old(made.old_log(*made.OLD_EVENTS), event_count=6)
+    assert codes(told(tmp_path, made.lines(log)), notes=False) == []
+    for event in log:
+        event["chain_authority"] = "server"
+    assert codes(told(tmp_path, made.lines(log)), notes=False) == ["agentops_seal_invalid"]

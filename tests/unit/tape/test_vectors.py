@@ -1,0 +1,104 @@
+"""`tests/vectors/tapes.json`: tapes as lines, sound and tampered with, which our verifier, the second one
+(`docs/verify_tape.py`) and the core judge alike."""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import json
+import sqlite3
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from faultwire import _core
+from faultwire.tape.file import APPLICATION_ID
+from faultwire.tape.note import VerifierKey
+from faultwire.tape.verify import verify
+
+ROOT = Path(__file__).parents[3]
+SCHEMA = ROOT / "proxy" / "faultwire" / "tape" / "schema.sql"
+VECTORS: dict[str, Any] = json.loads((ROOT / "tests" / "vectors" / "tapes.json").read_text())
+ONLY_OURS = {"file_unsealed", "hash_mismatch", "row_mismatch", "blob_unreferenced"}
+"""What only a database has."""
+
+
+@pytest.fixture(scope="module")
+def second() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("verify_tape", ROOT / "docs" / "verify_tape.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def records(vector: dict[str, Any]) -> list[bytes]:
+    return [line.encode() for line in vector["lines"] if not line.startswith('{"blob":')]
+
+
+def as_tape(vector: dict[str, Any], path: Path) -> Path:
+    """The file that a writer would have made of these lines."""
+    with closing(sqlite3.connect(path)) as rows, rows:
+        rows.executescript(
+            f"{SCHEMA.read_text()}; PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version=1"
+        )
+        for record in records(vector):
+            event = json.loads(record)
+            row = (event["seq"], event.get("session", ""), record, _core.leaf_hash(record))
+            rows.execute("INSERT INTO events VALUES (?, ?, ?, ?)", row)
+        for line in vector["lines"]:
+            if line.startswith('{"blob":'):
+                data = base64.b64decode(json.loads(line)["data"])
+                rows.execute(
+                    "INSERT INTO blobs VALUES (?, ?, 0, ?)", (sha256(data).digest(), len(data), data)
+                )
+    return path
+
+
+@pytest.mark.parametrize("vector", VECTORS["tapes"], ids=lambda one: one["name"])
+def test_all_judge_alike(vector: dict[str, Any], second: ModuleType, tmp_path: Path) -> None:
+    lines = [f"{line}\n".encode() for line in vector["lines"]]
+    theirs = second.verify(lines, [second.parse_key(VECTORS["key"])])
+    assert sorted({found["code"] for found in theirs.findings}) == vector["codes"]
+    assert theirs.tree.root().hex() == vector["root"]
+    told = vector["lines"] if "changed places" not in vector["name"] else None
+    if told is not None:  # a table has its rows in their order, whatever order they came in
+        key = VerifierKey.parse(VECTORS["key"])
+        ours = verify(as_tape(vector, tmp_path / "t.tape"), (key,), demanded=True)
+        found = {finding.code for finding in ours.findings} - ONLY_OURS
+        assert found - {"sequence_gap"} == set(vector["codes"]) - {"sequence_gap"}
+        assert ours.root == vector["root"]
+
+
+@pytest.mark.parametrize("vector", VECTORS["tapes"], ids=lambda one: one["name"])
+def test_the_core_has_the_same_root_and_the_same_text(vector: dict[str, Any]) -> None:
+    leaves = [_core.leaf_hash(record) for record in records(vector)]
+    assert _core.merkle_root(leaves).hex() == vector["root"]
+    changed = [record for record in records(vector) if _core.jcs(record) != record]
+    assert bool(changed) == ("record_malformed" in vector["codes"])
+
+
+def test_every_kind_of_tampering_is_there() -> None:
+    names = {vector["name"] for vector in VECTORS["tapes"]}
+    assert len(names) >= 15
+    codes = {code for vector in VECTORS["tapes"] for code in vector["codes"]}
+    assert codes >= {
+        *("chain_broken", "seal_invalid", "seal_required", "seal_untrusted", "record_malformed"),
+        *("blob_missing", "sequence_gap", "session_open", "drop_present"),
+    }
+
+
+def test_a_tape_that_is_cut_after_any_row_is_noticed_by_both(second: ModuleType, tmp_path: Path) -> None:
+    whole = next(vector for vector in VECTORS["tapes"] if vector["name"] == "valid")
+    key, other = VerifierKey.parse(VECTORS["key"]), second.parse_key(VECTORS["key"])
+    for size in range(1, len(whole["lines"])):
+        cut = {"lines": whole["lines"][:size]}
+        ours = verify(as_tape(cut, tmp_path / f"{size}.tape"), (key,), demanded=True)
+        assert not ours.ok, size
+        theirs = second.verify([f"{line}\n".encode() for line in cut["lines"]], [other])
+        assert {found["code"] for found in theirs.findings} & {"seal_required", "blob_unreferenced"}, size
