@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tests.bench import command, crowd, memory, micro, recording, rounds, subjects, table
+from tests.bench import cells, command, crowd, memory, micro, recording, reports, rounds, subjects, table
 from tests.bench.rig import Rig
 from tests.bench.rounds import Measure, Row
 from tests.bench.subjects import Subject
@@ -27,7 +27,7 @@ MEASURES = (
     ),
     Measure("first1", "SSE, first event, 1 stream", "paced", 6, 1, reads="first", baseline="mitmdump+stream"),
 )
-NAMES = (*(m.name for m in MEASURES), "memory", "crowd", "help", "micro", "recording")
+NAMES = (*(m.name for m in MEASURES), "memory", "crowd", "help", "micro", "recording", "cells", "reports")
 STREAM = Path(__file__).with_name("stream_addon.py")
 ROUNDS = {False: 7, True: 5}
 EXCHANGES = {False: 20_000, True: 4_000}
@@ -54,6 +54,9 @@ def main() -> int:
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="faultwire-bench-") as folder:
         rows += traffic(Path(folder), wanted, quick=given.quick)
+        if "cells" in wanted:
+            say("cells: a runner, an engine and an agent")
+            rows += cells.run(Path(folder), quick=given.quick)
     if "help" in wanted:
         rows += command.run()
     if "micro" in wanted:
@@ -61,6 +64,9 @@ def main() -> int:
     if "recording" in wanted:
         say("recording: the tape by itself")
         rows += [tape_row(figure) for figure in recording.run()]
+    if "reports" in wanted:
+        say(reports.CELLS)
+        rows += reports.run()
     print(table.text(rows))
     if given.json:
         table.write(given.json, rows, {"quick": given.quick, "only": wanted})

@@ -20,6 +20,7 @@ from faultwire.mitm import answers, compat, flawed, flows
 from faultwire.mitm.approach import Approach
 from faultwire.mitm.compat import leaves, transports
 from faultwire.mitm.limits import MARK
+from faultwire.mitm.sharing import Shared
 from faultwire.mitm.stream import FaultLayer
 
 if TYPE_CHECKING:
@@ -132,14 +133,16 @@ class FaultwireAddon(Approach):
         """CONNECT: whose tunnel is it?"""
         user = flows.proxy_user(flow.request.headers)
         flows.without_proxy_headers(flow.request)
-        session = self.sessions.find(user, flow.client_conn.sockname[1])
-        if session is None:
+        whose = self.sessions.find(user, flow.client_conn.sockname[1])
+        if whose is None:
             self.turn_away(flow.request.host)
             refusal = answers.unknown_user()
             flow.response = flows.message_of(refusal.response(), flow.request.http_version)
             return
-        self._link(flow.client_conn).session = session
-        if not session.stages.idle:
+        self._link(flow.client_conn).belongs(whose)
+        # Of a shared user only the requests in the tunnel say whose they are.
+        session = whose.single if isinstance(whose, Shared) else whose
+        if session is not None and not session.stages.idle:
             self.open_door(session, flow)
 
     @fail_closed

@@ -67,6 +67,11 @@ def unknown_user() -> Refusal:
     )
 
 
+def astray(why: str) -> Refusal:
+    """A call of a process that serves several sessions, which belongs to none of them."""
+    return Refusal(403, "faultwire_session", why, headers=_NO_RETRY)
+
+
 def unknown_route(name: str, known: Iterable[str]) -> Refusal:
     """A call in base-URL mode that leads to nowhere that was declared."""
     return Refusal(

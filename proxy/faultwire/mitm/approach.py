@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.events import Request
 from faultwire.mitm import answers, flows
+from faultwire.mitm.compat import transports
 from faultwire.mitm.doors import Door
 from faultwire.mitm.reverse import Answering, Reverse, split
+from faultwire.mitm.sharing import Shared
 from faultwire.mitm.shell import Shell
 
 if TYPE_CHECKING:
@@ -56,13 +58,14 @@ class Approach(Shell):
         request, client = flow.request, flow.client_conn
         self._answering.pop(client.id, None)
         parts = split(request.path)
-        session = self.sessions.by_token(parts[0]) if parts is not None else None
-        if parts is None or session is None:
+        whose = self.sessions.by_token(parts[0]) if parts is not None else None
+        if parts is None or whose is None:
             return
         token, name, rest = parts
         route = self.reverse.find(name)
-        self._link(client).session = session
+        self._link(client).belongs(whose)
         if route is None:
+            session = self._chosen(whose, flow) if isinstance(whose, Shared) else whose
             session.lose(name)
             self.stats.refused += 1
             raise answers.unknown_route(name, self.reverse.names)
@@ -74,7 +77,8 @@ class Approach(Shell):
 
     def context_of(self, session: Session, client: Client) -> SessionContext:
         """What decides on a request: in a tunnel, not once more what was decided about the tunnel."""
-        return session.inside if client.id in self._doors else session.context
+        door = self._doors.get(client.id)
+        return session.inside if door is not None and door.session is session else session.context
 
     def attend(self, server: BoundedHttp1Server, client: Client) -> None:
         """The HTTP/1 side towards a client is about to serve it."""
@@ -85,9 +89,12 @@ class Approach(Shell):
     async def end_session(self, session: Session, seconds: float) -> None:
         """Let what a session has in flight end, for so long; then drop its connections."""
         await super().end_session(session, seconds)
-        for door in self._doors.values():
+        for client_id, door in list(self._doors.items()):
             if door.session is session:
                 door.left("client_aborted", "the session was closed")
+                link = self._links.get(client_id)
+                if link is not None and link.shared is not None:
+                    transports.abort(client_id)  # it was decided on for one session, and is no other's
 
     def open_door(self, session: Session, flow: http.HTTPFlow) -> None:
         """Decide about a tunnel; where it is not opened, say so to the client."""

@@ -64,8 +64,9 @@ class Signer:
     certificate: x509.Certificate
 
 
-def ensure(ca_dir: Path, *, days: int = DEFAULT_DAYS) -> Authority:
-    """The project's CA, made if there is none.
+def ensure(ca_dir: Path, *, days: int = DEFAULT_DAYS, covers: datetime | None = None) -> Authority:
+    """The project's CA, made if there is none; with `covers` one that is valid at that instant, too, for
+    clients whose clock stands still there.
 
     Raises:
         UsageError: `ca.expired`, naming the command that renews it; `ca.unsafe` where others may
@@ -73,6 +74,9 @@ def ensure(ca_dir: Path, *, days: int = DEFAULT_DAYS) -> Authority:
     """
     with _locked(ca_dir):
         found = describe(ca_dir)
+        if covers is not None and (found is None or found.expired or found.not_before > covers - BACKDATE):
+            _delete(ca_dir)
+            return _write(ca_dir, days, utc_now() - covers)
         if found is None:
             return _write(ca_dir, days)
     if found.expired:
@@ -160,7 +164,7 @@ def issue(
         .issuer_name(signer.certificate.subject)
         .public_key(leaf_key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - BACKDATE)
+        .not_valid_before(min(now - BACKDATE, _reaches_back(signer.certificate) or now))
         .not_valid_after(min(now + LEAF_LIFE, signer.certificate.not_valid_after_utc))
         # RFC 5280 §4.2.1.6: critical where the subject is empty.
         .add_extension(x509.SubjectAlternativeName([name]), critical=not common)
@@ -178,11 +182,18 @@ def issue(
 # ---------------------------------------------------------------- on disk
 
 
-def _write(ca_dir: Path, days: int) -> Authority:
+def _reaches_back(authority: x509.Certificate) -> datetime | None:
+    """Where the life of its leaves begins too, for an authority that was made for a clock that stands still;
+    those live longer than all others."""
+    begins = authority.not_valid_before_utc
+    return begins if authority.not_valid_after_utc - begins > timedelta(days=MAX_DAYS) + BACKDATE else None
+
+
+def _write(ca_dir: Path, days: int, back: timedelta | None = None) -> Authority:
     if not 1 <= days <= MAX_DAYS:
         raise UsageError(f"found a CA life of `{days}` days, expected 1 to {MAX_DAYS}", code="ca.days")
     key = new_key()
-    certificate = _self_signed(key, days)
+    certificate = _self_signed(key, days, back)
     pem = certificate.public_bytes(serialization.Encoding.PEM)
     secret = key.private_bytes(
         serialization.Encoding.PEM,
@@ -198,8 +209,13 @@ def _write(ca_dir: Path, days: int) -> Authority:
     return made
 
 
-def _self_signed(key: ec.EllipticCurvePrivateKey, days: int) -> x509.Certificate:
+def _self_signed(
+    key: ec.EllipticCurvePrivateKey, days: int, back: timedelta | None = None
+) -> x509.Certificate:
     now = utc_now()
+    begins = now - BACKDATE
+    if back is not None:
+        begins -= max(back, timedelta()) + timedelta(days=MAX_DAYS)
     # The serial in the name keeps two CAs of one project apart in a store that compares by name.
     serial = x509.random_serial_number()
     name = x509.Name(
@@ -214,7 +230,7 @@ def _self_signed(key: ec.EllipticCurvePrivateKey, days: int) -> x509.Certificate
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(serial)
-        .not_valid_before(now - BACKDATE)
+        .not_valid_before(begins)
         .not_valid_after(now + timedelta(days=days))
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(_usage(key_cert_sign=True, crl_sign=True), critical=True)

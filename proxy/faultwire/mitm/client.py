@@ -40,6 +40,8 @@ class SessionHandle:
     token: str
     port: int
     proxy_url: str
+    trace: str = ""
+    """What a call names to be of this session where several share a user; no secret."""
 
 
 @dataclass(frozen=True)
@@ -108,9 +110,19 @@ class Engine:
         """Is the process still there?"""
         return self._process.poll() is None
 
-    def open_session(self, name: str, profile: dict[str, Any], seed: int, agent: str = "") -> SessionHandle:
-        """Open a session; `profile` is a profile as JSON."""
-        reply = self._call("open_session", name=name, profile=profile, seed=seed, agent=agent)
+    def open_session(
+        self, name: str, profile: dict[str, Any], seed: int, agent: str = "", *, via: str = ""
+    ) -> SessionHandle:
+        """Open a session; `profile` is a profile as JSON, `via` the shared user that its traffic comes by."""
+        return self._handle(
+            name, self._call("open_session", name=name, profile=profile, seed=seed, agent=agent, via=via)
+        )
+
+    def share(self, name: str, *, unnamed: bool = False) -> SessionHandle:
+        """Open a user that several sessions share; with `unnamed`, of traffic without a user as well."""
+        return self._handle(name, self._call("share", name=name, unnamed=unnamed))
+
+    def _handle(self, name: str, reply: dict[str, Any]) -> SessionHandle:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return SessionHandle(
             name=name,
@@ -118,6 +130,7 @@ class Engine:
             token=reply["token"],
             port=reply["port"],
             proxy_url=f"http://{reply['user']}:{reply['token']}@{host}:{self.port}",
+            trace=reply.get("trace", ""),
         )
 
     def close_session(self, name: str) -> SessionSummary:

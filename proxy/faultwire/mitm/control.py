@@ -1,6 +1,6 @@
 """The engine's control socket: JSON lines over a Unix socket that only our own user can open.
 
-Operations: `open_session`, `close_session`, `flush`, `stats`, `shutdown`. None of them takes a path,
+Operations: `open_session`, `close_session`, `share`, `flush`, `stats`, `shutdown`. None of them takes a path,
 a command or code.
 """
 
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pydantic import ValidationError
 
 from faultwire.errors import FaultwireError, UsageError
-from faultwire.mitm.settings import MAX_LINE, SessionSettings
+from faultwire.mitm.settings import MAX_LINE, SessionSettings, ShareSettings
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -37,6 +37,9 @@ class Controlled(Protocol):
 
     async def close_session(self, name: str) -> dict[str, Any]:
         """A session's summary."""
+
+    async def share(self, settings: ShareSettings) -> dict[str, Any]:
+        """A shared user, its token and port."""
 
     async def flush(self) -> int:
         """The number of acknowledged exchanges."""
@@ -61,6 +64,7 @@ class Control:
         self._operations: dict[str, Operation] = {
             "open_session": self._open_session,
             "close_session": self._close_session,
+            "share": self._share,
             "flush": self._flush,
             "stats": self._stats,
             "shutdown": self._shutdown,
@@ -126,6 +130,9 @@ class Control:
 
     async def _close_session(self, message: dict[str, Any]) -> dict[str, Any]:
         return await self._engine.close_session(str(message.get("name")))
+
+    async def _share(self, message: dict[str, Any]) -> dict[str, Any]:
+        return await self._engine.share(ShareSettings.model_validate(message))
 
     async def _flush(self, message: dict[str, Any]) -> dict[str, Any]:
         return {"acknowledged": await self._engine.flush()}

@@ -7,7 +7,6 @@ of `compat`. One process, one event loop without eager tasks, one tape.
 from __future__ import annotations
 
 import asyncio
-import resource
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,9 @@ from faultwire.errors import FaultwireError, UsageError
 from faultwire.mitm import ca, compat, crashes, replaying, trust
 from faultwire.mitm.addon import FaultwireAddon
 from faultwire.mitm.limits import Guard
+from faultwire.mitm.loop import GuardedLoop
+from faultwire.mitm.settings import SessionSettings
+from faultwire.mitm.sharing import trace_id
 from faultwire.passage import SessionContext
 from faultwire.profile.dump import from_dump
 from faultwire.session import SessionState
@@ -38,28 +40,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from faultwire.mitm.ca import Authority
-    from faultwire.mitm.sessions import Session
-    from faultwire.mitm.settings import EngineSettings, SessionSettings
+    from faultwire.mitm.sessions import Session, Whose
+    from faultwire.mitm.settings import EngineSettings, ShareSettings
+    from faultwire.mitm.sharing import Shared
 
 SESSION_END_S = 2.0
 """How long a session that is closed may take to end what it has in flight."""
-
-
-class GuardedLoop(asyncio.SelectorEventLoop):
-    """An event loop whose look-ups leave only addresses that may be connected to. The connection then
-    goes to one of these, so that a name cannot change its mind in between."""
-
-    guard: Guard | None = None
-
-    async def getaddrinfo(self, host: Any, port: Any, **arguments: Any) -> Any:
-        """As in asyncio. Raises limits.Refused where no allowed address is left."""
-        try:
-            infos: Any = await super().getaddrinfo(host, port, **arguments)
-        except UnicodeError as error:  # no name can be like that (RFC 1035 §2.3.4); nobody expects this
-            raise OSError(f"`{host}` is no host name") from error
-        if self.guard is None or not isinstance(host, str):
-            return infos
-        return self.guard.filter(host, int(port or 0), infos)
 
 
 class Engine:
@@ -79,7 +65,7 @@ class Engine:
         compat.check()
         compat.install()
         host, port = settings.address
-        self.authority: Authority = ca.ensure(settings.ca_dir)
+        self.authority: Authority = ca.ensure(settings.ca_dir, covers=settings.covers)
         bundle = trust.write_bundle(settings.ca_dir, settings.upstream_ca)
         server = await self._listen(host, port, partial(self._accept))
         self._servers.append(server)
@@ -167,7 +153,39 @@ class Engine:
     # ------------------------------------------------------------ sessions
 
     async def open_session(self, settings: SessionSettings) -> dict[str, Any]:
-        """Open a session with a listener of its own."""
+        """Open a session with a listener of its own, or one that shares a user."""
+        trace = trace_id(settings.seed, settings.name)
+        whose: Whose
+        if settings.via:
+            whose = self._attached(self._open(settings), settings.via, trace)
+        else:
+            whose = await self._with_listener(settings)
+        return {"user": whose.user, "token": whose.token, "port": whose.port, "trace": trace}
+
+    def _attached(self, session: Session, name: str, trace: str) -> Shared:
+        try:
+            shared = self.addon.sessions.attach(name, session, trace)
+        except UsageError:
+            self._forget(session)
+            raise
+        if not session.stages.idle:
+            self.addon.drop_idle(shared)
+        return shared
+
+    def _forget(self, session: Session) -> None:
+        self.addon.sessions.close(session)
+        if self.tape is not None:
+            self.tape.close_session(session.name)
+
+    async def share(self, settings: ShareSettings) -> dict[str, Any]:
+        """Open a user that several sessions share, with a calm session of its own."""
+        calm = SessionSettings(name=settings.name, profile={"name": "calm"}, seed=0)
+        session = await self._with_listener(calm)
+        shared = self.addon.sessions.share(session, unnamed=settings.unnamed)
+        self.addon.sessions.listen(shared, session.port)
+        return {"user": shared.user, "token": shared.token, "port": shared.port}
+
+    async def _with_listener(self, settings: SessionSettings) -> Session:
         host, _ = self.settings.address
         # The listener first: a name that was opened is on the tape and cannot be opened again.
         server = await self._listen(host, 0, self._accept)
@@ -180,7 +198,7 @@ class Engine:
         self.addon.sessions.listen(session, port)
         self._session_servers[session.name] = server
         await server.start_serving()
-        return {"user": session.user, "token": session.token, "port": port}
+        return session
 
     def _open(self, settings: SessionSettings) -> Session:
         profile = from_dump(settings.profile)
@@ -209,6 +227,7 @@ class Engine:
         if session.closing:
             raise UsageError(f"the session `{name}` is being closed already", code="engine.session")
         session.closing = True
+        self.addon.sessions.detach(session)
         server = self._session_servers.pop(name, None)
         if server is not None:
             server.close()
@@ -251,15 +270,9 @@ class Engine:
             "sessions": [session.name for session in self.addon.sessions],
             "live": self.addon.live,
             "connections": len(self.proxyserver.connections),
-            "exchanges": stats.exchanges,
-            "refused": stats.refused,
-            "malformed": stats.malformed,
-            "websockets": stats.websockets,
-            "websocket_messages": stats.websocket_messages,
-            "slow_heads": stats.slow_heads,
-            "voided": stats.voided,
+            **stats.counted(),
             "voids": {session.name: list(session.voids) for session in self.addon.sessions if session.voids},
-            "notes": stats.strangers.notes,
+            "notes": [*stats.strangers.notes, *(n for s in self.addon.sessions.shared for n in s.notes)],
             "fast_handler": self._fast,
             "cpu_s": clock.cpu_s(),
         }
@@ -291,11 +304,3 @@ class Engine:
             for session in self.addon.sessions:
                 self.tape.close_session(session.name)
             await asyncio.get_running_loop().run_in_executor(None, self.tape.close)
-
-
-def raise_file_limit() -> None:
-    """A stream takes two descriptors; the soft limit is often 1024."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 65536 if hard == resource.RLIM_INFINITY else hard
-    if soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

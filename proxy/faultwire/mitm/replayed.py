@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from mitmproxy.proxy.layers.http._events import ResponseProtocolError
 
+from faultwire.events import with_held
+from faultwire.mitm.answers import Refusal
 from faultwire.mitm.replaying import Pacing, told
 from faultwire.mitm.respond import Responder
 from faultwire.mitm.taped_socket import TapedSocket
@@ -23,16 +25,30 @@ class Replayed(Responder):
 
     _played: Answer | None = None
 
+    def _meet(self, body: bytes) -> None:
+        """A request is whole: if it is the one that a fork's fault is for, that may act on it."""
+        crossing, replays = self._crossing, self._shell.replays
+        if crossing is None or replays is None:
+            return
+        passage = crossing.passage
+        request = with_held(passage.exchange.request, body)
+        if replays.of(crossing.session).meet(request, passage.number):
+            crossing.session.context.state.only = passage.number
+
     def _play(self, request: Request) -> Ended:
         """Answer from the tape; False where this exchange is to go live."""
         crossing, replays = self._crossing, self._shell.replays
         assert crossing is not None
         assert replays is not None
-        found = replays.of(crossing.session).play(request)
-        if isinstance(found, Divergence):
-            if not replays.offline:
+        found = replays.of(crossing.session).play(request, crossing.passage.number)
+        if found is None:
+            try:
                 self._shell.admit_live(crossing)
-                return False
+            except Refusal as refusal:
+                yield from self._send_answer(refusal.response(), "refused", refusal.message)
+                return True
+            return False
+        if isinstance(found, Divergence):
             if not self._client_left():
                 yield from self._send_answer(found.answer(), "refused", f"diverged: {found.reason}")
             return True
@@ -44,7 +60,8 @@ class Replayed(Responder):
         """A fault answers or ends this exchange: its recorded answer is not missing."""
         crossing, replays = self._crossing, self._shell.replays
         if replays is not None and crossing is not None:
-            replays.of(crossing.session).pass_over(crossing.passage.exchange.request)
+            passage = crossing.passage
+            replays.of(crossing.session).pass_over(passage.exchange.request, passage.number)
 
     def _tell(self, answer: Answer, pacing: Pacing) -> Commands:
         """Say the recorded answer again, as mitmproxy would report it of a server."""

@@ -21,7 +21,9 @@ from mitmproxy.proxy.layers.http._events import (
 
 from faultwire import clock
 from faultwire.events import header, with_header
+from faultwire.faults.tool.recorded_response import RecordedResponse
 from faultwire.mitm import compat, flows
+from faultwire.replay.fork import Forked
 from faultwire.replay.player import Player
 from faultwire.replay.reader import index, open_tape
 from faultwire.replay.rebind import Rebinder
@@ -57,21 +59,29 @@ class Replays:
     @property
     def offline(self) -> bool:
         """Is there no way out at all?"""
-        return self.settings.on_miss == "fail"
+        return self.settings.offline
 
     def open(self, session: Session) -> None:
         """A session begins: every answer is there to be had."""
         settings = self.settings
+        entries = session.context.profile.entries
+        faulty = any(not isinstance(entry.fault, RecordedResponse) for entry in entries)
         found = index(
             self._reader,
             settings.masks,
-            session=session.name,
+            session=settings.answering(session.name),
             strict_order=settings.strict_order,
             reuse=settings.reuse,
+            as_forwarded=bool(entries) and not faulty,
         )
         rebinder = Rebinder() if settings.rebind else None
-        faulty = bool(session.context.profile.entries)
-        self._players[session.name] = Player(found, self._redactor, rebinder, upstream=faulty)
+        if settings.fork is not None:
+            session.context.state.only = 0
+            player: Player = Forked(found, self._redactor, rebinder, settings.fork)
+        else:
+            live = settings.on_miss != "fail"
+            player = Player(found, self._redactor, rebinder, upstream=faulty, live=live)
+        self._players[session.name] = player
 
     def of(self, session: Session) -> Player:
         """The player of an open session."""

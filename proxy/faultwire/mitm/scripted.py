@@ -17,13 +17,17 @@ from faultwire.dice import Dice
 from faultwire.mitm import compat
 from faultwire.mitm.addon import FaultwireAddon
 from faultwire.mitm.limits import Guard
+from faultwire.mitm.replaying import Replays
 from faultwire.passage import SessionContext
 from faultwire.profile.find import find
 from faultwire.profile.inline import inline
 from faultwire.profile.load import load as load_profile
 from faultwire.profile.model import Profile
+from faultwire.replay.settings import ReplaySettings
 from faultwire.session import SessionState
+from faultwire.tape.redact import Redactor, fresh_key
 from faultwire.tape.store import TapeWriter
+from faultwire.text import safe
 
 if TYPE_CHECKING:
     from mitmproxy.addonmanager import Loader
@@ -37,12 +41,13 @@ SESSION = "mitmdump"
 class ScriptedAddon(FaultwireAddon):
     """Faultwire in a stock mitmdump. The arguments are what the options are when nobody sets them."""
 
-    def __init__(self, *, profile: str = "", fault: str = "", tape: str = "") -> None:
+    def __init__(self, *, profile: str = "", fault: str = "", tape: str = "", replay: str = "") -> None:
         super().__init__(stock_hooks=True)
         self._defaults: tuple[tuple[str, Any, Any, str], ...] = (
             ("profile", str, profile, "A faultwire profile: its name, or a path."),
             ("fault", str, fault, "One fault, as after `faultwire exec --fault`."),
             ("tape", str, tape, "The tape to record to."),
+            ("replay", str, replay, "The tape to answer from."),
             ("seed", int, 0, "The seed of all chance."),
             ("allow_hosts", Sequence[str], [], "Hosts whose addresses may be private."),
         )
@@ -63,9 +68,26 @@ class ScriptedAddon(FaultwireAddon):
             self.tape.open_session(SESSION, profile=profile.name, profile_digest=profile.digest, seed=seed)
         context = SessionContext(SESSION, profile, Dice(seed, SESSION), SessionState())
         self.sessions.implicit = self.sessions.open(context)
+        if replay := self._option("replay"):
+            self._answer_from(Path(replay))
+
+    def _answer_from(self, tape: Path) -> None:
+        """Let a tape answer in place of every server."""
+        # mitmproxy would call the server as soon as a tunnel is opened, for its certificate.
+        ctx.options.update(connection_strategy="lazy", upstream_cert=False)
+        self.replays = Replays(ReplaySettings(tape=tape), Redactor(fresh_key()))
+        assert self.sessions.implicit is not None
+        self.replays.open(self.sessions.implicit)
 
     def done(self) -> None:
         """Called by mitmproxy when it ends."""
+        if self.replays is not None and self.sessions.implicit is not None:
+            report = self.replays.close(self.sessions.implicit)
+            told = f"{report['served']} served, {report['missed']} missed, {report['left']} never asked"
+            level = logging.ERROR if report["missed"] or report["left"] else logging.INFO
+            logger.log(level, "replayed %s: %s", safe(report["tape"]), told)
+            for miss in report["misses"]:
+                logger.error("not on the tape: %s", safe(f"{miss['request']}: {miss['reason']}"))
         if self.tape is not None:
             for session in self.sessions:
                 self.tape.close_session(session.name)

@@ -11,6 +11,7 @@ import asyncio
 import json
 import logging
 import os
+import resource
 import signal
 import sys
 from typing import Any
@@ -20,7 +21,8 @@ from pydantic import ValidationError
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.mitm.collecting import Collector
 from faultwire.mitm.control import Control, as_json
-from faultwire.mitm.engine import Engine, GuardedLoop, raise_file_limit
+from faultwire.mitm.engine import Engine
+from faultwire.mitm.loop import GuardedLoop
 from faultwire.mitm.settings import EngineSettings
 
 SWITCH_S = 0.0005
@@ -31,7 +33,7 @@ usual 5 ms the first event of a stream came three times as late."""
 def main() -> int:
     """Run an engine; the exit code is that of what went wrong at the start, else 0."""
     logging.basicConfig(stream=sys.stderr, level=logging.ERROR, format="%(asctime)s %(name)s %(message)s")
-    raise_file_limit()
+    _raise_file_limit()
     sys.setswitchinterval(SWITCH_S)
     try:
         settings = EngineSettings.model_validate_json(sys.stdin.buffer.readline())
@@ -94,6 +96,14 @@ def _on_stdin(engine: Engine, loop: asyncio.AbstractEventLoop) -> None:
     if not os.read(sys.stdin.fileno(), 65536):
         loop.remove_reader(sys.stdin.fileno())
         engine.stop()
+
+
+def _raise_file_limit() -> None:
+    """A stream takes two descriptors; the soft limit is often 1024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 65536 if hard == resource.RLIM_INFINITY else hard
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _refuse(error: FaultwireError) -> int:

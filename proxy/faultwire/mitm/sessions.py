@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 from faultwire import dice
 from faultwire.connecting import divide
 from faultwire.errors import UsageError
+from faultwire.mitm.sharing import Shared
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from faultwire.connecting import Stages
     from faultwire.events import Exchange, FaultFired
     from faultwire.passage import SessionContext
@@ -133,15 +136,21 @@ class Strangers:
         ]
 
 
+Whose = Session | Shared
+"""What a proxy user, a port or a token leads to."""
+
+
 class Sessions:
     """All open sessions, found by proxy user, by listener port, or as the implicit one."""
 
     def __init__(self) -> None:
         self.implicit: Session | None = None
         self._names: dict[str, Session] = {}
-        self._users: dict[str, Session] = {}
-        self._ports: dict[int, Session] = {}
-        self._tokens: dict[str, Session] = {}
+        self._users: dict[str, Whose] = {}
+        self._ports: dict[int, Whose] = {}
+        self._tokens: dict[str, Whose] = {}
+        self._shared: dict[str, Shared] = {}
+        self._unnamed: Shared | None = None
 
     def __iter__(self) -> Any:
         return iter(list(self._names.values()))
@@ -159,10 +168,45 @@ class Sessions:
         self._tokens[session.token] = session
         return session
 
-    def listen(self, session: Session, port: int) -> None:
-        """Traffic on this port is the session's."""
-        session.port = port
-        self._ports[port] = session
+    def share(self, own: Session, *, unnamed: bool = False) -> Shared:
+        """Make the user of an open session one that other sessions share; it is `own` from then on."""
+        shared = Shared(own, own.user, own.token, unnamed)
+        self._shared[shared.name] = self._users[own.user] = self._tokens[own.token] = shared
+        if unnamed:
+            self._unnamed = shared
+        return shared
+
+    @property
+    def shared(self) -> Iterable[Shared]:
+        """Every user that is shared."""
+        return self._shared.values()
+
+    def attach(self, name: str, session: Session, trace: str) -> Shared:
+        """Let an open session share a user. Raises UsageError where that is none, or where a session whose
+        faults act on connections would not be alone: a connection says nothing of sessions."""
+        shared = self._shared.get(name)
+        if shared is None:
+            raise UsageError(f"no user `{name}` is shared", code="engine.share")
+        for other in shared.attached.values():
+            if not (session.stages.idle and other.stages.idle):
+                raise UsageError(
+                    f"the sessions `{other.name}` and `{session.name}` share `{name}`, and faults of one of "
+                    "them act on connections",
+                    code="engine.share",
+                    hint="such sessions are opened one after another",
+                )
+        shared.attach(session, trace)
+        return shared
+
+    def detach(self, session: Session) -> None:
+        """A session is about to end: it shares no user any more."""
+        for shared in self._shared.values():
+            shared.detach(session)
+
+    def listen(self, whose: Whose, port: int) -> None:
+        """Traffic on this port is the session's, or of a user that is shared."""
+        whose.port = port
+        self._ports[port] = whose
 
     def named(self, name: str) -> Session:
         """Raises UsageError where no such session is open."""
@@ -173,6 +217,7 @@ class Sessions:
 
     def close(self, session: Session) -> None:
         """Forget a session; its user and port mean nothing from here on."""
+        self.detach(session)
         self._names.pop(session.name, None)
         self._users.pop(session.user, None)
         self._tokens.pop(session.token, None)
@@ -180,16 +225,16 @@ class Sessions:
         if self.implicit is session:
             self.implicit = None
 
-    def find(self, user: tuple[str, str] | None, port: int) -> Session | None:
+    def find(self, user: tuple[str, str] | None, port: int) -> Whose | None:
         """Whose traffic is this? A user that is wrong is nobody's, not the implicit session's."""
         if user is not None:
             found = self._users.get(user[0])
             if found is not None and hmac.compare_digest(found.token.encode(), user[1].encode()):
                 return found
             return self._ports.get(port) or (self.implicit if self._alone() else None)
-        return self._ports.get(port) or self.implicit
+        return self._ports.get(port) or self.implicit or self._unnamed
 
-    def by_token(self, token: str) -> Session | None:
+    def by_token(self, token: str) -> Whose | None:
         """Whose token is this? It is long and random, so that looking it up tells nothing."""
         return self._tokens.get(token)
 

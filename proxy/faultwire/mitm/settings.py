@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -27,12 +28,21 @@ class Frozen(BaseModel):
 
 
 class SessionSettings(Frozen):
-    """A session to open. `profile` is a profile as JSON (`Profile.dump()`)."""
+    """A session to open. `profile` is a profile as JSON (`Profile.dump()`); `via` is the shared user that its
+    traffic comes by, empty where it has one of its own."""
 
-    name: str = Field(pattern=r"^[A-Za-z0-9._#@:/+-]{1,128}$")
+    name: str = Field(pattern=r"^[A-Za-z0-9._#@:/+~-]{1,128}$")
     profile: dict[str, Any]
     seed: int
     agent: str = ""
+    via: str = ""
+
+
+class ShareSettings(Frozen):
+    """A user to share. With `unnamed`, traffic that names no user is of this one."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")
+    unnamed: bool = False
 
 
 class EngineSettings(Frozen):
@@ -54,6 +64,8 @@ class EngineSettings(Frozen):
 
     run_dir: Path
     ca_dir: Path
+    covers: datetime | None = None
+    """An instant at which our certificates must be valid, besides now."""
     listen: str = "127.0.0.1:0"
     tape: Path | None = None
     tape_settings: dict[str, Any] = {}

@@ -8,7 +8,6 @@ import functools
 import logging
 import traceback
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
@@ -17,7 +16,9 @@ from faultwire.mitm import answers, flows
 from faultwire.mitm.compat import transports
 from faultwire.mitm.crossing import Crossing
 from faultwire.mitm.limits import Guard
-from faultwire.mitm.sessions import Sessions, Strangers
+from faultwire.mitm.links import Link, Stats
+from faultwire.mitm.sessions import Sessions
+from faultwire.mitm.sharing import Astray, Shared
 from faultwire.wire._grpc_status import is_grpc
 
 if TYPE_CHECKING:
@@ -30,37 +31,11 @@ if TYPE_CHECKING:
     from faultwire.events import Side
     from faultwire.mitm.answers import Refusal
     from faultwire.mitm.compat import BoundedHttp1Server
-    from faultwire.mitm.compat.hooks import Pause
     from faultwire.mitm.replaying import Replays
-    from faultwire.mitm.sessions import Session
+    from faultwire.mitm.sessions import Session, Whose
     from faultwire.tape.store import TapeWriter
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass
-class Link:
-    """What is known of one client connection."""
-
-    session: Session | None = None
-    crossings: set[Crossing] = field(default_factory=set)
-    pauses: set[Pause] = field(default_factory=set)
-    grpc: bool = False
-    """Has it made a gRPC call?"""
-
-
-@dataclass
-class Stats:
-    """Counters of the whole engine."""
-
-    exchanges: int = 0
-    refused: int = 0
-    malformed: int = 0
-    websockets: int = 0
-    websocket_messages: int = 0
-    slow_heads: int = 0
-    voided: int = 0
-    strangers: Strangers = field(default_factory=Strangers)
 
 
 class Shell:
@@ -106,13 +81,15 @@ class Shell:
         link = self._link(client)
         user = flows.proxy_user(flow.request.headers)
         flows.without_proxy_headers(flow.request)
-        if user is None and link.session is not None:
-            session: Session | None = link.session
-        else:
-            session = self.sessions.find(user, client.sockname[1])
-        if session is None:
+        whose: Whose | None = None
+        if user is None:
+            whose = link.session or link.shared
+        if whose is None:
+            whose = self.sessions.find(user, client.sockname[1])
+        if whose is None:
             self.turn_away(flow.request.host)
             raise answers.unknown_user()
+        session = self._chosen(whose, flow) if isinstance(whose, Shared) else whose
         self._check_room(session)
         self.stats.strangers.known(flow.request.host)
         self.stats.exchanges += 1
@@ -129,6 +106,14 @@ class Shell:
         self._step(client, busy=1)
         return crossing
 
+    def _chosen(self, shared: Shared, flow: http.HTTPFlow) -> Session:
+        """The session of a call by a user that several share. Raises Refusal."""
+        try:
+            return shared.choose(flow.request.headers)
+        except Astray as astray:
+            self.stats.refused += 1
+            raise answers.astray(str(astray)) from None
+
     def _check_room(self, session: Session) -> None:
         refusal = None
         if self.draining:
@@ -139,7 +124,7 @@ class Shell:
             refusal = answers.busy(self._max)
         if refusal is not None:
             self.stats.refused += 1
-            self._void(session, refusal.void or refusal.message)
+            self._void([session], refusal.void or refusal.message)
             raise refusal
 
     def admit(self, crossing: Crossing) -> None:
@@ -174,10 +159,12 @@ class Shell:
         """A request was refused before it was an exchange, because it cannot be read."""
         self.stats.malformed += 1
         link = self._links.get(client.id)
-        session = link.session if link is not None else None
-        session = session or self.sessions.find(None, client.sockname[1])
-        for found in [session] if session is not None else list(self.sessions):
-            found.malformed += 1
+        found = link.sessions if link is not None else []
+        if not found:
+            whose = self.sessions.find(None, client.sockname[1])
+            found = whose.sessions if isinstance(whose, Shared) else [whose] if whose is not None else []
+        for session in found or list(self.sessions):
+            session.malformed += 1
 
     def needs_http2(self, client: Client) -> bool:
         """Does what this client asks have to go out over HTTP/2, even without TLS to agree on it?"""
@@ -250,14 +237,11 @@ class Shell:
         places = " < ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in reversed(frames))
         logger.error("%s at %s", type(error).__name__, places)
         link = self._links.get(getattr(client, "id", ""))
-        session = link.session if link is not None else None
-        if session is None and link is not None:
-            session = next((crossing.session for crossing in link.crossings), None)
-        self._void(session, answers.internal(error).message)
+        self._void(link.sessions if link is not None else [], answers.internal(error).message)
 
-    def _void(self, session: Session | None, reason: str) -> None:
+    def _void(self, sessions: list[Session], reason: str) -> None:
         self.stats.voided += 1
-        for voided in [session] if session is not None else list(self.sessions):
+        for voided in sessions or list(self.sessions):
             voided.void(reason)
 
     def slow_head(self) -> None:
@@ -284,7 +268,15 @@ class Shell:
         for client_id, link in list(self._links.items()):
             if link.session is session or any(c.session is session for c in link.crossings):
                 for crossing in list(link.crossings):
+                    if crossing.session is not session:
+                        crossing.session.void(
+                            f"`{session.name}` was closed, which shared a connection with it"
+                        )
                     crossing.end("client_aborted", "the session was closed")
-                handler = transports.handler_by_id(client_id)
-                if handler is not None:
-                    handler.abort()
+                transports.abort(client_id)
+
+    def drop_idle(self, shared: Shared) -> None:
+        """Close the connections on which nothing happens, so that the next call has to make one."""
+        for client_id, link in list(self._links.items()):
+            if link.shared is shared and not link.crossings:
+                transports.abort(client_id)

@@ -166,6 +166,7 @@ class FaultStream(Replayed):
                 yield HttpRequestHook(self.flow)
                 if (yield from self.check_killed(True)):
                     return
+            self._meet(body)
             yield from self._set_out(self._crossing.depart(body))
 
     def _set_out_early(self) -> Commands:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from faultwire.replay.settings import ReplaySettings
     from faultwire.tape.policy import FailurePolicy, RecordPolicy
 
+
 @dataclass(frozen=True, slots=True)
 class LaunchSettings:
     """What to start. `tape` None records into the run's folder, as `tape_name` where there are several;

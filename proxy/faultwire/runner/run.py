@@ -110,7 +110,7 @@ def play(
             raise
     results = tuple(done[invocation.id] for invocation in plan)
     if results and not any(played.history.exchanges or played.history.voids for played in results):
-        raise _silent(results)
+        raise _silent(results, agent)
     return results
 
 
@@ -202,13 +202,15 @@ def _ours(error: FaultwireError) -> str:
     return error.message
 
 
-def _silent(results: Sequence[Played]) -> CaptureError:
+def _silent(results: Sequence[Played], asked: Agent) -> CaptureError:
     agent = results[0].history.agent
     last = next((line for line in reversed((agent.stderr if agent else "").splitlines()) if line.strip()), "")
     said = f"; it said `{last.strip()[:200]}`" if last else ""
     return CaptureError(
         f"the agent ran {len(results)} times and sent nothing through the proxy{said}",
-        hint="its runtime must honour HTTPS_PROXY and the CA file; `faultwire doctor -- CMD` says more",
+        hint="start its server by `agent.start`, or with what `agent.env` in the run's folder holds"
+        if asked.network
+        else "its runtime must honour HTTPS_PROXY and the CA file; `faultwire doctor -- CMD` says more",
     )
 
 

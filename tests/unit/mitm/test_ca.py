@@ -165,3 +165,23 @@ def handshake(client: ssl.SSLContext, server: ssl.SSLContext, host: str) -> None
         if len(done) == 2:
             return
     raise AssertionError("the handshake did not end")
+
+
+@pytest.mark.parametrize("back", [timedelta(), timedelta(hours=3), timedelta(days=700)])
+def test_one_for_a_clock_that_stands_still_is_valid_then_and_now(folder: Path, back: timedelta) -> None:
+    now = clock.utc_now()
+    made = ca.ensure(folder, covers=now - back)
+    assert made.not_before <= now - back - ca.BACKDATE
+    assert ca.ensure(folder, covers=now - back) == made
+    leaf = ca.issue(ca.load_signer(folder), ca.new_key(), "api.openai.com")
+    assert leaf.not_valid_before_utc <= now - back - ca.BACKDATE
+    assert now < leaf.not_valid_after_utc <= now + timedelta(days=1, seconds=60)
+    again = ca.ensure(folder, covers=now - back - timedelta(days=99))
+    assert again.fingerprint != made.fingerprint
+    assert again.not_after - now <= timedelta(days=14, seconds=60)
+
+
+def test_any_other_leaf_lives_for_two_days(folder: Path) -> None:
+    ca.ensure(folder, days=30)
+    leaf = ca.issue(ca.load_signer(folder), ca.new_key(), "api.openai.com")
+    assert leaf.not_valid_after_utc - leaf.not_valid_before_utc <= timedelta(hours=48, seconds=1)

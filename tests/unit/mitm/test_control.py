@@ -26,6 +26,9 @@ class Engine:
             raise ZeroDivisionError("sk-secret")
         raise UsageError(f"no session `{name}` is open", code="engine.session")
 
+    async def share(self, settings: Any) -> dict[str, Any]:
+        return {"user": settings.name, "token": "t", "port": 2, "unnamed": settings.unnamed}
+
     async def flush(self) -> int:
         return 7
 
@@ -44,6 +47,13 @@ async def test_each_operation() -> None:
     engine = Engine()
     told = {"op": "open_session", "name": "s", "profile": {}, "seed": 1}
     assert await ask(engine, json.dumps(told).encode()) == {"user": "s", "token": "t", "port": 1}
+    told = {"op": "share", "name": "server", "unnamed": True}
+    assert await ask(engine, json.dumps(told).encode()) == {
+        "user": "server",
+        "token": "t",
+        "port": 2,
+        "unnamed": True,
+    }
     assert await ask(engine, b'{"op": "flush"}') == {"acknowledged": 7}
     assert await ask(engine, b'{"op": "stats"}') == {"live": 0}
     assert not engine.stopped

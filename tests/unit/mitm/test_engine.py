@@ -16,6 +16,7 @@ from faultwire.errors import UsageError
 from faultwire.mitm import crashes, engine
 from faultwire.mitm.addon import FaultwireAddon
 from faultwire.mitm.limits import Guard, Refused
+from faultwire.mitm.loop import GuardedLoop
 from faultwire.mitm.settings import EngineSettings, SessionSettings
 from faultwire.passage import SessionContext
 from faultwire.profile.model import Profile
@@ -121,7 +122,7 @@ class Resolver(asyncio.SelectorEventLoop):
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in addresses]
 
 
-class Guarded(engine.GuardedLoop, Resolver):
+class Guarded(GuardedLoop, Resolver):
     """Our loop on top of it."""
 
 

@@ -28,6 +28,13 @@ def handler_by_id(client_id: str) -> Any:
     return proxyserver.connections.get(client_id) if proxyserver is not None else None
 
 
+def abort(client_id: str) -> None:
+    """Close a client's connection, if it is open."""
+    handler = handler_by_id(client_id)
+    if handler is not None:
+        handler.abort()
+
+
 def writer_of(client: Client, connection: Connection) -> asyncio.StreamWriter | None:
     """The writer of one of a client's connections (itself, or a server's), if it is open."""
     handler = handler_of(client)

@@ -1,0 +1,95 @@
+"""Where the answer stands in what an agent said: a JSONPath, and no guessing.
+
+A path may leave its `$` away, and an index may stand behind a dot: `choices[0].message.content`,
+`$.choices[0].message.content` and `choices.0.message.content` are one place.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from faultwire.profile.jsonpath import Step, compile_path, values
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SHOWN = 8
+"""Keys of a document that an error names."""
+
+
+class Missed(Exception):
+    """There is no answer where it is to be; says what is there in its place."""
+
+
+class AnswerPath:
+    """One place in a JSON document. Raises ValueError for a text that is no path."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._steps = tuple(compile_path(_rooted(text.strip())))
+
+    def find(self, said: str) -> str:
+        """The text at this place of a JSON document; another value than a text as JSON. Raises Missed."""
+        try:
+            document = json.loads(said)
+        except ValueError as error:
+            where = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "its numbers"
+            raise Missed(f"found no JSON (`{_short(said)}`, {where}), expected `{self.text}` in it") from None
+        except RecursionError:
+            raise Missed(f"found JSON that is nested too deeply, expected `{self.text}` in it") from None
+        return self.of(document)
+
+    def of(self, document: Any) -> str:
+        """The same for a document that is read already."""
+        found = next(iter(values(document, _fitting(document, self._steps))), _NOTHING)
+        if found is _NOTHING:
+            raise Missed(f"found no `{self.text}` in {_outline(document)}")
+        if found is None:
+            raise Missed(f"found null at `{self.text}`, expected an answer")
+        return as_text(found)
+
+
+def as_text(value: Any) -> str:
+    """A JSON value as an answer."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+_NOTHING = object()
+
+
+def _rooted(text: str) -> str:
+    """The path with its `$`."""
+    if not text:
+        raise ValueError("found an empty path")
+    if text.startswith("$"):
+        return text
+    return f"${text}" if text.startswith(("[", ".")) else f"$.{text}"
+
+
+def _fitting(document: Any, steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The steps, with `.0` as an index where a list stands there."""
+    fitted: list[Step] = []
+    for deep, step in steps:
+        if isinstance(step, str) and not deep and step.isdecimal() and len(step) < 10:
+            before = next(iter(values(document, fitted)), None)
+            fitted.append((deep, int(step) if isinstance(before, list) else step))
+        else:
+            fitted.append((deep, step))
+    return tuple(fitted)
+
+
+def _outline(document: Any) -> str:
+    """What a document is, in a few words: its keys, never its values."""
+    if isinstance(document, dict):
+        keys = ", ".join(f"`{_short(str(key))}`" for key in islice(document, SHOWN))
+        return f"an object with {keys}{' …' if len(document) > SHOWN else ''}" if keys else "an empty object"
+    if isinstance(document, list):
+        return f"a list of {len(document)}"
+    return f"a JSON {type(document).__name__}"
+
+
+def _short(text: str, size: int = 40) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= size else f"{line[:size]}…"

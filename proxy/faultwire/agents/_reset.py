@@ -1,0 +1,72 @@
+"""Making an agent forget what earlier cells told it: a call, a function or a command.
+
+None of it goes through the proxy: a fault on the way of a reset would be one of ours, not of the world
+that the agent lives in.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from faultwire.errors import AgentError
+from faultwire.text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from faultwire.agents._dial import Dialler
+    from faultwire.agents._process import Processes
+
+SAID = 200
+"""Characters of what a failing reset said that an error quotes."""
+HINT = "a cell whose reset fails is void: what the agent still knows would count as its answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Resetting:
+    """How an agent is made to forget; each part raises AgentError where it fails.
+
+    `call` does it over HTTP; `command` is a process of its own; `function` calls something in the
+    agent's interpreter.
+    """
+
+    call: Callable[[Dialler], None] | None = None
+    command: tuple[str, ...] = ()
+    function: Callable[[Processes], None] | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: Path | None = None
+    timeout_s: float = 30.0
+
+    @property
+    def any(self) -> bool:
+        """Is there anything to be done?"""
+        return bool(self.call or self.command or self.function)
+
+    def reset(self, processes: Processes, dialler: Dialler) -> None:
+        """Do it, with the agent's own processes and calls, so that its `stop` ends it. Raises AgentError."""
+        if self.call is not None:
+            self.call(dialler)
+        if self.function is not None:
+            self.function(processes)
+        if self.command:
+            ended = processes.run(
+                self.command, os.environ | dict(self.env), cwd=self.cwd, timeout_s=self.timeout_s
+            )
+            if ended.code or ended.timed_out:
+                how = (
+                    f"took more than {self.timeout_s:g} s" if ended.timed_out else f"ended with {ended.code}"
+                )
+                raise failed(f"`{self.command[0]}` {how}", ended.stderr)
+
+
+NO_RESET = Resetting()
+
+
+def failed(what: str, said: str = "") -> AgentError:
+    """The error of a reset that did not work."""
+    line = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "")
+    quoted = f" and said `{safe(line[:SAID])}`" if line else ""
+    return AgentError(f"the agent was not reset: {what}{quoted}", code="agent.reset", hint=HINT)

@@ -1,0 +1,231 @@
+"""What agents have in common that are servers: they are asked over HTTP, run behind the proxy as one
+process for all cells, and say by the trace context which cell a call of theirs belongs to."""
+
+from __future__ import annotations
+
+import codecs
+import threading
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from email.message import Message
+from typing import TYPE_CHECKING, ClassVar
+from urllib.parse import urlsplit
+
+from faultwire import clock
+from faultwire.agents._dial import Dialler, Heard, Unheard
+from faultwire.agents._process import Processes
+from faultwire.agents._request import call, pieces
+from faultwire.agents._reset import NO_RESET, failed
+from faultwire.events import AgentResult, header, with_header
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from faultwire.agents._api import Asked
+    from faultwire.agents._request import Call
+    from faultwire.agents._reset import Resetting
+    from faultwire.agents.server import Server
+    from faultwire.events import Headers
+    from faultwire.mutations._request import RequestChange
+
+FAILED = 1
+"""The exit code of a call that brought no answer: agents that are servers have none of their own."""
+SHOWN = 300
+"""Characters of a failing answer that are quoted."""
+
+
+@dataclass
+class Served(ABC):
+    """An agent that is a server. `propagates`: it hands the trace context on to what it calls.
+
+    `server` is there where we have started it.
+    """
+
+    endpoint: str
+    headers: Headers = ()
+    timeout_s: float = 30.0
+    propagates: bool = False
+    resetting: Resetting = NO_RESET
+    server: Server | None = None
+    network: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        self._dialler = Dialler()
+        self._processes = Processes()
+
+    @property
+    def label(self) -> str:
+        """Its address, without user and query."""
+        url = urlsplit(self.endpoint)
+        port = f":{url.port}" if url.port else ""
+        return f"{url.scheme}://{url.hostname}{port}{url.path}"
+
+    @property
+    def concurrent(self) -> bool:
+        """Only a call that says whose it is can be told from those of other cells."""
+        return self.propagates and not self.resets
+
+    @property
+    def resets(self) -> bool:
+        """Is it made to forget before each invocation?"""
+        return self.resetting.any
+
+    def reset(self, env: Mapping[str, str]) -> None:
+        """Make it forget. Raises AgentError where that fails."""
+        self.resetting.reset(self._processes, self._dialler)
+
+    def invoke(self, asked: Asked, env: Mapping[str, str]) -> AgentResult:
+        """Ask once; whatever its server does is a result. Raises AgentError where it cannot be run."""
+        if self.server is not None:
+            self.server.ready()
+        started = clock.monotonic()
+        said = self.said(asked, trace(self.headers, env))
+        if said.timed_out and self.server is not None and not self.propagates:
+            # What it still does for this cell would count for the next one.
+            self.server.stale()
+        duration = clock.monotonic() - started
+        news = "" if self.server is None else self.server.news(broke=not (said.heard or said.timed_out))
+        stderr = "\n".join(filter(None, (said.why, news)))
+        return AgentResult(said.answer, said.code, duration, stderr, said.timed_out)
+
+    def stop(self) -> None:
+        """End every running invocation; their `invoke` calls return."""
+        self._dialler.stop()
+        self._processes.stop()
+
+    @abstractmethod
+    def said(self, asked: Asked, headers: Headers) -> Said:
+        """What it says to a whole conversation. `headers` are to be sent with each request."""
+
+    @abstractmethod
+    def read(self, heard: Heard) -> Said:
+        """The answer in a reply with a status of 2xx."""
+
+    # ------------------------------------------------------------ one request
+
+    def ask(self, told: Call, change: RequestChange | None) -> tuple[Said, Heard | None]:
+        """Send one request, changed where that is asked for, and read what comes back."""
+        copies = change.copies if change is not None else 1
+        if change is None or copies < 2:
+            return self._once(told, change)
+        same = replace(change, copies=1, pause_s=0.0)
+        return self._at_the_same_time(told, same, copies, change.pause_s), None
+
+    def _once(self, told: Call, change: RequestChange | None) -> tuple[Said, Heard | None]:
+        pause_s = change.pause_s if change is not None else 0.0
+        try:
+            heard = self._dialler.ask(told, pieces(told, change), timeout_s=self.timeout_s, pause_s=pause_s)
+        except Unheard as error:
+            return unheard(error), None
+        return self._judged(heard, changed=change is not None), heard
+
+    def _at_the_same_time(self, told: Call, change: RequestChange, copies: int, gap_s: float) -> Said:
+        """Send it several times; the answer is the first one's, and a server's error to any is told."""
+        found: list[tuple[Said, Heard | None]] = [(Said("", FAILED), None)] * copies
+
+        def one(at: int) -> None:
+            found[at] = self._once(told, change)
+
+        threads = [threading.Thread(target=one, args=(at,), daemon=True) for at in range(copies)]
+        for thread in threads:
+            thread.start()
+            if gap_s:
+                self._dialler.wait(gap_s)
+        for thread in threads:
+            thread.join()
+        said = found[0][0]
+        broken = [one for one, heard in found if heard is None or heard.status >= 500]
+        counted: dict[str, int] = {}
+        for _, heard in found:
+            word = status_line(heard) if heard is not None else "no answer"
+            counted[word] = counted.get(word, 0) + 1
+        why = f"faultwire: {copies} of the same request at once: " + ", ".join(
+            f"{word} ({count})" for word, count in counted.items()
+        )
+        return replace(
+            said,
+            code=said.code or (broken[0].code if broken else 0),
+            why="\n".join(filter(None, (said.why, why))),
+        )
+
+    def _judged(self, heard: Heard, *, changed: bool) -> Said:
+        if 400 <= heard.status < 500 and changed:
+            # To turn a malformed request away is what a sound server does.
+            why = f"faultwire: the changed request was answered {status_line(heard)}"
+            return Said(text_of(heard), 0, why)
+        return self.read(heard) if 200 <= heard.status < 300 else refused(heard)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What came of asking. `why` tells it in words where it is not a plain answer."""
+
+    answer: str
+    code: int | None = 0
+    why: str = ""
+    timed_out: bool = False
+    heard: bool = True
+    """Did its server answer at all?"""
+
+    @property
+    def well(self) -> bool:
+        """Is it an answer?"""
+        return self.code == 0
+
+
+def unheard(error: Unheard) -> Said:
+    """There was no answer."""
+    code = None if error.timed_out else FAILED
+    return Said("", code, f"faultwire: the agent {error.why}", error.timed_out, heard=False)
+
+
+def status_line(heard: Heard) -> str:
+    """For example `HTTP 503 Service Unavailable`."""
+    return f"HTTP {heard.status} {heard.reason}".rstrip()
+
+
+def refused(heard: Heard) -> Said:
+    """An answer that is none: its text is told, so that a report can show what was wrong."""
+    said = " ".join(text_of(heard)[:SHOWN].split())
+    where = header(heard.headers, "location") if 300 <= heard.status < 400 else None
+    more = f" to `{where}`, and redirects are not followed" if where else f": {said}" if said else ""
+    return Said("", FAILED, f"faultwire: the agent answered {status_line(heard)}{more}")
+
+
+def text_of(heard: Heard) -> str:
+    """The body as text, by the charset that it names; without one it is UTF-8."""
+    about = Message()
+    about["content-type"] = header(heard.headers, "content-type") or ""
+    charset = about.get_content_charset() or "utf-8"
+    try:
+        known = codecs.lookup(charset)
+        text = heard.body.decode(charset, "replace") if known._is_text_encoding else None
+    except (LookupError, UnicodeError, ValueError):
+        text = None
+    if text is None:
+        text = heard.body.decode("utf-8", "replace")
+    return f"{text}\n[{heard.dropped} more bytes were not kept]" if heard.dropped else text
+
+
+def trace(headers: Headers, env: Mapping[str, str]) -> Headers:
+    """The user's header fields and the session's trace context (W3C Trace Context, W3C Baggage)."""
+    parent, baggage = env.get("TRACEPARENT"), env.get("BAGGAGE")
+    if parent:
+        headers = with_header(with_header(headers, "tracestate", None), "traceparent", parent)
+    if baggage:
+        theirs = header(headers, "baggage")
+        ours = baggage.rpartition(",")[2].strip() if theirs else baggage
+        headers = with_header(headers, "baggage", f"{theirs},{ours}" if theirs else ours)
+    return headers
+
+
+def call_to_reset(address: str, headers: Headers, timeout_s: float, dialler: Dialler) -> None:
+    """POST to the address that makes an agent forget. Raises AgentError."""
+    url = urlsplit(address)
+    told = call("POST", url, headers=headers)
+    try:
+        heard = dialler.ask(told, pieces(told), timeout_s=timeout_s)
+    except Unheard as error:
+        raise failed(f"`{url.path}` {error.why}") from None
+    if not 200 <= heard.status < 300:
+        raise failed(f"`{url.path}` answered {status_line(heard)}, expected 2xx", text_of(heard))

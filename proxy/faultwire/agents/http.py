@@ -1,0 +1,164 @@
+"""An agent that is a server with an API of its own, asked by a template."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from faultwire.agents._answer import AnswerPath, Missed, as_text
+from faultwire.agents._request import call
+from faultwire.agents._served import FAILED, Said, Served, text_of
+from faultwire.agents._template import FORM, Template, structured
+from faultwire.agents.command import session_word
+from faultwire.errors import AgentError
+from faultwire.events import header, with_header
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from faultwire.agents._api import Asked
+    from faultwire.agents._dial import Heard
+    from faultwire.agents._request import Call
+    from faultwire.events import Headers
+
+USUAL = '{"input": {prompt}}'
+"""The body where no template is given."""
+ANSWERS = ("output", "response", "result", "data", "content", "text", "message", "answer", "reply")
+"""Members of a JSON object that are taken for the answer, the first that is there, where no path is given."""
+CONVERSATION = "x-session-id"
+"""The header that names the conversation of several turns where nothing else in the request does."""
+CONTEXT = ("traceparent", "baggage")
+_IN_QUERY = ("GET", "DELETE")
+
+Values = dict[str, str | tuple[str, ...]]
+
+
+@dataclass
+class HttpAgent(Served):
+    """How to ask it. Values of header fields and of the query may hold names as the template does."""
+
+    method: str = "POST"
+    query: tuple[tuple[str, str], ...] = ()
+    template: str | None = None
+    answer_path: AnswerPath | None = None
+    structured: bool = True
+
+    def __post_init__(self) -> None:
+        """Read the template. Raises ValueError."""
+        super().__post_init__()
+        form = FORM in (header(self.headers, "content-type") or "").lower()
+        self._template = Template(USUAL if self.template is None else self.template, form=form)
+        self._headers = tuple((name, Template(value, plain=True)) for name, value in self.headers)
+        self._query = tuple((name, Template(value, plain=True)) for name, value in self.query)
+        others = [template for _, template in (*self._headers, *self._query)]
+        names = frozenset[str]().union(*(t.names for t in (self._template, *others)))
+        self._at_once = "turns" in self._template.names
+        self._named = "session" in names
+
+    def said(self, asked: Asked, headers: Headers) -> Said:
+        """Post the turns one after the other, or all at once where the template takes them so."""
+        turns = (asked.text,) if self._at_once else asked.turns
+        cookies: dict[str, str] = {}
+        said = Said("", FAILED)
+        for at, turn in enumerate(turns):
+            change = asked.request if at == len(turns) - 1 else None
+            try:
+                told = self._call(turn, asked, headers, cookies)
+            except AgentError as error:  # of this prompt; another one may have what the template names
+                return Said("", None, f"faultwire: {error.message}")
+            said, heard = self.ask(told, change)
+            _keep_cookies(heard, cookies)
+            if not said.well:
+                break
+        return said
+
+    # ------------------------------------------------------------ what goes out
+
+    def _call(self, turn: str, asked: Asked, headers: Headers, cookies: Mapping[str, str]) -> Call:
+        values: Values = {**(structured(turn) if self.structured else {})}
+        word = session_word(asked.session)
+        values |= {"prompt": turn, "turns": asked.turns, "session": word}
+        told = self._fields(headers, values)
+        if len(asked.turns) > 1 and not (self._at_once or self._named):
+            told = with_header(told, CONVERSATION, word)
+        if cookies:
+            told = with_header(told, "cookie", "; ".join(f"{k}={v}" for k, v in cookies.items()))
+        query = [(name, template.filled(values)) for name, template in self._query]
+        text = self._template.filled(values)
+        url = urlsplit(self.endpoint)
+        if self.method in _IN_QUERY:
+            return call(self.method, url, [*query, *_as_query(text, self._template)], told)
+        if self._template.shape == "json" and header(told, "content-type") is None:
+            told = (*told, ("content-type", "application/json"))
+        return call(self.method, url, query, told, text.encode("utf-8", "surrogatepass"))
+
+    def _fields(self, headers: Headers, values: Values) -> Headers:
+        """The header fields with everything in its place; the trace context stands as it is."""
+        own = {name.lower(): template for name, template in self._headers if name.lower() not in CONTEXT}
+        return tuple(
+            (name, _one_line(own[name.lower()].filled(values)) if name.lower() in own else value)
+            for name, value in headers
+        )
+
+    # ------------------------------------------------------------ what comes back
+
+    def read(self, heard: Heard) -> Said:
+        """The answer in a reply with a status of 2xx."""
+        text = text_of(heard)
+        try:
+            if self.answer_path is not None:
+                if heard.dropped:
+                    raise Missed(f"found an answer of more than {len(heard.body)} bytes, expected JSON")
+                return Said(self.answer_path.find(text))
+            return Said(_usual_answer(text, heard))
+        except Missed as missed:
+            return Said("", FAILED, f"faultwire: no answer: {missed}")
+
+
+def _usual_answer(text: str, heard: Heard) -> str:
+    """The answer of a server of which no path is known: a member that usually is one, else all of it.
+
+    Raises Missed where the object says that it is an error.
+    """
+    try:
+        document = json.loads(text) if "json" in (header(heard.headers, "content-type") or "") else text
+    except (ValueError, RecursionError):
+        return text
+    if not isinstance(document, dict):
+        return as_text(document)
+    found = next((document[name] for name in ANSWERS if document.get(name) is not None), None)
+    error = next((document[name] for name in ("error", "Error") if document.get(name)), None)
+    if error is None and document.get("success") is False:
+        error = "success: false"
+    if error is not None:
+        raise Missed(f"the agent says that it failed: {as_text(error)[:200]}")
+    return text if found is None else as_text(found)
+
+
+def _as_query(text: str, template: Template) -> list[tuple[str, str]]:
+    """A request without a body: the members of its template as fields, or all of it as `q`."""
+    if template.shape != "json":
+        return [("q", text)]
+    document: Any = json.loads(text)
+    if not isinstance(document, dict):
+        return [("q", as_text(document))]
+    return [(name, as_text(value)) for name, value in document.items()]
+
+
+def _one_line(value: str) -> str:
+    """A prompt in a header field must not end it."""
+    return value.replace("\r", " ").replace("\n", " ").replace("\0", " ")
+
+
+def _keep_cookies(heard: Heard | None, cookies: dict[str, str]) -> None:
+    """A server may tell conversations apart by a cookie."""
+    for name, value in heard.headers if heard is not None else ():
+        if name.lower() != "set-cookie":
+            continue
+        try:
+            cookies.update({key: morsel.coded_value for key, morsel in SimpleCookie(value).items()})
+        except CookieError:
+            continue
