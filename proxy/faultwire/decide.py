@@ -115,6 +115,18 @@ def unknown_socket(profile: Profile, exchange: Exchange) -> Iterator[FaultFired]
         yield Decision(entry, whole, "inapplicable", why, counted=False).line()
 
 
+def unread(profile: Profile, exchange: Exchange, why: str) -> Iterator[FaultFired]:
+    """A line for every entry that may have meant a request which nobody looked into, and for those about
+    tool results, which may stand in it."""
+    whole = Subject(exchange.key, exchange.n, exchange.attempt, exchange.tool or exchange.agent)
+    model = replace(exchange, kind="llm") if exchange.kind == "other" else exchange
+    for entry in profile.composed:
+        result = isinstance(entry.fault, ResultFault) and exchange.kind != "tool"
+        met = mismatch(entry.on, exchange, protocols=entry.fault.protocols) is None
+        if (result or not met) and may_match(entry.on, model, protocols=entry.fault.protocols):
+            yield Decision(entry, whole, "inapplicable", why, counted=False).line()
+
+
 def decide_head(plan: Plan, dice: Dice, exchange: Exchange, state: SessionState) -> Plan:
     """The decisions on deferred entries, once `exchange.response` is there."""
     whole = Subject(exchange.key, exchange.n, exchange.attempt, exchange.tool or exchange.agent)
@@ -184,6 +196,8 @@ def _passed_over(entry: Entry, subject: Subject, why: str) -> Iterator[Decision]
 
 
 def _judge(entry: Entry, subject: Subject, exchange: Exchange, dice: Dice, state: SessionState) -> Decision:
+    if state.only not in (None, exchange.number):
+        return Decision(entry, subject, "skip", "the fault is for another exchange", counted=False)
     why_not = entry.fault.inapplicable(exchange)
     if why_not is not None:
         return Decision(entry, subject, "inapplicable", why_not, counted=False)

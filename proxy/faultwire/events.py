@@ -156,6 +156,8 @@ class ResponseView:
     usage: Usage | None = None
     error: str | None = None
     complete: bool = True
+    request_id: str | None = None
+    """What the provider calls the request that it answers, where it says so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,8 @@ class History:
     """What the agent was asked, where whoever ran it says so."""
     baseline: str | None = None
     """What it answered to the same prompt while nothing was broken, where that is known."""
+    remarks: tuple[str, ...] = ()
+    """What else is to be said of it; no check asks."""
 
     @property
     def fired(self) -> tuple[FaultFired, ...]:

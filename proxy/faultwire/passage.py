@@ -6,9 +6,8 @@ comes back. Whole bodies, live streams and recorded ones all take this one path:
     head → request(body) → Departure → pending(response) → head(response) → feed(bytes)… → finish()
     → trailers(headers) → over()
 
-An answer that `Departure` holds goes on like one that came, without `pending`. A response that
-opens a WebSocket (`framing.is_socket`) goes on with messages, which may cross each other: `message(…)`
-for each of either end, then `finish()` before the server's Close frame is passed on.
+An answer that `Departure` holds goes on like one that came, without `pending`. A response that opens
+a WebSocket goes on with `message(…)` for each of either end, then `finish()` before the server's Close.
 
 Actions come one by one: whoever performs them takes the next only once the last is done, because a
 fault counts as met from the moment in which its action was taken.
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from faultwire import departure, listening, retelling, wire
 from faultwire.course import Course
-from faultwire.decide import decide, decide_head, unknown_socket
+from faultwire.decide import decide, decide_head, unknown_socket, unread
 from faultwire.departure import Departure, SessionContext, unpacked
 from faultwire.elsewhere import Inbox, owe
 from faultwire.events import Close, Cut, Exchange, FaultFired, Reset, Send, with_held
@@ -187,6 +186,7 @@ class Passage:
             agent=found.agent,
             caller=begun.caller,
         )
+        self._lines.extend(() if found.unread is None else unread(profile, self.exchange, found.unread))
 
     # ------------------------------------------------------------ response
 

@@ -72,11 +72,11 @@ def judge(
         if decision.verb != "fire" or not isinstance(fault, ResultFault):
             judged.lines.append(decision.line())
             continue
-        held = dice.held(decision.entry.id, key, subject.n)
-        rewrite, delay_s = fault.rewrite(result, held), fault.delay_s(result, held)
+        held, memory = dice.held(decision.entry.id, key, subject.n), state.memory(decision.entry.id)
+        rewrite, delay_s, effect = fault.due(result, held, memory)
         if delay_s > 0:
             judged.waits.append(Wait(delay_s))
-        effect = _effect(result, rewrite, delay_s)
+        effect = effect or _effect(result, rewrite, delay_s)
         line = decision.line("fired" if effect else "no_effect", effect=effect)
         if effect:
             state.untold[remembered_by] = line

@@ -13,6 +13,7 @@ from faultwire import retelling
 from faultwire.errors import WireError
 from faultwire.faults._api import RequestFault
 from faultwire.session import Subject
+from faultwire.wire import _weight
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,8 +55,8 @@ class Telling:
         return self._replaces or bool(self._attacks) or bool(self._context.state.canaries)
 
     def hear(self, data: bytes) -> Heard:
-        """Decide on what one message brings."""
-        view = self._protocol.message_view(data)
+        """Decide on what one message brings; one that is too heavy to be read at once passes unread."""
+        view = None if _weight.is_heavy(data) else self._protocol.message_view(data)
         if view is None:
             return Heard(data)
         state = self._context.state

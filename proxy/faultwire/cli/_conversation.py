@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
+from faultwire.report.conversation import request_id
 from faultwire.text import safe
 
 if TYPE_CHECKING:
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
 
 LABEL = 10
 """Columns of the words that say who speaks."""
+
+
+def head(part: dict[str, Any]) -> str:
+    """The line above a conversation."""
+    named = request_id(part)
+    return "conversation" if named is None else f"conversation, request {safe(named)}"
 
 
 def lines(part: dict[str, Any], *, only_new: bool = False) -> Iterator[str]:

@@ -17,7 +17,8 @@ from faultwire.cli.output import Format, columns, fields, show, show_json
 from faultwire.clock import iso
 from faultwire.errors import WireError
 from faultwire.events import header
-from faultwire.report.conversation import conversation_part
+from faultwire.report.conversation import conversation_part, request_id
+from faultwire.tape.numbering import revoked
 from faultwire.text import safe
 from faultwire.wire.decode import decoded
 
@@ -142,10 +143,12 @@ def _parts(detail: Detail) -> Iterable[str]:
     pairs += [("began", iso(recorded.started_ms)), ("took", f"{recorded.duration_ms:.1f} ms")]
     pairs += [("ending", recorded.ending), ("error", recorded.error or "-")]
     pairs += [("redacted", ", ".join(f"{n} {what}" for what, n in detail.redactions.items()) or "nothing")]
+    why = revoked(recorded)
+    pairs += [("recognition", why)] if why else []
     yield fields([(name, safe(value)) for name, value in pairs])
     part = conversation_part(recorded, detail.forwarded, text=WHOLE, turns=WHOLE)
     if part is not None:
-        yield "\n".join(("conversation", *talk.lines(part)))
+        yield "\n".join((talk.head(part), *talk.lines(part)))
     if recorded.messages:
         yield "\n".join(("messages", *talk.messages(recorded.messages)))
     yield from _messages(detail, said=part is not None and not part["problem"])
@@ -199,6 +202,7 @@ def _ledger(fault: FaultFired) -> str:
 def _document(detail: Detail) -> dict[str, Any]:
     recorded = detail.recorded
     request = recorded.request
+    part = conversation_part(recorded, detail.forwarded, text=WHOLE, turns=WHOLE)
     return {
         **_summary(recorded),
         "started_ms": recorded.started_ms,
@@ -210,7 +214,9 @@ def _document(detail: Detail) -> dict[str, Any]:
         "delivered": _delivered(recorded.delivered),
         "faults": [asdict(fault) for fault in recorded.faults],
         "redactions": detail.redactions,
-        "conversation": conversation_part(recorded, detail.forwarded, text=WHOLE, turns=WHOLE),
+        "request_id": request_id(part),
+        "revoked": revoked(recorded),
+        "conversation": part,
         "messages": [{**asdict(message), "data": _text(message.data)} for message in recorded.messages],
     }
 

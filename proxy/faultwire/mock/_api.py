@@ -188,6 +188,10 @@ class Dialect(ABC):
     def headers(self, conversation: Conversation) -> Headers:
         """Request id and rate limits."""
 
+    def headers_by(self, provider: str, conversation: Conversation) -> Headers:
+        """The same as one of several providers of this protocol sends them."""
+        return self.headers(conversation)
+
     def trailers(self, conversation: Conversation) -> Headers:
         """What follows an answer, where that is the protocol's way."""
         return ()

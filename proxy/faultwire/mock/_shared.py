@@ -63,6 +63,12 @@ def made_id(prefix: str, conversation: Conversation, part: str = "", length: int
     return prefix + _core.sha256_hex(f"{conversation.digest}\0{prefix}\0{part}".encode())[:length]
 
 
+def made_uuid(conversation: Conversation) -> str:
+    """The same in the form of a UUID."""
+    made = made_id("", conversation, length=32)
+    return "-".join((made[:8], made[8:12], made[12:16], made[16:20], made[20:]))
+
+
 def words(text: str) -> list[str]:
     """A text in the pieces in which a model streams it."""
     return _WORDS.findall(text)

@@ -88,7 +88,7 @@ class Answerer:
                 retry_after_s=failure.retry_after_s,
             )
             return _plain(error, first)
-        headers = dialect.headers(conversation)
+        headers = dialect.headers_by(wire.protocol(dialect.protocol).provider(request), conversation)
         trailers = dialect.trailers(conversation)
         if not conversation.view.stream:
             kind: Headers = (("content-type", dialect.whole_type),)

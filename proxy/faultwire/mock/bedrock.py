@@ -46,9 +46,7 @@ class _Aws(Dialect):
 
     def headers(self, conversation: Conversation) -> Headers:
         """As the API sends them."""
-        made = _shared.made_id("", conversation, length=32)
-        request_id = "-".join((made[:8], made[8:12], made[12:16], made[16:20], made[20:]))
-        return (("x-amzn-requestid", request_id),)
+        return (("x-amzn-requestid", _shared.made_uuid(conversation)),)
 
     @property
     def _wire(self) -> Protocol:

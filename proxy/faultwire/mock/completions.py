@@ -9,29 +9,26 @@ import orjson
 from faultwire import wire
 from faultwire.events import header
 from faultwire.mock import _shared
-from faultwire.mock._api import Conversation, Dialect
+from faultwire.mock._api import Conversation
+from faultwire.mock._openai_headers import OpenAIFamily
 from faultwire.mock._shared import CREATED, refuse
-from faultwire.mock.openai_chat import OpenAIChatDialect
 from faultwire.wire import sse
 
 if TYPE_CHECKING:
-    from faultwire.events import Headers, Request
+    from faultwire.events import Request
     from faultwire.mock._api import Reply
     from faultwire.wire._api import Protocol
 
 _COUNT, _ECHO = "count", "echo"
 
 
-class CompletionsDialect(Dialect):
+class CompletionsDialect(OpenAIFamily):
     """`POST …/completions`: one choice, whatever `n` says."""
 
     protocol = "completions"
     path = "/v1/completions"
     base = "/v1"
     provider = "OpenAI completions (legacy)"
-
-    def __init__(self) -> None:
-        self._chat = OpenAIChatDialect()
 
     def answers(self, request: Request) -> bool:
         """By path, whatever the body is."""
@@ -59,10 +56,6 @@ class CompletionsDialect(Dialect):
             max_tokens=_shared.positive(document.get("max_tokens")),
             options=frozenset(word for word, given in told.items() if given),
         )
-
-    def headers(self, conversation: Conversation) -> Headers:
-        """As for chat completions."""
-        return self._chat.headers(conversation)
 
     def whole(self, conversation: Conversation, reply: Reply) -> bytes:
         """One `text_completion`."""

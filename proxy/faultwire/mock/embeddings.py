@@ -12,12 +12,12 @@ import orjson
 from faultwire import _core, wire
 from faultwire.events import header
 from faultwire.mock import _shared
-from faultwire.mock._api import Conversation, Dialect
+from faultwire.mock._api import Conversation
+from faultwire.mock._openai_headers import OpenAIFamily
 from faultwire.mock._shared import refuse
-from faultwire.mock.openai_chat import OpenAIChatDialect
 
 if TYPE_CHECKING:
-    from faultwire.events import Headers, Request
+    from faultwire.events import Request
     from faultwire.mock._api import Reply
     from faultwire.wire._api import Protocol
 
@@ -39,16 +39,13 @@ def vector(text: str, size: int) -> list[float]:
     return [round(number / length, 8) for number in found]
 
 
-class EmbeddingsDialect(Dialect):
+class EmbeddingsDialect(OpenAIFamily):
     """`POST …/embeddings`."""
 
     protocol = "embeddings"
     path = "/embeddings"
     base = "/v1"
     provider = "OpenAI embeddings"
-
-    def __init__(self) -> None:
-        self._chat = OpenAIChatDialect()
 
     def answers(self, request: Request) -> bool:
         """Not Ollama's `/api/embeddings`."""
@@ -83,10 +80,6 @@ class EmbeddingsDialect(Dialect):
             max_tokens=min(size, _MOST),
             options=frozenset(packed),
         )
-
-    def headers(self, conversation: Conversation) -> Headers:
-        """As for chat completions."""
-        return self._chat.headers(conversation)
 
     def whole(self, conversation: Conversation, reply: Reply) -> bytes:
         """A list of vectors; what the model would say is not asked."""

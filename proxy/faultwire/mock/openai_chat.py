@@ -11,12 +11,13 @@ import orjson
 from faultwire import wire
 from faultwire.events import header
 from faultwire.mock import _shared
-from faultwire.mock._api import Conversation, Dialect, Tool
+from faultwire.mock._api import Conversation, Tool
+from faultwire.mock._openai_headers import OpenAIFamily
 from faultwire.mock._shared import refuse
 from faultwire.wire import _json, sse, tokens
 
 if TYPE_CHECKING:
-    from faultwire.events import Headers, Request
+    from faultwire.events import Request
     from faultwire.mock._api import Reply
     from faultwire.wire._api import Protocol
 
@@ -31,7 +32,7 @@ _X_GROQ = "x_groq"
 _HABITS = {"mistral": frozenset((_WHOLE_CALLS, _LAST)), "groq": frozenset((_X_GROQ,))}
 
 
-class OpenAIChatDialect(Dialect):
+class OpenAIChatDialect(OpenAIFamily):
     """`POST …/chat/completions`."""
 
     protocol = "openai_chat"
@@ -79,21 +80,6 @@ class OpenAIChatDialect(Dialect):
             or _shared.positive(document.get("max_tokens")),
             answer_schema=_answer_schema(document.get("response_format")),
             options=frozenset({_USAGE}) if _json.member(options, "include_usage") is True else frozenset(),
-        )
-
-    def headers(self, conversation: Conversation) -> Headers:
-        """As the API sends them."""
-        return (
-            ("openai-organization", "org-mock"),
-            ("openai-processing-ms", "12"),
-            ("openai-version", "2020-10-01"),
-            ("x-request-id", _shared.made_id("req_", conversation, length=32)),
-            ("x-ratelimit-limit-requests", "500"),
-            ("x-ratelimit-limit-tokens", "30000"),
-            ("x-ratelimit-remaining-requests", "499"),
-            ("x-ratelimit-remaining-tokens", "29000"),
-            ("x-ratelimit-reset-requests", "120ms"),
-            ("x-ratelimit-reset-tokens", "6ms"),
         )
 
     def whole(self, conversation: Conversation, reply: Reply) -> bytes:

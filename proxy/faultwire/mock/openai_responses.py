@@ -11,13 +11,13 @@ import orjson
 from faultwire import wire
 from faultwire.events import header
 from faultwire.mock import _shared
-from faultwire.mock._api import Conversation, Dialect, Tool
+from faultwire.mock._api import Conversation, Tool
+from faultwire.mock._openai_headers import OpenAIFamily
 from faultwire.mock._shared import refuse
-from faultwire.mock.openai_chat import OpenAIChatDialect
 from faultwire.wire import _json, sse, tokens
 
 if TYPE_CHECKING:
-    from faultwire.events import Headers, Request
+    from faultwire.events import Request
     from faultwire.mock._api import Reply
     from faultwire.wire._api import Protocol
 
@@ -26,7 +26,7 @@ _KEPT = 1024
 Items = list[dict[str, Any]]
 
 
-class OpenAIResponsesDialect(Dialect):
+class OpenAIResponsesDialect(OpenAIFamily):
     """`POST …/responses`."""
 
     protocol = "openai_responses"
@@ -35,7 +35,6 @@ class OpenAIResponsesDialect(Dialect):
     provider = "OpenAI Responses"
 
     def __init__(self) -> None:
-        self._chat = OpenAIChatDialect()
         self._asked: OrderedDict[str, tuple[Items, str]] = OrderedDict()
         self._kept: OrderedDict[str, Items] = OrderedDict()
 
@@ -68,10 +67,6 @@ class OpenAIResponsesDialect(Dialect):
             max_tokens=_shared.positive(document.get("max_output_tokens")),
             answer_schema=_answer_schema(_json.member(document, "text", "format")),
         )
-
-    def headers(self, conversation: Conversation) -> Headers:
-        """As for chat completions."""
-        return self._chat.headers(conversation)
 
     def whole(self, conversation: Conversation, reply: Reply) -> bytes:
         """One `response`."""

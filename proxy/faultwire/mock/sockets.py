@@ -12,6 +12,7 @@ from faultwire.mock._api import Answer, Session
 from faultwire.mock.openai_responses import OpenAIResponsesDialect
 from faultwire.mock.realtime import RealtimeSession
 from faultwire.mock.responses_socket import ResponsesSession
+from faultwire.wire._http import made_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +55,8 @@ def answer(request: Request, replying: Replying) -> Answer:
     headers = handshake(request, endpoint.subprotocols)
     if headers is None:
         raise _shared.refuse(protocol, "The upgrade is not of WebSocket version 13.", 400)
-    return Answer(101, headers, session=_session(endpoint, request, replying))
+    named = ("x-request-id", made_id("req_", request.path, length=32))
+    return Answer(101, (*headers, named), session=_session(endpoint, request, replying))
 
 
 def _session(endpoint: Endpoint, request: Request, replying: Replying) -> Session:

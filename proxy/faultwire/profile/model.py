@@ -126,7 +126,7 @@ class Entry(Frozen):
     @cached_property
     def settings(self) -> dict[str, Any]:
         """The fault's settings that are not as usual, as JSON; nobody changes them."""
-        return self.fault.model_dump(mode="json", exclude_defaults=True)
+        return self.fault.told()
 
 
 class ToolSite(Frozen):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from faultwire.wire._classify import Classified, classify, may_be_model
+from faultwire.wire._confirm import revoked
 from faultwire.wire._fingerprint import VOLATILE, fingerprint, tool_key
 from faultwire.wire._recognise import provider_of
 from faultwire.wire._registry import protocol, protocols, text_members
@@ -11,9 +12,12 @@ from faultwire.wire._signed import WHY as SIGNED
 from faultwire.wire._signed import is_signed, signs_header
 from faultwire.wire._tool_sites import tool_site
 from faultwire.wire._understood import Understood, understood
+from faultwire.wire._weight import WHY as HEAVY
+from faultwire.wire._weight import is_heavy
 from faultwire.wire.told import Told, conversation
 
 __all__ = [
+    "HEAVY",
     "SIGNED",
     "VOLATILE",
     "Classified",
@@ -23,11 +27,13 @@ __all__ = [
     "classify",
     "conversation",
     "fingerprint",
+    "is_heavy",
     "is_signed",
     "may_be_model",
     "protocol",
     "protocols",
     "provider_of",
+    "revoked",
     "signs_header",
     "text_members",
     "tool_key",

@@ -38,6 +38,7 @@ class Reader(StreamReader):
         except WireError as error:
             self._broken = self._broken or error.message
             return
+        self._gathered.name(document)
         if isinstance(document.get("error"), dict):
             self._gathered.fail(document["error"])
         else:
@@ -56,6 +57,7 @@ class Reader(StreamReader):
                 finish_reason=view.finish_reason,
                 error=self._broken,
                 complete=view.complete,
+                request_id=view.request_id,
             )
         return view
 

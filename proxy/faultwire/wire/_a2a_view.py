@@ -53,6 +53,8 @@ class Answered:
     error: str | None = None
     code: int | None = None
     complete: bool = False
+    ident: str | None = None
+    """JSON-RPC's id of the request that is answered."""
 
     def view(self) -> ResponseView:
         """As every protocol tells it: what a task made goes before what it says of itself, and the state in
@@ -60,7 +62,11 @@ class Answered:
         made = "".join(artifact.text for artifact in self.artifacts)
         ended = self.state if self.state not in _a2a_words.OPEN else None
         return ResponseView(
-            text=made or self.text, finish_reason=ended, error=self.error, complete=self.complete
+            text=made or self.text,
+            finish_reason=ended,
+            error=self.error,
+            complete=self.complete,
+            request_id=self.ident,
         )
 
 
@@ -104,6 +110,13 @@ class Gathered:
         self._error: str | None = None
         self._code: int | None = None
         self._complete = False
+        self._ident: str | None = None
+
+    def name(self, document: _json.Object) -> None:
+        """Take what the answer says it answers (JSON-RPC 2.0 §5)."""
+        ident = document.get("id") if "jsonrpc" in document else None
+        if self._ident is None and isinstance(ident, str | int) and not isinstance(ident, bool):
+            self._ident = str(ident)
 
     def take(self, payload: Any) -> bool:
         """Take one answer or event; False where it says nothing that A2A knows."""
@@ -155,6 +168,7 @@ class Gathered:
             error=error,
             code=self._code,
             complete=self._complete,
+            ident=self._ident,
         )
 
 

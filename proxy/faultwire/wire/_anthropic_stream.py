@@ -56,6 +56,7 @@ class Reader(StreamReader):
         self._usage: dict[str, Any] = {}
         self._finish: str | None = None
         self._error: str | None = None
+        self._request_id: str | None = None
         self._complete = False
 
     def feed(self, event: bytes) -> None:
@@ -83,6 +84,7 @@ class Reader(StreamReader):
                 self._complete = True
             case "error":
                 self._error = self._error or error_text(document)
+                self._request_id = _json.string(document.get("request_id")) or None
 
     def view(self) -> ResponseView:
         """What was said so far."""
@@ -95,6 +97,7 @@ class Reader(StreamReader):
             usage=usage_of(self._usage or None),
             error=self._error,
             complete=self._complete,
+            request_id=self._request_id,
         )
 
     def _begin(self, index: int, block: Any) -> None:

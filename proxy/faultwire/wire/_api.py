@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from typing import Protocol as Structure
 
 from faultwire.wire import _retries, framing, plain
+from faultwire.wire._confirm import Signs, by_signs
 from faultwire.wire._edits import Edits
 
 if TYPE_CHECKING:
@@ -112,6 +113,13 @@ class Protocol(ABC):
     """Is it spoken over a WebSocket? Then each message of the server is one event, and each of the client
     stands for a body: `message_view`, `replace_result` and `edits.texts` take one."""
 
+    signs: ClassVar[Signs] = Signs(bare=True)
+    """What shows that an answer is of this protocol, where its request alone does not settle it."""
+
+    request_ids: ClassVar[tuple[str, ...]] = ("x-request-id",)
+    """Header fields of an answer in which the provider names the request, in lower case, the one that its
+    SDKs read first. An id that stands in a body is part of the view."""
+
     volatile: ClassVar[tuple[str, ...]] = ()
     """JSON paths in a request, of another kind than `llm`, that differ between runs of the same agent."""
 
@@ -142,6 +150,11 @@ class Protocol(ABC):
     @abstractmethod
     def provider(self, request: Request) -> str:
         """The provider's word (`openai`, `anthropic`), by host, else the protocol's own."""
+
+    def confirms(self, response: Response, request: Request | None = None) -> bool | None:
+        """Is this an answer of a server that speaks this protocol? None: it does not tell, as errors and
+        empty bodies do not. The body is unpacked, and may be only the beginning."""
+        return by_signs(self.signs, response, framing.splitter_of(response, self, request))
 
     def view(self, request: Request) -> RequestView:
         """What the request says, its path included, where that names the model. Raises WireError."""

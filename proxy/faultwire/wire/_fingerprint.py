@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faultwire import _core
+from faultwire.wire import _weight
+from faultwire.wire._placeholders import unkeyed
 
 if TYPE_CHECKING:
     from faultwire.events import Kind, Request
@@ -44,6 +46,8 @@ VOLATILE = tuple(f"$.{path}" for path in (*_ABOUT_THE_CALL, *_IN_THE_HISTORY))
 """Places in a model request that differ between runs of the same agent: ids that somebody minted, and
 words about the call. What a tool or another server is asked is never masked: there `id` is the question."""
 
+_END = 1 << 20
+
 _SIGNING = frozenset({"_", "nonce", "sig", "signature", "timestamp", "ts"})
 """Query fields that differ with every call, anywhere. `x-amz-…` are a signature's."""
 _OF_A_MODEL = _SIGNING | {"access_token", "api_key", "apikey", "key", "token"}
@@ -61,7 +65,7 @@ def fingerprint(
     masked, fields = (VOLATILE, _OF_A_MODEL) if kind == "llm" else ((), _SIGNING)
     if protocol is not None and kind != "llm":
         masked, fields = protocol.volatile, fields | protocol.volatile_query
-    body = _core.json_fingerprint(request.body or b"", (*masked, *also) if also else masked)
+    body = _of_body(request.body or b"", (*masked, *also) if also else masked)
     host = request.host.lower().rstrip(".")
     path = _stable_path(request.path, fields)
     for before in protocol.volatile_path if protocol is not None else ():
@@ -69,9 +73,17 @@ def fingerprint(
     return _digest("exchange", kind, request.method, host, path, body.hex())
 
 
+def _of_body(body: bytes, masked: tuple[str, ...]) -> bytes:
+    """The digest of a body; of one that is too heavy to be read at once, that of its two ends and length."""
+    if not _weight.is_heavy(body):
+        return _core.json_fingerprint(body, masked)
+    ends = _digest("heavy", str(len(body)), _core.sha256_hex(body[:_END]), _core.sha256_hex(body[-_END:]))
+    return bytes.fromhex(ends)
+
+
 def tool_key(name: str | None, arguments: str) -> str:
     """SHA-256 (hex) of a tool call: its name and canonical arguments."""
-    text = arguments.encode("utf-8", "surrogatepass")
+    text = unkeyed(arguments.encode("utf-8", "surrogatepass"))
     return _digest("tool", name or "", _core.json_fingerprint(text, []).hex())
 
 

@@ -95,6 +95,7 @@ class Gatherer(StreamReader):
         self.usage: Usage | None = None
         self.error: str | None = None
         self.complete = False
+        self.request_id: str | None = None
 
     def feed(self, event: bytes) -> None:
         """Take one event with its framing bytes."""
@@ -115,6 +116,7 @@ class Gatherer(StreamReader):
             usage=self.usage,
             error=self.error,
             complete=self.complete,
+            request_id=self.request_id,
         )
 
     @abstractmethod

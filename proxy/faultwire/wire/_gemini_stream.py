@@ -48,6 +48,7 @@ class Reader(Gatherer):
         if isinstance(error, dict):
             self.error = self.error or _json.string(error.get("message")) or "error"
         self.model = _json.string(document.get("modelVersion")) or self.model
+        self.request_id = self.request_id or _json.string(document.get("responseId")) or None
         candidate = first_candidate(document)
         self.text.append(text_of(candidate.get("content")))
         for _, part in _json.objects(_json.member(candidate, "content", "parts")):

@@ -61,6 +61,7 @@ def said(document: _json.Object) -> ResponseView:
         tool_calls=tuple(call_of(step) for step in steps if step.get("type") == "function_call"),
         usage=usage_of(document),
         error=error_of(document),
+        request_id=_json.string(document.get("id")) or None,
     )
 
 
@@ -129,6 +130,7 @@ class Reader(Gatherer):
             return
         told = said(interaction)
         self.model = told.model or self.model
+        self.request_id = told.request_id or self.request_id
         self.finish = told.finish_reason or self.finish
         self.usage = told.usage or self.usage
         self.error = self.error or told.error

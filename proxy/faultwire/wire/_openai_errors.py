@@ -93,6 +93,9 @@ def told(status: int, error: Told, salt: object = None) -> Response:
 
 SERVER_ERROR = _TABLE[500].message
 
+REQUEST_IDS = ("x-request-id", "apim-request-id", "mistral-correlation-id")
+"""Where OpenAI and those who imitate it name a request: Azure twice, Mistral in a field of its own."""
+
 
 def _unlisted(status: int) -> Told:
     if status >= 500:

@@ -30,6 +30,11 @@ def said(call: _json.Object) -> tuple[str, str]:
     return _json.string(inner.get("name")), _json.string(inner.get(key))
 
 
+def groq_id(document: _json.Object) -> str | None:
+    """What Groq calls the request, which it also says beside the answer."""
+    return _json.string(_json.member(document, "x_groq", "id")) or None
+
+
 def error_text(document: _json.Object) -> str | None:
     """What `error` says: an object with a message, or a bare string; None where there is none."""
     error = document.get("error")
@@ -61,6 +66,7 @@ class Reader(StreamReader):
         self._usage: Usage | None = None
         self._error: str | None = None
         self._complete = False
+        self._request_id: str | None = None
         self._moved: dict[int, int] = {}
         """Where the calls went whose index was taken."""
 
@@ -90,10 +96,12 @@ class Reader(StreamReader):
             usage=self._usage,
             error=self._error,
             complete=self._complete or self._finish is not None,
+            request_id=self._request_id,
         )
 
     def _take(self, document: _json.Object) -> None:
         self._model = self._model or _json.string(document.get("model"))
+        self._request_id = self._request_id or groq_id(document)
         self._error = self._error or error_text(document)
         usage = document.get("usage") or _json.member(document, "x_groq", "usage")
         if isinstance(usage, dict):

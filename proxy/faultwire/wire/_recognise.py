@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from faultwire.errors import WireError
-from faultwire.wire import _json
+from faultwire.wire import _json, _weight
 
 if TYPE_CHECKING:
     from faultwire.events import Request
@@ -75,8 +75,8 @@ def is_contested(path: str) -> bool:
 
 
 def document(body: bytes | None) -> _json.Object | None:
-    """The body, parsed, where it is a JSON object; else None."""
-    if body is None:
+    """The body, parsed, where it is a JSON object that can be read at once; else None."""
+    if body is None or _weight.is_heavy(body):
         return None
     try:
         return _json.load_object(body)

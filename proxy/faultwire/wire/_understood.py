@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire.errors import WireError
+from faultwire.events import with_held
+from faultwire.wire import _weight
 from faultwire.wire._classify import classify
 from faultwire.wire._fingerprint import fingerprint
+from faultwire.wire._placeholders import unkeyed_request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +30,8 @@ class Understood(NamedTuple):
     view: RequestView | None
     key: str
     agent: str | None = None
+    unread: str | None = None
+    """Why nobody looked into the body, where that is so."""
 
 
 def understood(
@@ -37,16 +42,19 @@ def understood(
 ) -> Understood:
     """Classify, view and fingerprint a whole request: on its way, or from a tape.
 
-    `tools` and `agents` are the user's own words, `peers` those of cards, as for `classify`.
+    `tools` and `agents` are the user's own words, `peers` those of cards, as for `classify`. A body that
+    is too heavy to be read while others wait is not looked into: then the head decides.
     """
-    found = classify(request, tools or {}, agents or {}, peers)
+    heavy = _weight.is_heavy(request.body)
+    found = classify(with_held(request, None) if heavy else request, tools or {}, agents or {}, peers)
     view = None
-    if found.protocol is not None:
+    if found.protocol is not None and not heavy:
         try:
             view = found.protocol.view(request)
         except WireError:
             # The agent's own malformed request is its business and the provider's; it goes on
             # unchanged, faultable by everything that needs no view.
             view = None
-    key = fingerprint(request, found.kind, found.protocol)
-    return Understood(found.kind, found.protocol, found.provider, found.tool, view, key, found.agent)
+    key = fingerprint(unkeyed_request(request), found.kind, found.protocol)
+    why = _weight.WHY if heavy else None
+    return Understood(found.kind, found.protocol, found.provider, found.tool, view, key, found.agent, why)

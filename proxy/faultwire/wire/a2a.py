@@ -12,6 +12,7 @@ from faultwire.errors import WireError
 from faultwire.events import Kind, header
 from faultwire.wire import _a2a_errors, _a2a_stream, _a2a_view, _a2a_words, _json, _recognise
 from faultwire.wire._api import Protocol
+from faultwire.wire._confirm import Signs
 from faultwire.wire._cut import Part, cut_parts
 from faultwire.wire._edits import Edits
 from faultwire.wire.tokens import Budget
@@ -26,6 +27,7 @@ class AgentProtocol(Protocol):
 
     kind: ClassVar[Kind] = "agent"
     root: ClassVar[Path] = ()
+    request_ids = ()
 
     def provider(self, request: Request) -> str:
         """Agents have no provider; the word is that of the protocol."""
@@ -43,6 +45,7 @@ class AgentProtocol(Protocol):
         """What a whole answer says, in A2A's own words. Raises WireError."""
         document = _json.load_object(body)
         gathered = _a2a_view.Gathered()
+        gathered.name(document)
         if "error" in document:
             gathered.fail(document["error"])
         else:
@@ -81,6 +84,7 @@ class A2A(AgentProtocol):
     """`POST` of a JSON-RPC method, and `GET` of a card."""
 
     name = "a2a"
+    signs = Signs(frozenset(("jsonrpc", "skills")))
     methods = frozenset(("POST", "GET"))
     root = ("result",)
     edits: ClassVar[Edits] = _a2a_stream.A2AEdits(("result",), ("params", "message"))

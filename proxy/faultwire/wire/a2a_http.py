@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from faultwire.events import header
 from faultwire.wire import _a2a_errors, _a2a_stream, _a2a_view, _a2a_words, _json, _recognise
+from faultwire.wire._confirm import Signs
 from faultwire.wire._edits import Edits
 from faultwire.wire.a2a import AgentProtocol
 
@@ -23,6 +24,11 @@ class A2AHttp(AgentProtocol):
     """`POST …/message:send`, `…/message:stream`, and what is done with tasks."""
 
     name = "a2a_http"
+    signs = Signs(
+        frozenset(
+            ("artifactUpdate", "artifacts", "message", "msg", "skills", "status", "statusUpdate", "task")
+        )
+    )
     methods = frozenset(("POST", "GET", "DELETE"))
     edits: ClassVar[Edits] = _a2a_stream.A2AEdits((), ("message",))
     volatile = (

@@ -22,6 +22,7 @@ from faultwire.wire import (
 )
 from faultwire.wire._anthropic_edits import AnthropicEdits
 from faultwire.wire._api import Protocol
+from faultwire.wire._confirm import Signs
 
 if TYPE_CHECKING:
     from faultwire.events import Path, Request
@@ -32,12 +33,14 @@ class Anthropic(Protocol):
     """`POST …/messages`."""
 
     name = "anthropic"
+    signs = Signs(frozenset(("stop_reason",)), ("message", "content_block_", "ping"))
     edits = AnthropicEdits()
     hosts = (("anthropic.com", "anthropic"), ("claude.googleapis.com", "anthropic"))
     settled = ("/messages", "/count_tokens")
     by_body = ("/messages",)
     text_members = frozenset(("text", "partial_json", "thinking"))
     errors = staticmethod(_anthropic_errors.error)
+    request_ids = ("request-id", "x-amzn-requestid", "apim-request-id")
     errors_by = MappingProxyType({"google": _gemini_errors.error})
     """Vertex answers with Google's own errors."""
 
@@ -116,6 +119,7 @@ class Anthropic(Protocol):
             tool_calls=_tool_calls(document),
             usage=_anthropic_stream.usage_of(document.get("usage")),
             error=error,
+            request_id=_json.string(document.get("request_id")) or None,
         )
 
     def reader(self) -> StreamReader:

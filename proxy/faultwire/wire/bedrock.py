@@ -15,6 +15,7 @@ from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Tu
 from faultwire.wire import _bedrock_errors, _bedrock_stream, _content, _json, _recognise
 from faultwire.wire._api import Protocol
 from faultwire.wire._bedrock_edits import BedrockEdits
+from faultwire.wire._confirm import Signs
 from faultwire.wire._gather import FRAMES
 
 if TYPE_CHECKING:
@@ -26,11 +27,13 @@ class Bedrock(Protocol):
     """`POST …/model/{id}/converse` and `…/converse-stream`."""
 
     name = "bedrock"
+    signs = Signs(frozenset(("output", "stopReason")), media=("application/vnd.amazon.eventstream",))
     edits = BedrockEdits()
     hosts = (("amazonaws.com", "aws"), ("api.aws", "aws"))
     settled = ("/converse", "/converse-stream")
     text_members = frozenset(("text", "input"))
     errors = staticmethod(_bedrock_errors.error)
+    request_ids = ("x-amzn-requestid",)
 
     def recognise(self, request: Request) -> bool:
         """By path, which names the model: an id, or an ARN whose slashes are escaped."""

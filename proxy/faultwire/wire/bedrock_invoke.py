@@ -17,6 +17,7 @@ from faultwire.wire import _bedrock_errors, _json, _recognise, sse
 from faultwire.wire._anthropic_edits import AnthropicEdits
 from faultwire.wire._api import Protocol, StreamEditor, StreamReader
 from faultwire.wire._bedrock_edits import BedrockInvokeEdits
+from faultwire.wire._confirm import Signs
 from faultwire.wire.anthropic import Anthropic
 from faultwire.wire.bedrock import model_in
 
@@ -52,9 +53,11 @@ class BedrockInvoke(Protocol):
     """`POST …/model/{id}/invoke` and `…/invoke-with-response-stream`."""
 
     name = "bedrock_invoke"
+    signs = Signs(frozenset(("stop_reason",)), media=("application/vnd.amazon.eventstream",), bare=True)
     edits = _Edits()
     settled = ("/invoke", "/invoke-with-response-stream")
     errors = staticmethod(_bedrock_errors.error)
+    request_ids = ("x-amzn-requestid",)
 
     def __init__(self) -> None:
         self._inner = Anthropic()

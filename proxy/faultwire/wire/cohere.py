@@ -11,6 +11,7 @@ from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn
 from faultwire.wire import _cohere_stream, _content, _http, _json, _recognise, sse
 from faultwire.wire._api import Protocol
+from faultwire.wire._confirm import Signs
 from faultwire.wire._provider_edits import CohereEdits
 
 if TYPE_CHECKING:
@@ -38,10 +39,12 @@ class Cohere(Protocol):
     """`POST …/v2/chat`."""
 
     name = "cohere"
+    signs = Signs(frozenset(("finish_reason",)), ("message-", "content-", "tool-", "citation-"))
     edits = CohereEdits()
     hosts = (("api.cohere.com", "cohere"), ("api.cohere.ai", "cohere"))
     settled = ("/v2/chat", "/v1/chat")
     by_body = ("/v2/chat",)
+    request_ids = ("x-debug-trace-id",)
     text_members = frozenset(("text", "arguments", "thinking", "tool_plan"))
 
     def recognise(self, request: Request) -> bool:

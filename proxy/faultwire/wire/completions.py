@@ -11,6 +11,7 @@ from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, Turn, Usage
 from faultwire.wire import _completions_edits, _json, _openai_errors, _openai_stream, _recognise, sse
 from faultwire.wire._api import Protocol
+from faultwire.wire._confirm import Signs
 from faultwire.wire._gather import Gatherer
 
 if TYPE_CHECKING:
@@ -22,12 +23,14 @@ class Completions(Protocol):
     """`POST …/completions` that is not `…/chat/completions`."""
 
     name = "completions"
+    signs = Signs(frozenset(("choices", "content")), ("text_completion",))
     edits = _completions_edits.CompletionsEdits()
     settled = ("/completions",)
     by_body = ("/completions",)
     text_members = frozenset(("text",))
     errors = staticmethod(_openai_errors.error)
     errors_by = _openai_errors.BY_PROVIDER
+    request_ids = _openai_errors.REQUEST_IDS
 
     def recognise(self, request: Request) -> bool:
         """By path, and by a body with a `prompt` where it is there."""

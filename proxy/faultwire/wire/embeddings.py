@@ -11,6 +11,7 @@ from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, Turn, Usage
 from faultwire.wire import _json, _openai_errors, _openai_stream, _recognise
 from faultwire.wire._api import Protocol, StreamEditor
+from faultwire.wire._confirm import Signs
 from faultwire.wire._gather import Gatherer
 from faultwire.wire._provider_edits import EmbeddingsEdits
 
@@ -25,10 +26,12 @@ class Embeddings(Protocol):
     """`POST …/embeddings`. Nothing here is a conversation: the texts to embed are shown as turns."""
 
     name = "embeddings"
+    signs = Signs(frozenset(("data", "embedding", "embeddings")))
     edits = EmbeddingsEdits()
     settled = ("/embeddings",)
     errors = staticmethod(_openai_errors.error)
     errors_by = _openai_errors.BY_PROVIDER
+    request_ids = _openai_errors.REQUEST_IDS
 
     def recognise(self, request: Request) -> bool:
         """By path and (host or body)."""

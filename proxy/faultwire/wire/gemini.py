@@ -15,6 +15,7 @@ from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn
 from faultwire.wire import _content, _gemini_errors, _gemini_stream, _json, _recognise, framing
 from faultwire.wire._api import Protocol
+from faultwire.wire._confirm import Signs
 from faultwire.wire._gather import SSE_OR_ELEMENTS
 from faultwire.wire._ids import Chain
 from faultwire.wire._provider_edits import GeminiEdits
@@ -31,6 +32,7 @@ class Gemini(Protocol):
     """`POST …/models/{model}:generateContent`, and its streaming and embedding sisters."""
 
     name = "gemini"
+    signs = Signs(frozenset(("candidates", "embedding", "embeddings", "promptFeedback", "usageMetadata")))
     edits = GeminiEdits()
     hosts = (
         ("generativelanguage.googleapis.com", "google"),
@@ -39,6 +41,7 @@ class Gemini(Protocol):
     )
     text_members = frozenset(("text",))
     errors = staticmethod(_gemini_errors.error)
+    request_ids = ()
 
     def recognise(self, request: Request) -> bool:
         """By path; elsewhere by a body with `contents` of `parts`."""

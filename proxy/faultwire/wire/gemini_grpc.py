@@ -24,6 +24,7 @@ from faultwire.wire import (
     sse,
 )
 from faultwire.wire._api import Protocol, StreamEditor, StreamReader
+from faultwire.wire._confirm import Signs
 from faultwire.wire._edits import Edits
 from faultwire.wire.gemini import Gemini
 
@@ -115,8 +116,10 @@ class GeminiGrpc(Protocol):
     """`POST /google.ai.generativelanguage.v1beta.GenerativeService/{Stream}GenerateContent`."""
 
     name = "gemini_grpc"
+    signs = Signs(media=("application/grpc", "application/grpc+proto"))
     edits = GeminiGrpcEdits()
     errors = staticmethod(_error)
+    request_ids = ()
 
     def recognise(self, request: Request) -> bool:
         """By content type, service and method."""

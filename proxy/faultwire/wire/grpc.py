@@ -12,6 +12,7 @@ from faultwire.errors import WireError
 from faultwire.events import ResponseView, header
 from faultwire.wire import _grpc_status, _recognise, decode
 from faultwire.wire._api import Protocol, StreamEditor, StreamReader
+from faultwire.wire._confirm import Signs
 
 if TYPE_CHECKING:
     from faultwire.events import Request, RequestView, Response, ToolResult
@@ -63,8 +64,10 @@ class Grpc(Protocol):
     """`POST /package.Service/Method` with `application/grpc`, of any service."""
 
     name = "grpc"
+    signs = Signs(media=("application/grpc", "application/grpc+proto"))
     kind = "other"
     errors = staticmethod(_grpc_status.error)
+    request_ids = ()
 
     def recognise(self, request: Request) -> bool:
         """By content type and the form of the path."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from faultwire.errors import WireError
-from faultwire.events import ResponseView
+from faultwire.events import ResponseView, header
 from faultwire.wire import decode, framing
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def response_view(
         raise WireError(f"found more than {MOST_VALUES} JSON values, expected fewer to read them at once")
     splitter = framing.splitter_of(response, protocol, request)
     if splitter is None:
-        return protocol.response_view(response.status, body)
+        return _named(protocol.response_view(response.status, body), protocol, response)
     reader = protocol.reader()
     for event in splitter.feed(body):
         reader.feed(event)
@@ -43,7 +44,7 @@ def response_view(
     if rest:
         reader.feed(rest)
     view = reader.view()
-    return ResponseView(
+    whole = ResponseView(
         view.model,
         view.text,
         view.finish_reason,
@@ -51,7 +52,21 @@ def response_view(
         view.usage,
         view.error or flaw or (None if not partial else "the body is only a part"),
         view.complete and not partial,
+        view.request_id,
     )
+    return _named(whole, protocol, response)
+
+
+def _named(view: ResponseView, protocol: Protocol, response: Response) -> ResponseView:
+    """The view with the request's name in the head: that is the one which SDKs show."""
+    told = request_id(protocol, response)
+    return view if told is None else replace(view, request_id=told)
+
+
+def request_id(protocol: Protocol, response: Response) -> str | None:
+    """What the provider calls the request in the head of its answer; None where it says nothing."""
+    told = (header(response.headers, name) for name in protocol.request_ids)
+    return next((name for name in told if name), None)
 
 
 def _values(body: bytes) -> int:

@@ -19,6 +19,7 @@ from faultwire.wire import (
     sse,
 )
 from faultwire.wire._api import Protocol
+from faultwire.wire._confirm import Signs
 from faultwire.wire._interactions_edits import InteractionsEdits
 
 if TYPE_CHECKING:
@@ -34,11 +35,13 @@ class Interactions(Protocol):
     """`POST /{version}/interactions`."""
 
     name = "interactions"
+    signs = Signs(frozenset(("steps",)), ("interaction.", "step."))
     edits = InteractionsEdits()
     settled = ("/interactions",)
     by_body = ("/interactions",)
     text_members = frozenset(("text", "arguments"))
     errors = staticmethod(_gemini_errors.error)
+    request_ids = ()
 
     def recognise(self, request: Request) -> bool:
         """By path and (host or body): services of other kinds have a path `…/interactions`, too."""

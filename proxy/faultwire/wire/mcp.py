@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from faultwire.errors import WireError
 from faultwire.events import RequestView, Response, ResponseView, ToolCall, Turn, header, with_header
-from faultwire.wire import _http, _json, _mcp_messages, sse
+from faultwire.wire import _http, _json, _mcp_messages, _weight, sse
 from faultwire.wire._api import Protocol, StreamEditor, StreamReader
+from faultwire.wire._confirm import Signs
 from faultwire.wire._mcp_edits import in_event, with_descriptions, with_schemas, without_tools
 from faultwire.wire._mcp_messages import Message, error, messages
 
@@ -44,10 +45,12 @@ class Mcp(Protocol):
     """JSON-RPC 2.0 in `POST`s on any path, answered as JSON, as SSE, or in another stream."""
 
     name = "mcp"
+    signs = Signs(frozenset(("jsonrpc",)))
     kind = "other"
     methods = frozenset(("POST", "GET", "DELETE"))
     volatile = ("$.id", "$.*.id", "$.params._meta", "$.*.params._meta")
     volatile_query = frozenset(("session_id", "sessionid"))
+    request_ids = ()
     errors = staticmethod(_error)
 
     def recognise(self, request: Request) -> bool:
@@ -57,7 +60,7 @@ class Mcp(Protocol):
         body = request.body
         if body is None:
             return header(request.headers, "mcp-method") is not None
-        if b'"jsonrpc"' not in body:
+        if b'"jsonrpc"' not in body or _weight.is_heavy(body):
             return False
         told = _marked(request)
         try:
@@ -119,8 +122,8 @@ class Mcp(Protocol):
 
 
 def asked(request: Request) -> tuple[Message, ...]:
-    """The messages of a request; none where it holds none."""
-    if request.method != "POST" or not request.body:
+    """The messages of a request; none where it holds none, or more than can be read at once."""
+    if request.method != "POST" or not request.body or _weight.is_heavy(request.body):
         return ()
     try:
         return messages(request.body)
@@ -205,7 +208,9 @@ def _opens_stream(request: Request) -> bool:
 def _view(found: Iterable[Message]) -> ResponseView:
     told = [one for one in found if one.is_answer]
     failed = next((one.text or "error" for one in told if one.is_error), None)
-    return ResponseView(text="\n".join(one.text for one in told), error=failed, complete=bool(told))
+    ident = next((str(one.id) for one in told if one.id is not None), None)
+    text = "\n".join(one.text for one in told)
+    return ResponseView(text=text, error=failed, complete=bool(told), request_id=ident)
 
 
 class _Reader(StreamReader):

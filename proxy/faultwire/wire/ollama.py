@@ -13,6 +13,7 @@ from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn, Usage
 from faultwire.wire import _content, _http, _json, _recognise
 from faultwire.wire._api import Protocol
+from faultwire.wire._confirm import Signs
 from faultwire.wire._cut import KEPT_EMPTY, Part, cut_parts, put_count
 from faultwire.wire._gather import LINES, Gatherer, JsonEditor
 from faultwire.wire._ids import Chain
@@ -31,10 +32,12 @@ class Ollama(Protocol):
     """`POST …/api/chat`, `…/api/generate`, `…/api/embed`."""
 
     name = "ollama"
+    signs = Signs(frozenset(("done", "embedding", "embeddings")))
     edits = OllamaEdits()
     hosts = (("ollama.com", "ollama"),)
     settled = ("/api/chat", "/api/generate", "/api/embed")
     by_body = settled
+    request_ids = ()
     text_members = frozenset(("content", "response", "thinking"))
 
     def recognise(self, request: Request) -> bool:

@@ -11,6 +11,7 @@ from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn, Usage
 from faultwire.wire import _content, _json, _openai_errors, _openai_stream, _recognise, sse
 from faultwire.wire._api import Protocol
+from faultwire.wire._confirm import Signs
 from faultwire.wire._openai_edits import OpenAIEdits
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class OpenAIChat(Protocol):
     """`POST …/chat/completions`."""
 
     name = "openai_chat"
+    signs = Signs(frozenset(("choices",)), ("chat.completion",))
     edits = OpenAIEdits()
     hosts = (
         ("api.openai.com", "openai"),
@@ -40,6 +42,7 @@ class OpenAIChat(Protocol):
         ("api.cerebras.ai", "cerebras"),
         ("api.perplexity.ai", "perplexity"),
     )
+    request_ids = _openai_errors.REQUEST_IDS
     settled = ("/chat/completions", "/apply-template", "/detokenize", "/tokenize")
     text_members = frozenset(
         ("content", "reasoning", "reasoning_content", "refusal", "arguments", "input", "transcript")
@@ -109,6 +112,7 @@ class OpenAIChat(Protocol):
             tool_calls=_tool_calls(told),
             usage=usage_of(document),
             error=error,
+            request_id=_openai_stream.groq_id(document),
         )
 
     def reader(self) -> StreamReader:

@@ -13,6 +13,7 @@ from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn
 from faultwire.wire import _content, _json, _openai_errors, _recognise, _responses_stream, sse
 from faultwire.wire._api import Protocol
+from faultwire.wire._confirm import Signs
 from faultwire.wire._provider_edits import ResponsesEdits
 
 if TYPE_CHECKING:
@@ -36,12 +37,14 @@ class OpenAIResponses(Protocol):
     """`POST …/responses`."""
 
     name = "openai_responses"
+    signs = Signs(frozenset(("output",)), ("response",))
     edits = ResponsesEdits()
     settled = ("/responses", "/responses/compact", "/input_tokens")
     by_body = ("/responses",)
     text_members = frozenset(("delta", "text", "refusal", "arguments", "input", "transcript"))
     errors = staticmethod(_openai_errors.error)
     errors_by = _openai_errors.BY_PROVIDER
+    request_ids = _openai_errors.REQUEST_IDS
 
     def recognise(self, request: Request) -> bool:
         """By path and (host or body): services of other kinds have a path `…/responses`, too."""

@@ -39,6 +39,7 @@ class Realtime(Protocol):
     text_members = frozenset(("delta", "text", "transcript", "arguments"))
     errors = staticmethod(_openai_errors.error)
     errors_by = _openai_errors.BY_PROVIDER
+    request_ids = _openai_errors.REQUEST_IDS
 
     def recognise(self, request: Request) -> bool:
         """By path, and a host, a header or a query that only this protocol has."""

@@ -71,6 +71,7 @@ class ResponsesSocket(Protocol):
     text_members = OpenAIResponses.text_members
     errors = staticmethod(_openai_errors.error)
     errors_by = _openai_errors.BY_PROVIDER
+    request_ids = _openai_errors.REQUEST_IDS
 
     def __init__(self) -> None:
         self._whole = OpenAIResponses()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from faultwire.errors import WireError
@@ -10,7 +10,7 @@ from faultwire.events import Response
 from faultwire.wire import _spoken
 from faultwire.wire import prices as _prices
 from faultwire.wire._registry import protocols
-from faultwire.wire.hearing import response_view
+from faultwire.wire.hearing import request_id, response_view
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -85,7 +85,9 @@ def _answer(
         return None
     if protocol.socket and recorded.messages:
         heard = delivery is recorded.delivered
-        return _spoken.answered(protocol, recorded.messages, delivered=heard)
+        said = _spoken.answered(protocol, recorded.messages, delivered=heard)
+        head = Response(delivery.status, delivery.reason, delivery.headers)
+        return replace(said, request_id=request_id(protocol, head))
     try:
         answer = Response(delivery.status, delivery.reason, delivery.headers, delivery.body)
         return response_view(protocol, answer, recorded.request)

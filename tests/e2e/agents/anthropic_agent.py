@@ -35,7 +35,8 @@ def asked(way):
 
 def whole(answer):
     text = "".join(block.text for block in answer.content if block.type == "text")
-    return {"text": text, "finish": answer.stop_reason, "id": answer.id}
+    told = {"text": text, "finish": answer.stop_reason, "id": answer.id}
+    return {**told, "request_id": answer._request_id}
 
 
 class Stream:

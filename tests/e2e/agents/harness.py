@@ -48,13 +48,19 @@ class Run:
         return next(line.split()[-1] for line in self.stderr.splitlines() if "ledger:" in line)
 
 
-def execute(work: Path, command: list[str], *options: str, keys: dict[str, str] | None = None) -> Run:
+def execute(
+    work: Path,
+    command: list[str],
+    *options: str,
+    keys: dict[str, str] | None = None,
+    limit_s: float = LIMIT_S,
+) -> Run:
     """One `faultwire exec` in the folder `work`, recorded on `work/agent.tape`."""
     tape = work / "agent.tape"
     tape.unlink(missing_ok=True)
     done = subprocess.run(
         [*faultwire(), "exec", "--record", str(tape), *options, "--", *command],
-        cwd=work, env=base_environment() | (keys or {}), capture_output=True, text=True, timeout=LIMIT_S,
+        cwd=work, env=base_environment() | (keys or {}), capture_output=True, text=True, timeout=limit_s,
         check=False,
     )  # fmt: skip
     exchanges: tuple[Recorded, ...] = ()

@@ -34,7 +34,8 @@ def asked(way):
 
 def whole(answer):
     choice = answer.choices[0]
-    return {"text": choice.message.content, "finish": choice.finish_reason, "id": answer.id}
+    told = {"text": choice.message.content, "finish": choice.finish_reason, "id": answer.id}
+    return {**told, "request_id": answer._request_id}
 
 
 class Stream:

@@ -204,7 +204,8 @@ def document(cells: Cells) -> str:
             "",
             *(f"- *{where}*: {why}" for where, why in OWN.items()),
             "",
-            "Tool servers and other agents: [MCP](mcp.md), [Agent to agent](a2a.md).",
+            "Every fault under the SDKs of OpenAI and Anthropic: [Every fault](fidelity.md). Tool servers "
+            "and other agents: [MCP](mcp.md), [Agent to agent](a2a.md).",
             "",
         ]
     )

@@ -40,6 +40,7 @@ class Case(NamedTuple):
     usage: Usage | None = None
     error: str | None = None
     complete: bool = True
+    request_id: str | None = None
 
 
 HI = (chunk({"role": "assistant", "content": "Hi"}), chunk({"content": " there"}))
@@ -131,7 +132,9 @@ STREAMS = {
     ),
     "choices of null": Case((b'data: {"choices":null}\n\n', *HI, chunk(finish="stop"), DONE)),
     "groq counts under its own name": Case(
-        (*HI, chunk(finish="stop", x_groq={"id": "r", "usage": COUNT}), DONE), usage=Usage(3, 2)
+        (*HI, chunk(finish="stop", x_groq={"id": "r", "usage": COUNT}), DONE),
+        usage=Usage(3, 2),
+        request_id="r",
     ),
     "mistral says it in blocks": Case(
         (
@@ -229,7 +232,7 @@ def test_what_they_stream_is_read(name: str) -> None:
     for event in sse.events(stream):
         reader.feed(event)
     assert reader.view() == ResponseView(
-        "m", case.text, case.finish, case.calls, case.usage, case.error, case.complete
+        "m", case.text, case.finish, case.calls, case.usage, case.error, case.complete, case.request_id
     )
 
 

@@ -1,0 +1,98 @@
+"""Requests that are too heavy to be read while others wait: faultwire.passage, faultwire.decide.unread."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from faultwire import wire
+from faultwire.dice import Dice
+from faultwire.events import Request
+from faultwire.passage import Passage, SessionContext
+from faultwire.profile.load import inline, merge
+from faultwire.session import SessionState
+
+JSON = (("content-type", "application/json"),)
+LOOP_S = 0.050
+"""The longest that one request may hold the event loop up."""
+FAULTS = (
+    "latency: {ms: 1}",
+    "{tool_error: {message: x}, on: {tool: search}}",
+    "{injection_via_context: {payload: obey}, on: {text: weather}}",
+    "{status: {code: 503}, on: {kind: llm, body: {'$..model': gpt-*}}}",
+)
+ZEROS = b"0," * (25 << 20) + b"0"
+BODIES = {
+    "fifty megabytes of zeros": b'{"model":"m","messages":[{"role":"user","content":"x"}],"x":['
+    + ZEROS
+    + b"]}",
+    "a text of fifty megabytes": b'{"model":"m","messages":[{"role":"user","content":"'
+    + b"x" * (50 << 20)
+    + b'"}]}',
+    "brackets": b"[" * (50 << 20),
+    "as heavy as is read": json.dumps(
+        {"model": "m", "messages": [{"role": "tool", "tool_call_id": "x", "content": "[1]"}] * 4000}
+    ).encode(),
+    "as long as is read": b'{"model":"m","messages":[{"role":"user","content":"'
+    + b"x" * (8_380_000)
+    + b'"}]}',
+}
+
+
+def passage(path: str, *faults: str) -> Passage:
+    profile = merge([inline(fault) for fault in faults])
+    context = SessionContext("s", profile, Dice(1, "s"), SessionState(), lambda: 0.0)
+    return Passage(context, Request("POST", "https", "api.openai.com", 443, path, JSON))
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages", "/somewhere/else"])
+@pytest.mark.parametrize("name", BODIES)
+def test_no_body_holds_the_event_loop_up(name: str, path: str) -> None:
+    body, took = BODIES[name], []
+    for _ in range(5):  # the best counts: other work on this machine is none of ours
+        crossing = passage(path, *FAULTS)
+        assert crossing.holds_request
+        began = time.process_time()
+        departure = crossing.request(body)
+        list(departure.actions)
+        took.append(time.process_time() - began)
+        assert departure.request.body == body
+    assert min(took) <= LOOP_S, [round(seconds * 1000, 1) for seconds in took]
+
+
+def test_faults_that_had_to_read_it_say_so() -> None:
+    heavy = (
+        b'{"model":"gpt-4o","messages":[{"role":"user","content":"weather"}],"x":['
+        + b"0," * (1 << 20)
+        + b"0]}"
+    )
+    crossing = passage("/v1/chat/completions", *FAULTS)
+    list(crossing.request(heavy).actions)
+    assert (crossing.exchange.kind, crossing.exchange.view) == ("llm", None)
+    lines = {line.fault: (line.outcome, line.reason) for line in crossing.over()}
+    assert lines.pop("latency") == ("fired", "call 1 matches")
+    assert lines == dict.fromkeys(
+        ("tool_error", "injection_via_context", "status"), ("inapplicable", wire.HEAVY)
+    )
+
+
+def test_nothing_is_said_of_one_that_is_read() -> None:
+    light = b'{"model":"gpt-4o","messages":[{"role":"user","content":"weather"}]}'
+    crossing = passage("/v1/chat/completions", *FAULTS)
+    list(crossing.request(light).actions)
+    assert all(line.reason != wire.HEAVY for line in crossing.over())
+
+
+def test_an_unknown_path_may_be_anybody_s() -> None:
+    heavy = b'{"model":"m","messages":[{"role":"user","content":"x"}],"x":[' + b"0," * (1 << 20) + b"0]}"
+    crossing = passage("/gateway", "{status: {code: 503}, on: {kind: llm}}")
+    departure = crossing.request(heavy)
+    list(departure.actions)
+    assert departure.answer is None
+    assert [(line.outcome, line.reason) for line in crossing.over()] == [("inapplicable", wire.HEAVY)]
+    told = passage("/gateway", "{status: {code: 503}, on: {kind: llm}}")
+    answered = told.request(heavy.partition(b',"x"')[0] + b"}")
+    list(answered.actions)
+    assert answered.answer is not None, "negative control: what is read is a model's"
