@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from faultwire.campaign.sent import forwarded
 from faultwire.contract.overall import PHASES
 from faultwire.report.document import Subject, document
 
@@ -78,6 +80,8 @@ def phase_document(outcome: Outcome, told: Told, redact: Callable[[str], str]) -
         before=(told.baseline or {}).get(phase.name),
         trend=told.trend,
         notes_on_mutations=phase.notes if mutating else (),
+        decisions=outcome.decisions,
+        forwarded=forwarded([Path(tape) for tape in told.tapes], [one.history for one in outcome.played]),
     )
 
 

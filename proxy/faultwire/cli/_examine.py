@@ -170,7 +170,7 @@ def command(words: Sequence[str], *, listen: str, allow_hosts: tuple[str, ...]) 
         history, notes = run.history("doctor"), (*closed.notes, *run.engine.notes())
         run.folder.end("finished", exit_code=code)
     findings.append(Finding("ok" if code == 0 else "note", "exit code", str(code)))
-    findings += _arrivals(history)
+    findings += arrivals(history)
     findings += [Finding("note", "traffic", note) for note in notes]
     findings += [Finding("fail", "proxy", why) for why in closed.voids]
     if not history.exchanges:
@@ -178,7 +178,8 @@ def command(words: Sequence[str], *, listen: str, allow_hosts: tuple[str, ...]) 
     return findings
 
 
-def _arrivals(history: History) -> list[Finding]:
+def arrivals(history: History) -> list[Finding]:
+    """What reached us, by host and kind, and what was refused."""
     from faultwire.cli._summary import refusals
 
     hosts = Counter((e.request.scheme, e.request.host, e.request.port, e.kind) for e in history.exchanges)

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from faultwire.cli._play_options import Play
     from faultwire.config.model import Config
     from faultwire.report.faces import Face
-    from faultwire.runner.phases import Mutator
+    from faultwire.report.progress import Progress
+    from faultwire.runner.phases import Mutator, Phase
+    from faultwire.runner.run import Played
 
 WIDTH = 110
 """Columns where stdout is no terminal: a report that is read later should not be folded."""
@@ -57,16 +59,16 @@ def play(
         missing=missing,
         minimum=options.min_score,
     )
-    total = sum(len(phase.plan) for part in made for phase in part.phases)
+    planned = {invocation.id for part in made for phase in part.phases for invocation in phase.plan}
     if options.quiet:
         result = perform(config, made, wanted, lambda _phase, _played: None)
     else:
-        with progress.progress(total, sys.stderr, live=live and colour(sys.stderr)) as meter:
+        with progress.progress(len(planned), sys.stderr, live=live and colour(sys.stderr)) as meter:
             result = perform(
                 config,
                 made,
                 wanted,
-                lambda _phase, played: meter.played(played.invocation, played.history),
+                lambda phase, played: _met(meter, phase, played, planned),
             )
     for warning in result.warnings[len(config.warnings) :]:
         say(f"warning: {warning}")
@@ -79,6 +81,18 @@ def play(
         for reason in verdict.reasons:
             say(reason)
     sys.exit(verdict.code)
+
+
+def _met(meter: Progress, phase: Phase, played: Played, planned: set[str]) -> None:
+    """Tell the progress line of an invocation. Verdicts that others may still change are left out."""
+    from faultwire.contract.matrix import judge
+
+    if played.invocation.id not in planned:
+        meter.more(1)
+    meter.played(played.invocation, played.history)
+    last = {check.label for check in phase.checks if not check.over_all}
+    cells = judge(phase.invariants, [(played.invocation, played.history)]).cells
+    meter.judged(cell for cell in cells if cell.invariant in last and cell.verdict.verdict != "unknown")
 
 
 def mutator(config: Config) -> Mutator:

@@ -80,11 +80,11 @@ def _sessions(config: Config, replays: ReplaysSettings) -> Iterator[Finding]:
 def _agent(config: Config) -> Iterator[Finding]:
     """Ask the first golden prompt through the proxy, with nothing broken."""
     from faultwire.agents.make import prepared
+    from faultwire.campaign.whole import Part, Wanted, launch_settings
     from faultwire.contract.matrix import Invocation
     from faultwire.runner.launch import start_run
     from faultwire.runner.phases import CALM
     from faultwire.runner.run import play
-    from faultwire.campaign.whole import Part, Wanted, launch_settings
 
     try:
         with start_run(launch_settings(config, Wanted(SCENARIO), Part(()))) as run:

@@ -42,11 +42,12 @@ def doctor(listen: str, allow_host: tuple[str, ...], format_: str, command: tupl
         findings = _examine.command(command, listen=listen, allow_hosts=allow_host)
     else:
         findings = [*_examine.machine(), *_examine.capture(listen)]
-    _print(findings, format_)
+    show_findings(findings, format_)
     sys.exit(3 if any(finding.state == "fail" for finding in findings) else 0)
 
 
-def _print(findings: list[Finding], format_: str) -> None:
+def show_findings(findings: list[Finding], format_: str) -> None:
+    """Print findings on stdout, as lines or as JSON."""
     from faultwire.cli.output import show, show_json
 
     if format_ == "json":

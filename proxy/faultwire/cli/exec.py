@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from faultwire.cli._freeze import freeze_option, freezing
 from faultwire.cli.options import Traffic, traffic_options
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ SESSION = "exec"
     context_settings={"allow_interspersed_args": False},
 )
 @traffic_options
+@freeze_option
 @click.option(
     "--allow-no-traffic", is_flag=True, help="Do not void the run when nothing came through the proxy."
 )
@@ -41,7 +44,12 @@ SESSION = "exec"
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARG]...")
 def exec_(
-    command: tuple[str, ...], allow_no_traffic: bool, dry_run: Path | None, quiet: bool, **options: Any
+    command: tuple[str, ...],
+    freeze_time: str | None,
+    allow_no_traffic: bool,
+    dry_run: Path | None,
+    quiet: bool,
+    **options: Any,
 ) -> None:
     """Run any command behind the proxy and break its traffic.
 
@@ -73,8 +81,12 @@ def exec_(
     profile = traffic.load()
     child.find(command, os.environ)
     # The program only: arguments may hold a key, and no secret goes to disk.
-    with start_run(traffic.launch("exec", profile=profile, program=command[0])) as run:
+    settings = traffic.launch("exec", profile=profile, program=command[0])
+    settings = replace(settings, frozen=freezing(freeze_time, settings.replay, command))
+    with start_run(settings) as run:
         environment = run.open_session(SESSION, profile, traffic.seed)
+        if settings.frozen is not None:
+            environment = settings.frozen.environment(environment)
         if not quiet:
             say(header(run, profile, traffic))
             say()

@@ -90,11 +90,10 @@ class Traffic:
         return marked(profile) if self.mark else profile
 
     def redacts(self) -> dict[str, Any]:
-        """The `redact` section of the configuration, with what the options add. Raises ConfigError."""
-        from faultwire.cli._config_file import section
+        """What the configuration wants redacted, with what the options add. Raises ConfigError."""
         from faultwire.tape.redact_rules import read_rules
 
-        found = section(self.config, "redact") if self.config is not None else None
+        found = _redact_section(self.config) if self.config is not None else None
         read_rules(found)
         wanted: dict[str, Any] = dict(found) if isinstance(found, dict) else {}
         return {**wanted, "pii": True} if "pii" in self.redact else wanted
@@ -125,6 +124,7 @@ class Traffic:
             on_tape_failure=self.on_tape_failure,
             redact=self.redacts(),
             replay=replay_settings(self),
+            masks=self.mask,
             implicit=implicit,
             about={
                 "profile": profile.name,
@@ -134,6 +134,18 @@ class Traffic:
                 **about,
             },
         )
+
+
+def _redact_section(path: Path) -> Any:
+    """`redact`, or `redact` of the section `proxy`; None where the file has neither. Raises ConfigError."""
+    from faultwire.cli._config_file import section
+    from faultwire.errors import ConfigError
+
+    top, proxy = section(path, "redact"), section(path, "proxy")
+    below = proxy.get("redact") if isinstance(proxy, dict) else None
+    if top is not None and below is not None:
+        raise ConfigError(f"`{path}` has `redact` beside `proxy.redact`, expected one of them")
+    return below if top is None else top
 
 
 def traffic_options(command: F) -> F:
@@ -174,7 +186,7 @@ def traffic_options(command: F) -> F:
             "--config",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="A faultwire.yaml; its `redact:` section says what else to keep off the tape.",
+            help="A faultwire.yaml; its `redact:` (or `proxy.redact`) says what else to keep off the tape.",
         ),
         click.option(
             "--record-policy",

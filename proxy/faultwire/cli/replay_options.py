@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from faultwire.cli.options import Traffic
     from faultwire.mitm.client import SessionSummary
     from faultwire.replay.settings import ReplaySettings
     from faultwire.runner.launch import Run
-
-SHOWN = 10
-"""Misses and leftovers that a terminal gets; the run's `run.json` has more."""
 
 
 def as_timing(_context: click.Context, _option: click.Parameter, value: str) -> float:
@@ -60,7 +57,7 @@ def replay_options() -> list[Callable[..., Any]]:
             "--mask",
             multiple=True,
             metavar="[HOST/PATH ]$.PATH",
-            help="Ignore this place in requests when replaying; repeatable.",
+            help="Ignore this place in requests when replaying, or when what is recorded now is replayed.",
         ),
         click.option(
             "--rebind/--no-rebind",
@@ -78,6 +75,7 @@ def replay_settings(traffic: Traffic) -> ReplaySettings | None:
     from faultwire.replay.settings import ReplaySettings
     from faultwire.tape.find import find
 
+    Masks.parse(traffic.mask)
     if traffic.replay is None:
         asked = [name for name in ("strict_order", "reuse", "unverified") if getattr(traffic, name)]
         if asked or traffic.on_miss != "fail":
@@ -90,7 +88,6 @@ def replay_settings(traffic: Traffic) -> ReplaySettings | None:
             code="usage.replay",
             hint="a tape is never written over: --record NEW gets the recorded answers and the new ones",
         )
-    Masks.parse(traffic.mask)
     return ReplaySettings(
         tape=find(traffic.replay).absolute(),
         strict_order=traffic.strict_order,
@@ -103,42 +100,22 @@ def replay_settings(traffic: Traffic) -> ReplaySettings | None:
     )
 
 
-def lines(report: Mapping[str, Any]) -> list[str]:
-    """What was replayed and what was not, for a terminal."""
-    from faultwire.cli.output import fields
-    from faultwire.text import safe
-
-    told = f"{report['served']} of {report['recorded']} recorded exchanges from {report['tape']}"
-    out = [fields([("replayed ", told + (" (unverified)" if report["unverified"] else ""))])]
-    if report["on_miss"] != "fail" and report["missed"]:
-        out.append(f"  {report['missed']} went live, because --on-miss is `{report['on_miss']}`")
-    elif report["missed"] or report["left"]:
-        classes = ", ".join(f"{count} {name}" for name, count in sorted(report["classes"].items()))
-        out.append(f"  diverged: {classes}")
-    for miss in report["misses"][:SHOWN]:
-        out.append(f"  miss ({miss['class']}): {miss['request']}: {miss['reason']}")
-        for one in miss["differences"]:
-            out += [f"    {one['path']}", f"      - {one['recorded']}", f"      + {one['asked']}"]
-        if miss["expected_next"]:
-            out.append(f"    expected next: {miss['expected_next']}")
-    out += [f"  never asked: {name}" for name in report["leftovers"][:SHOWN]]
-    more = report["missed"] + report["left"] - min(SHOWN, len(report["misses"]))
-    more -= min(SHOWN, len(report["leftovers"]))
-    if more > 0:
-        out.append(f"  and {more} more in `run.json`")
-    return [safe(line) for line in out]
-
-
 def tell(run: Run, closed: SessionSummary, *, quiet: bool = False) -> bool:
-    """Say what was replayed, on stderr and in `run.json`; True where the run diverged from its tape."""
+    """Say what was replayed, on stderr and in the run's folder; True where the run diverged from its tape."""
+    import json
+
     from faultwire.cli.output import say
+    from faultwire.report import replay
 
     report = closed.replay
     if report is None:
         return False
-    diverged = report["on_miss"] == "fail" and bool(report["missed"] or report["left"])
+    diverged = replay.diverged(report)
     run.folder.note(replay={**report, "diverged": diverged})
+    about = json.loads((run.folder.path / "run.json").read_text())
+    for name, text in replay.files(report, about).items():
+        run.folder.write(name, text)
     if not quiet or diverged:
-        for line in lines(report):
+        for line in replay.lines(report):
             say(line)
     return diverged

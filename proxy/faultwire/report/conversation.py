@@ -53,6 +53,12 @@ def conversation_part(
     }
 
 
+def request_id(part: dict[str, Any] | None) -> str | None:
+    """What the provider calls the request: in the answer that the agent got, else in what was said."""
+    answers = (part["answer"], part["said"]) if part is not None else ()
+    return next((answer["request_id"] for answer in answers if answer and answer["request_id"]), None)
+
+
 def _spoke(turns: list[Turn]) -> bool:
     """Has the model said anything yet?"""
     return any(turn.role == "assistant" for turn in turns)
@@ -104,5 +110,6 @@ def _answer(view: ResponseView | None, limit: int) -> dict[str, Any] | None:
         "finish_reason": None if view.finish_reason is None else clip(view.finish_reason, 100),
         "complete": view.complete,
         "error": None if view.error is None else clip(view.error, 500),
+        "request_id": None if view.request_id is None else clip(view.request_id, 200),
         "tokens": None if usage is None else {"input": usage.input_tokens, "output": usage.output_tokens},
     }

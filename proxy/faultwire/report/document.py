@@ -9,20 +9,28 @@ ahead of it is chance.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from faultwire._core import __version__
+from faultwire.contract.overall import phase_score
 from faultwire.contract.score import WEIGHTS
+from faultwire.report.advice import suggestions_part
+from faultwire.report.comparison import comparison_part, of_phase, result, trend_part
 from faultwire.report.exchange import exchange_part
-from faultwire.report.text import clip
+from faultwire.report.mutations import mutations_part
+from faultwire.report.statistics import statistics_part
+from faultwire.report.text import cleaned, clip, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from faultwire.checks._api import Check
     from faultwire.contract.matrix import Cell, Invocation, Matrix, Prompt, Scenario
-    from faultwire.events import History
+    from faultwire.contract.statistics import Decision
+    from faultwire.events import History, Request
 
 SCHEMA = "faultwire-report"
 VERSION = "1"
@@ -32,6 +40,9 @@ EXCHANGES = 100
 """Exchanges of one invocation that are shown; the tape has them all."""
 NOTES = 50
 """Notes on traffic that a report repeats, for each invocation and for the run."""
+MEASURES = {"mutation": "robustness", "chaos": "chaos resilience", "replay": "sessions passed"}
+"""What the number of a phase is called, where it is not the resilience score."""
+_NOTHING: Mapping[tuple[str, int], Request] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +60,14 @@ class Subject:
     ledger: str
     tapes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    phase: str = ""
+    """The part of a larger run that this is: mutation, chaos, contract or replay."""
+    config: str | None = None
+    """Digest of the configuration: runs of the same one make a trend."""
+    planned: int | None = None
+    """How many invocations there were to be; with fewer played, the report is partial."""
+    warnings: tuple[str, ...] = ()
+    """What a reader should know before anything else."""
 
 
 def document(
@@ -60,32 +79,79 @@ def document(
     played: Sequence[tuple[Invocation, History]],
     *,
     redact: Callable[[str], str],
+    repeat: int | None = None,
+    before: Mapping[str, Any] | None = None,
+    trend: Sequence[Mapping[str, Any]] = (),
+    forwarded: Mapping[tuple[str, int], Request] = _NOTHING,
+    notes_on_mutations: Sequence[str] = (),
+    decisions: Sequence[tuple[tuple[str, str], Decision]] = (),
 ) -> dict[str, Any]:
-    """The whole report. `redact` is applied to what the agent printed, which no tape has cleaned."""
-    return {
+    """The whole report. `redact` is applied to what the agent printed, which no tape has cleaned.
+
+    `repeat` is the k of pass^k. `before` is the document of an earlier run to compare with, `trend` what
+    `run.json` says of earlier runs of the same configuration. `forwarded` holds requests as they were sent
+    on, by session and number of the exchange, where that is not what the agent sent. `decisions` say of a
+    scenario and a prompt what repeating them until that was known has come to.
+    """
+    made: dict[str, Any] = {
         "schema": SCHEMA,
         "version": VERSION,
         "generator": {"name": "faultwire", "version": __version__},
-        "run": {
-            **asdict(subject),
-            "tapes": list(subject.tapes),
-            "notes": [clip(redact(note), 500) for note in subject.notes[:NOTES]],
-        },
-        "score": score_part(matrix),
+        "run": _run(subject, len(played), redact),
+        "score": score_part(matrix, subject.phase),
+        "statistics": statistics_part(matrix, repeat=repeat, decisions=decisions),
+        "suggestions": suggestions_part(played, _failures(matrix), redact),
         "scenarios": [_scenario(s) for s in scenarios],
-        "prompts": [{"id": p.id, "text": clip(p.text, ANSWER)} for p in prompts],
+        "prompts": [_prompt(p) for p in prompts],
         "invariants": [_invariant(check) for check in checks],
         "cells": [_cell(cell, redact) for cell in matrix.cells],
-        "invocations": [_invocation(invocation, history, redact) for invocation, history in played],
+        "invocations": [_invocation(one, history, redact, forwarded) for one, history in played],
+        "mutations": mutations_part(matrix, notes_on_mutations),
+        "comparison": None,
+        "trend": None,
+    }
+    if before is not None:
+        made["comparison"] = comparison_part(made, before)
+    if trend:
+        made["trend"] = trend_part([*of_phase(trend, subject.phase), made["run"] | result(made)])
+    return made
+
+
+def _run(subject: Subject, played: int, redact: Callable[[str], str]) -> dict[str, Any]:
+    return asdict(subject) | {
+        "agent": clip(redact(subject.agent), 1000),
+        "tapes": [whole(tape) for tape in subject.tapes],
+        "notes": [clip(redact(note), 500) for note in subject.notes[:NOTES]],
+        "warnings": [clip(redact(text), 500) for text in subject.warnings[:NOTES]],
+        "partial": subject.planned is not None and played < subject.planned,
     }
 
 
-def score_part(matrix: Matrix) -> dict[str, Any]:
-    """The score with what it was made from."""
+def _failures(matrix: Matrix) -> Counter[str]:
+    """Failed cells of each invocation."""
+    return Counter(cell.invocation.id for cell in matrix.cells if cell.verdict.verdict == "fail")
+
+
+def _prompt(prompt: Prompt) -> dict[str, Any]:
+    return {
+        "id": prompt.id,
+        "text": clip(prompt.text, ANSWER),
+        "turns": [clip(turn, ANSWER) for turn in prompt.turns],
+        "origin": prompt.origin,
+        "golden": prompt.golden or None,
+    }
+
+
+def score_part(matrix: Matrix, phase: str = "") -> dict[str, Any]:
+    """The score with what it was made from. `value` is over cells; `number` is what counts of a phase, by
+    its `measure`: the same but for mutations, chaos and replays."""
     score = matrix.score()
+    number = phase_score(phase, matrix).value
     clean = asdict(score.clean) | {"rate": score.clean.value, "method": "Jeffreys"}
     return {
         "value": score.value,
+        "number": None if number is None else round(number * 100, 2),
+        "measure": MEASURES.get(phase, "resilience score"),
         "gate": score.gate,
         "cells": {"pass": score.passed, "fail": score.failed, "unknown": score.unknown},
         "critical_failed": score.critical_failed,
@@ -106,7 +172,7 @@ def _scenario(scenario: Scenario) -> dict[str, Any]:
                 "id": entry.id,
                 "fault": entry.fault.name,
                 "site": entry.fault.site,
-                "settings": entry.fault.model_dump(mode="json", exclude_defaults=True),
+                "settings": entry.settings,
                 "on": entry.on.model_dump(mode="json", exclude_defaults=True),
                 "trigger": entry.trigger.model_dump(mode="json", exclude_defaults=True),
             }
@@ -141,21 +207,27 @@ def _cell(cell: Cell, redact: Callable[[str], str]) -> dict[str, Any]:
     }
 
 
-def _invocation(invocation: Invocation, history: History, redact: Callable[[str], str]) -> dict[str, Any]:
+def _invocation(
+    invocation: Invocation,
+    history: History,
+    redact: Callable[[str], str],
+    forwarded: Mapping[tuple[str, int], Request],
+) -> dict[str, Any]:
     agent = history.agent
     shown = history.exchanges[:EXCHANGES]
+    first = min((e.started_ms for e in shown), default=0)
     return {
         "id": invocation.id,
         "scenario": invocation.scenario.name,
         "prompt": invocation.prompt.id,
         "repeat": invocation.repeat,
-        "answer": clip(redact(agent.answer), ANSWER) if agent else None,
-        "stderr": clip(redact(agent.stderr), ANSWER) if agent else None,
+        "answer": cleaned(agent.answer, ANSWER, redact) if agent else None,
+        "stderr": cleaned(agent.stderr, ANSWER, redact) if agent else None,
         "voids": [clip(redact(why), 500) for why in history.voids],
-        "notes": [clip(redact(note), 500) for note in history.notes[:NOTES]],
+        "notes": [clip(redact(note), 500) for note in (*history.notes, *history.remarks)[:NOTES]],
         "exit_code": agent.exit_code if agent else None,
         "timed_out": agent.timed_out if agent else None,
         "duration_s": round(agent.duration_s, 3) if agent else None,
-        "exchanges": [exchange_part(e, history.exchanges[0].started_ms) for e in shown],
+        "exchanges": [exchange_part(e, first, forwarded.get((e.session, e.number))) for e in shown],
         "exchanges_not_shown": len(history.exchanges) - len(shown),
     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire._core import SseSplitter, sse_parse
 from faultwire.checks._traffic import whole
 from faultwire.events import header
-from faultwire.report.conversation import conversation_part
+from faultwire.report.conversation import conversation_part, request_id
 from faultwire.report.text import clip
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ EVENT = 240
 NS_PER_MS = 1_000_000
 
 
-def exchange_part(exchange: Recorded, origin_ms: int) -> dict[str, Any]:
-    """The exchange as the report shows it; `origin_ms` is when its invocation's first one began."""
+def exchange_part(exchange: Recorded, origin_ms: int, forwarded: Request | None = None) -> dict[str, Any]:
+    """The exchange as the report shows it; `origin_ms` is when its invocation's first one began, and
+    `forwarded` what was sent on where that is not what the agent sent."""
     upstream, delivered = exchange.upstream, exchange.delivered
     changed = upstream != delivered
     ended = "complete" if whole(exchange) else exchange.ending
@@ -43,11 +44,13 @@ def exchange_part(exchange: Recorded, origin_ms: int) -> dict[str, Any]:
         "duration_ms": round(exchange.duration_ms, 1),
         "faults": [_fault(fault) for fault in exchange.faults],
         "request": _request(exchange.request),
+        "sent": _request(forwarded) if forwarded and forwarded != exchange.request else None,
         "upstream": _delivery(upstream) if upstream and _altered(upstream, delivered) else None,
         "upstream_called": upstream is not None,
         "delivered": _delivery(delivered) if delivered else None,
         "changed": changed,
-        "conversation": conversation_part(exchange),
+        "conversation": (part := conversation_part(exchange, forwarded)),
+        "request_id": request_id(part),
         "stream": _stream(upstream, delivered),
     }
 
@@ -168,13 +171,15 @@ def _instant(delivery: Delivery | None, end: int) -> float | None:
 
 def _words(events: list[bytes]) -> Callable[[bytes], str]:
     """How to show an event of this stream: without the members that all of its objects repeat."""
-    found = [value for value in map(_object, events[: EVENTS * 2]) if value is not None]
+    first = events[: EVENTS * 2]
+    read = {event: _object(event) for event in first}
+    found = [value for event in first if (value := read[event]) is not None]
     repeated = (
         {k: v for k, v in found[0].items() if all(k in o and o[k] == v for o in found)} if found else {}
     )
 
     def words(event: bytes) -> str:
-        value = _object(event)
+        value = read[event] if event in read else _object(event)
         if value is None or len(found) < 2:
             return clip(_data(event)[: EVENT * 4].decode("utf-8", "replace"), EVENT)
         rest = {k: v for k, v in value.items() if k not in repeated}

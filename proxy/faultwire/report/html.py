@@ -2,45 +2,115 @@
 
 Everything that came from the wire or the agent is escaped by the template engine and has its
 control and bidirectional characters spelled out; the page's own policy forbids scripts and loads.
+A large run stays a small page: some invocations of every kind of finding are shown in full and the
+others in short, and what opens is laid out by the browser only once it is looked at.
 """
 
 from __future__ import annotations
 
+import shlex
 from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from faultwire.report.text import line
-from faultwire.text import safe
+from faultwire.report import diff, page
+from faultwire.report.text import line, shown
 
-CHIPS = 24
-"""Invocations that one square of the matrix shows one by one; with more it shows counts."""
-VERDICTS = ("fail", "unknown", "pass")
+FULL = 4_500_000
+"""Bytes of invocations in full."""
+LARGEST = 1_000_000
+"""Bytes of one invocation in full; one that takes more is shown in short."""
+ALL = 7_500_000
+"""Bytes of all invocations; those beyond are left out."""
+OPEN = 5
+"""Failed invocations that are open when the page is."""
+PICKED = 40
+"""Scenarios that a reader can pick."""
+Document = dict[str, Any]
 
 
-def render(document: dict[str, Any]) -> str:
-    """The page of a report document."""
+def render(document: Document) -> str:
+    """The page of a report document; less than 10 MB of ASCII, whatever is in it."""
+    cells = page.verdicts(document)
+    worst = {where: page.worst(found) for where, found in cells.items()}
+    made = _invocations(document, cells, worst)
+    trend, scenarios = document.get("trend"), range(len(document["scenarios"][:PICKED]))
     return (
-        _environment()
+        environment()
         .get_template("report.html.j2")
         .render(
             doc=document,
-            matrix=_matrix(document),
-            findings=_findings(document),
-            injected=injected(document),
-            span_ms={part["id"]: _span(part) for part in document["invocations"]},
-            verdicts=_verdicts(document),
-            voids=[part["id"] for part in document["invocations"] if part["voids"]],
-            voids_by_reason=_voids(document),
+            anchors=page.anchors(document),
+            labels={part["id"]: f"{part['prompt']}/r{part['repeat']}" for part in document["invocations"]},
+            matrix=page.matrix(document),
+            rows=max(1, page.SQUARES // max(1, len(document["scenarios"]))),
+            most_injected=page.INJECTED,
+            most_reasons=page.REASONS,
+            findings=page.findings(document),
+            decided=page.decided(document["statistics"]),
+            injected=page.injected(document),
+            voids=page.voids(document),
+            scenarios=scenarios,
+            picks=_picks(scenarios),
+            totals={verdict: list(worst.values()).count(verdict) for verdict in page.VERDICTS},
+            spark=page.spark(trend) if trend else None,
+            invocations=[text for _, text in sorted(made.texts.items())],
+            shortened=made.shortened,
+            left_out=len(document["invocations"]) - len(made.texts),
         )
     )
 
 
+def _picks(scenarios: range) -> list[str]:
+    """The buttons by which a reader picks invocations: one of each group is pressed."""
+    by_scenario = ["s-all", *(f"s-{at}" for at in scenarios)] if len(scenarios) > 1 else []
+    return ["v-all", "v-fail", "v-unknown", "v-pass", *by_scenario]
+
+
+class _Made:
+    """Invocations as they will stand in the page, by their place in it."""
+
+    def __init__(self) -> None:
+        self.texts: dict[int, Markup] = {}
+        self.size = 0
+        self.shortened = 0
+
+    def add(self, at: int, text: Markup) -> None:
+        self.texts[at] = text
+        self.size += len(text.encode())
+
+
+def _invocations(document: Document, cells: dict[str, list[dict[str, Any]]], worst: dict[str, str]) -> _Made:
+    """In full while there is room, then in short, then not at all."""
+    macros = environment().get_template("_invocation.html.j2").module
+    anchors, made = page.anchors(document), _Made()
+    places = {part["id"]: at for at, part in enumerate(document["invocations"])}
+    scenarios = {scenario["name"]: at for at, scenario in enumerate(document["scenarios"])}
+    prompts = {prompt["id"]: prompt for prompt in document["prompts"]}
+    tape = next(iter(document["run"]["tapes"]), None)
+    opened = {where for where, _ in [pair for pair in worst.items() if pair[1] == "fail"][:OPEN]}
+    for part in page.ranked(document, cells):
+        where = part["id"]
+        about = (part, cells[where], worst[where], anchors[where], scenarios.get(part["scenario"], 0))
+        if made.size >= ALL:
+            break
+        text, span = None, page.span_ms(part)
+        if made.size < FULL:
+            found = [diff.exchange(exchange) for exchange in part["exchanges"]]
+            text = macros.full(*about, prompts.get(part["prompt"]), span, where in opened, found)  # type: ignore[attr-defined]
+        if text is None or len(text) > LARGEST:
+            made.shortened += 1
+            text = macros.short(*about, span, tape)  # type: ignore[attr-defined]
+        made.add(places[where], text)
+    return made
+
+
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """The template engine of all pages: everything that is put into one is escaped and made inert."""
+    made = Environment(
         loader=PackageLoader("faultwire.report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -48,96 +118,22 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"oneline": line, "ticks": _ticks}
-    return environment
+    made.filters |= {"oneline": line, "ticks": _ticks, "word": _word}
+    return made
 
 
 def _finalize(value: Any) -> Any:
-    return safe(value, lines=True) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _word(text: str) -> str:
+    """A text as one word of a command that a reader may copy into a shell."""
+    return shlex.quote(line(text, 500))
 
 
 def _ticks(text: str) -> Markup:
     """Words in backticks as code; escaped before anything is made of it."""
-    parts = [str(escape(part)) for part in safe(text, lines=True).split("`")]
+    parts = [str(escape(part)) for part in shown(text).split("`")]
     if len(parts) % 2 == 0:
         return Markup("`".join(parts))
     return Markup("".join(f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts)))
-
-
-def injected(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """Per scenario and entry of its profile: how often it fired, on how many invocations, and how."""
-    rows: list[dict[str, Any]] = []
-    for scenario in document["scenarios"]:
-        parts = [p for p in document["invocations"] if p["scenario"] == scenario["name"]]
-        for entry in scenario["entries"]:
-            hits = [
-                (part["id"], fault)
-                for part in parts
-                for exchange in part["exchanges"]
-                for fault in exchange["faults"]
-                if fault["id"] == entry["id"] and fault["outcome"] == "fired"
-            ]
-            rows.append(
-                {
-                    "scenario": scenario["name"],
-                    "id": entry["id"],
-                    "settings": entry["settings"],
-                    "fired": len(hits),
-                    "invocations": len({where for where, _ in hits}),
-                    "of": len(parts),
-                    "effect": hits[0][1]["effect"] if hits else None,
-                }
-            )
-    return rows
-
-
-def _matrix(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the table: an invariant, and per scenario its verdicts."""
-    severities: dict[str, str] = {}
-    squares: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for cell in document["cells"]:
-        severities.setdefault(cell["invariant"], cell["severity"])
-        squares.setdefault((cell["invariant"], cell["scenario"]), []).append(cell)
-    return [
-        {
-            "invariant": invariant,
-            "severity": severity,
-            "squares": [_square(squares.get((invariant, s["name"]), [])) for s in document["scenarios"]],
-        }
-        for invariant, severity in severities.items()
-    ]
-
-
-def _square(cells: list[dict[str, Any]]) -> dict[str, Any]:
-    counts = {verdict: sum(c["verdict"] == verdict for c in cells) for verdict in VERDICTS}
-    worst = next((verdict for verdict in VERDICTS if counts[verdict]), None)
-    chips = cells if len(cells) <= CHIPS else []
-    return {"cells": chips, "counts": counts, "worst": worst, "total": len(cells)}
-
-
-def _findings(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """Failed cells, the gravest first, then unknown ones."""
-    order = list(document["score"]["weights"])
-    wanted = [c for c in document["cells"] if c["verdict"] != "pass"]
-    return sorted(wanted, key=lambda c: (VERDICTS.index(c["verdict"]), order.index(c["severity"])))
-
-
-def _verdicts(document: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {part["id"]: [] for part in document["invocations"]}
-    for cell in document["cells"]:
-        found[cell["invocation"]].append(cell)
-    return found
-
-
-def _voids(document: dict[str, Any]) -> dict[str, list[str]]:
-    """Why invocations are void, and which."""
-    found: dict[str, list[str]] = {}
-    for part in document["invocations"]:
-        if part["voids"]:
-            found.setdefault("; ".join(part["voids"]), []).append(part["id"])
-    return found
-
-
-def _span(invocation: dict[str, Any]) -> float:
-    """Milliseconds from the first request to the end of the last response."""
-    return max((e["offset_ms"] + e["duration_ms"] for e in invocation["exchanges"]), default=0.0) or 1.0

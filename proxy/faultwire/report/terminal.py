@@ -10,7 +10,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from faultwire.report.html import VERDICTS, injected
+from faultwire.report import terminal_numbers as numbers
+from faultwire.report.page import findings, injected, matrix
 from faultwire.report.text import line
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 MARKS = {"pass": ("✓", "green"), "fail": ("✗", "bold red"), "unknown": ("?", "yellow")}
 FINDINGS = 12
-"""Failed and unknown cells that are explained; the other reports have them all."""
+"""Kinds of findings that are explained; the other reports have them all."""
 NOTES = 8
 """Notes that are repeated."""
 
@@ -28,11 +29,22 @@ Marks = dict[str, tuple[str, str]]
 
 
 def render(document: dict[str, Any], *, plain: bool = False) -> RenderableType:
-    """Verdicts, what was injected, findings, and the score; `plain` says verdicts in words."""
+    """Verdicts, what was injected, findings, what to mend, statistics, an earlier run, and the score;
+    `plain` says verdicts in words."""
     marks = WORDS if plain else MARKS
-    parts: list[RenderableType] = [_table(document, marks), _injected(document, plain)]
-    parts += [part for part in (_notes(document), _findings(document, marks)) if part is not None]
-    return Group(*parts, _score(document["score"]))
+    found: list[RenderableType | None] = [
+        _table(document, marks),
+        _injected(document, plain),
+        _notes(document),
+        _findings(document, marks),
+        numbers.mend(document["suggestions"]),
+        numbers.statistics(document["statistics"]),
+        numbers.mutations(document["mutations"]),
+        numbers.comparison(document["comparison"]),
+        numbers.trend(document["trend"], plain=plain),
+        numbers.warnings(document),
+    ]
+    return Group(*(part for part in found if part is not None), _score(document["score"]))
 
 
 def _table(document: dict[str, Any], marks: Marks) -> Table:
@@ -41,28 +53,19 @@ def _table(document: dict[str, Any], marks: Marks) -> Table:
     table.add_column("severity", style="dim")
     for scenario in document["scenarios"]:
         table.add_column(line(scenario["name"], 40), justify="center")
-    rows: dict[str, str] = {}
-    for cell in document["cells"]:
-        rows.setdefault(cell["invariant"], cell["severity"])
-    for invariant, severity in rows.items():
-        squares = [_square(document, invariant, s["name"], marks) for s in document["scenarios"]]
-        table.add_row(Text(line(invariant, 60)), severity, *squares)
+    for row in matrix(document):
+        squares = [_square(square["counts"], marks) for square in row["squares"]]
+        table.add_row(Text(line(row["invariant"], 60)), row["severity"], *squares)
     return table
 
 
-def _square(document: dict[str, Any], invariant: str, scenario: str, marks: Marks) -> Text:
-    verdicts = [
-        c["verdict"] for c in document["cells"] if (c["invariant"], c["scenario"]) == (invariant, scenario)
+def _square(counts: dict[str, int], marks: Marks) -> Text:
+    parts = [
+        Text(f"{marks[verdict][0]} {count}", style=marks[verdict][1])
+        for verdict, count in counts.items()
+        if count
     ]
-    if not verdicts:
-        return Text("–", style="dim")
-    parts = []
-    for verdict in VERDICTS:
-        count = verdicts.count(verdict)
-        if count:
-            mark, style = marks[verdict]
-            parts.append(Text(f"{mark} {count}", style=style))
-    return Text("  ").join(parts)
+    return Text("  ").join(parts) if parts else Text("–", style="dim")
 
 
 def _injected(document: dict[str, Any], plain: bool) -> Text:
@@ -98,19 +101,21 @@ def _notes(document: dict[str, Any]) -> Text | None:
 
 
 def _findings(document: dict[str, Any], marks: Marks) -> Text | None:
-    cells = [c for c in document["cells"] if c["verdict"] != "pass"]
-    if not cells:
+    """Each kind of finding once, the gravest first."""
+    groups = findings(document)
+    if not groups:
         return None
-    cells.sort(key=lambda c: VERDICTS.index(c["verdict"]))
     text = Text("findings\n", style="bold")
-    for cell in cells[:FINDINGS]:
-        mark, style = marks[cell["verdict"]]
+    for group in groups[:FINDINGS]:
+        mark, style = marks[group["verdict"]]
         text.append(f"  {mark} ", style=style)
-        text.append(f"{line(cell['invocation'], 60)}  ", style="not bold")
-        text.append(f"{line(cell['invariant'], 60)}\n", style="not bold")
-        text.append(f"    {line(cell['explanation'], 160)}\n", style="not bold dim")
-    if len(cells) > FINDINGS:
-        text.append(f"  … {len(cells) - FINDINGS} more in the report\n", style="not bold dim")
+        text.append(f"{line(group['invocation'], 60)}  ", style="not bold")
+        text.append(line(group["invariant"], 60), style="not bold")
+        more = f"  and {group['count'] - 1} more\n" if group["count"] > 1 else "\n"
+        text.append(more, style="not bold dim")
+        text.append(f"    {line(group['explanation'], 160)}\n", style="not bold dim")
+    if len(groups) > FINDINGS:
+        text.append(f"  … {len(groups) - FINDINGS} more in the report\n", style="not bold dim")
     return text
 
 
@@ -118,8 +123,9 @@ def _score(score: dict[str, Any]) -> Text:
     clean, cells = score["clean_invocations"], score["cells"]
     style = MARKS[score["gate"]][1]
     text = Text("score  ", style="bold")
-    text.append("none" if score["value"] is None else f"{score['value']:.2f}", style=style)
-    text.append(f"  of 100 ({cells['pass']} passed, {cells['fail']} failed", style="not bold")
+    text.append("none" if score["number"] is None else f"{score['number']:.2f}", style=style)
+    measure = "" if score["measure"] == "resilience score" else f", {score['measure']}"
+    text.append(f"  of 100{measure} ({cells['pass']} passed, {cells['fail']} failed", style="not bold")
     text.append(f", {cells['unknown']} unknown)" if cells["unknown"] else ")", style="not bold")
     if score["critical_failed"]:
         text.append(f"  {score['critical_failed']} critical", style="bold red")

@@ -171,7 +171,9 @@ def _invocation(
     except TapeError as error:
         history, voids = History(name, ()), voids or (_ours(error),)
     remarks = notes_on(invocation.scenario.profile, history)
-    history = replace(history, agent=result, voids=(*why, *voids), notes=notes, remarks=remarks)
+    history = replace(
+        history, agent=result, voids=(*why, *voids), notes=(*history.notes, *notes), remarks=remarks
+    )
     return Played(invocation, history)
 
 

@@ -5,16 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from faultwire.contract.overall import (
-    PHASES,
-    Robustness,
-    is_broken,
-    is_mutant,
-    outcomes,
-    overall,
-    robustness,
-    weighted,
-)
+from faultwire.contract.overall import PHASES, overall, phase_score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,7 +54,7 @@ def scored(outcome: Outcome) -> Scored:
     """A phase's number: of a contract its resilience score, of mutations and chaos the weighted share of
     invocations that came through, of incident sessions the share that passed."""
     said = outcome.matrix.score()
-    number = _number(outcome)
+    number = phase_score(outcome.phase.name, outcome.matrix)
     return Scored(
         outcome.phase.name,
         number.value,
@@ -76,20 +67,6 @@ def scored(outcome: Outcome) -> Scored:
         tuple(decision for _, decision in outcome.decisions),
         outcome.partial,
     )
-
-
-def _number(outcome: Outcome) -> Robustness:
-    matrix = outcome.matrix
-    match outcome.phase.name:
-        case "contract":
-            said = matrix.score()
-            return Robustness(None if said.value is None else said.value / 100, said.clean, said.unknown)
-        case "mutation":
-            return robustness(matrix, is_mutant)
-        case "chaos":
-            return robustness(matrix, is_broken)
-        case _:
-            return weighted((1.0, verdict) for verdict in outcomes(matrix).values())
 
 
 def summed(phases: Sequence[Scored], weights: Mapping[str, float]) -> Summary:

@@ -72,7 +72,7 @@ def test_arrivals_are_counted_by_server_and_refusals_are_failures() -> None:
     history = History(
         "doctor", (recorded(1, "a"), recorded(2, "a"), recorded(3, "b", ending="refused", error="why"))
     )
-    findings = _examine._arrivals(history)
+    findings = _examine.arrivals(history)
     assert [(finding.state, finding.text) for finding in findings] == [
         ("ok", "http://a:80: 2 other"),
         ("ok", "http://b:80: 1 other"),

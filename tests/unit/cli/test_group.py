@@ -15,8 +15,9 @@ from faultwire.cli._usage import Guarded, translate
 from faultwire.errors import FaultError, ProfileError
 
 PRODUCT = {
-    "demo", "exec", "proxy", "env", "mock", "mcp-shim", "init", "profiles", "faults", "checks", "tape",
-    "keys", "scan", "schema", "doctor", "ca",
+    "demo", "exec", "fork", "proxy", "env", "mock", "mcp-shim", "init", "verify", "profiles", "faults",
+    "checks", "tape", "keys", "scan", "schema", "doctor", "ca", "run", "chaos", "contract", "ci",
+    "score", "report", "replay", "runs",
 }  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 from pathlib import Path
 
@@ -124,3 +126,23 @@ def test_what_an_event_says(kind: str, payload: object, expected: str) -> None:
     assert [line.replace(" " * 13, "  ") for line in rest] == [expected]
     assert entry(one)["payload"] == payload
     assert list(lines(Foreign("s", "x", "ERROR", 1, None, b"\xff")))[1].strip() == r"\xff"
+
+
+def test_the_key_of_a_logs_hmac_comes_from_a_file() -> None:
+    before = made.new_log(*made.NEW_EVENTS)
+    signed = hmac.new(b"k" * 16, before[-1]["event_hash"].encode(), hashlib.sha256).hexdigest()
+    Path("log.jsonl").write_bytes(
+        made.lines(made.new_log(*made.NEW_EVENTS, ("CHAIN_SEAL", {"hmac": signed})))
+    )
+    Path("right").write_text("k" * 16 + "\n")
+    Path("wrong").write_text("another key")
+    Path("empty").write_text("\n")
+    assert run("import", "log.jsonl", "-o", "a", "--hmac-key", "right").exit_code == 0
+    done = run("import", "log.jsonl", "-o", "b", "--hmac-key", "wrong")
+    assert done.exit_code == 1
+    assert "bad agentops_hmac_mismatch" in done.stdout
+    assert run("import", "log.jsonl", "-o", "c", "--hmac-key", "empty").exit_code == 2
+    assert run("import", "log.jsonl", "-o", "c", "--hmac-key", "nowhere").exit_code == 2
+    Path("x.har").write_bytes(made.har(made.entry()))
+    assert run("import", "x.har", "-o", "c", "--hmac-key", "right").exit_code == 2
+    assert not Path(".faultwire/tapes/c.tape").exists()

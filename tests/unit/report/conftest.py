@@ -1,8 +1,10 @@
+from types import MappingProxyType
+
 import pytest
 
 from faultwire.checks._registry import make
-from faultwire.contract.matrix import Invocation, Prompt, Scenario, judge
-from faultwire.events import AgentResult, Delivery, FaultFired, History, Recorded, Request
+from faultwire.contract.matrix import Cell, Invocation, Matrix, Prompt, Scenario, judge
+from faultwire.events import AgentResult, Delivery, FaultFired, History, Recorded, Request, Verdict
 from faultwire.faults._api import Fault
 from faultwire.profile.model import Entry, Profile
 from faultwire.report.document import Subject, document
@@ -73,6 +75,11 @@ def play(
     answer_cut="17 times",
     prompt="What is 17 * 23?",
     redact=lambda text: text,
+    about=MappingProxyType({}),
+    before=None,
+    trend=(),
+    forwarded=MappingProxyType({}),
+    decisions=(),
     **agent,
 ):
     """A report document of one calm and one broken invocation, judged by real checks."""
@@ -110,18 +117,36 @@ def play(
         AgentResult(answer_cut, 0, 0.58, **agent),
     )
     played = ((Invocation(calm, asked), whole), (Invocation(chaos, asked), cut))
-    subject = Subject(
-        id="20261121T220000Z-00aa",
-        command="demo",
-        agent="python agent.py {prompt}",
-        seed=42,
-        concurrency=4,
-        started_at="2026-11-21T22:00:00+00:00",
-        duration_s=3.4,
-        ledger="ab" * 32,
-        tapes=("run.tape",),
-    )
-    return document(subject, (calm, chaos), (asked,), checks, judge(checks, played), played, redact=redact)
+    named = {
+        "id": "20261121T220000Z-00aa",
+        "command": "demo",
+        "agent": "python agent.py {prompt}",
+        "seed": 42,
+        "concurrency": 4,
+        "started_at": "2026-11-21T22:00:00+00:00",
+        "duration_s": 3.4,
+        "ledger": "ab" * 32,
+        "tapes": ("run.tape",),
+    }
+    subject = Subject(**{**named, **about})
+    given = {
+        "redact": redact,
+        "before": before,
+        "trend": trend,
+        "forwarded": forwarded,
+        "decisions": decisions,
+    }
+    return document(subject, (calm, chaos), (asked,), checks, judge(checks, played), played, **given)
+
+
+def matrix(*rows):
+    """A matrix of rows `scenario, prompt, repeat, invariant, verdict`; only `calm` has no faults."""
+    cells = []
+    for name, prompt, repeat, invariant, verdict in rows:
+        profile = Profile(name=name, entries=() if name == "calm" else (CUT,))
+        invocation = Invocation(Scenario(name, profile), Prompt(prompt, f"text of {prompt}"), repeat)
+        cells.append(Cell(invariant, "high", invocation, Verdict(verdict, f"{invariant} says {verdict}")))
+    return Matrix(tuple(cells))
 
 
 @pytest.fixture
@@ -142,3 +167,8 @@ def make_stream():
 @pytest.fixture
 def make_fired():
     return fired
+
+
+@pytest.fixture
+def make_matrix():
+    return matrix

@@ -1,108 +1,28 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from faultwire.report.document import SCHEMA, VERSION, document
+from faultwire.report.schema import problems
 
-SHAPE = {
-    "schema": str,
-    "version": str,
-    "generator": {"name": str, "version": str},
-    "run": {
-        "id": str,
-        "command": str,
-        "agent": str,
-        "seed": int,
-        "concurrency": int,
-        "started_at": str,
-        "duration_s": float,
-        "ledger": str,
-        "tapes": [str],
-        "notes": list,
-    },
-    "score": {
-        "value": float,
-        "gate": str,
-        "cells": {"pass": int, "fail": int, "unknown": int},
-        "critical_failed": int,
-        "weights": {"critical": int, "high": int, "medium": int, "low": int},
-        "clean_invocations": {
-            "passed": int,
-            "total": int,
-            "low": float,
-            "high": float,
-            "confidence": float,
-            "rate": float,
-            "method": str,
-        },
-    },
-    "scenarios": [{"name": str, "profile": str, "description": str, "digest": str, "entries": list}],
-    "prompts": [{"id": str, "text": str}],
-    "invariants": [
-        {
-            "id": str,
-            "type": str,
-            "severity": str,
-            "when": str,
-            "negate": bool,
-            "description": str,
-            "settings": dict,
-        }
-    ],
-    "cells": [
-        {
-            "invariant": str,
-            "severity": str,
-            "scenario": str,
-            "invocation": str,
-            "verdict": str,
-            "explanation": str,
-            "exchanges": list,
-        }
-    ],
-    "invocations": [
-        {
-            "id": str,
-            "scenario": str,
-            "prompt": str,
-            "repeat": int,
-            "answer": str,
-            "stderr": str,
-            "voids": list,
-            "notes": list,
-            "exit_code": int,
-            "timed_out": bool,
-            "duration_s": float,
-            "exchanges": list,
-            "exchanges_not_shown": int,
-        }
-    ],
-}
+PARTS = (
+    "schema", "version", "generator", "run", "score", "statistics", "suggestions", "scenarios", "prompts",
+    "invariants", "cells", "invocations", "mutations", "comparison", "trend",
+)  # fmt: skip
 
 
-def shaped(value, shape, path="$"):
-    """Does a value have exactly this shape?"""
-    if isinstance(shape, dict):
-        assert list(value) == list(shape), path
-        for key, inner in shape.items():
-            shaped(value[key], inner, f"{path}.{key}")
-    elif isinstance(shape, list):
-        assert value, path
-        for item in value:
-            shaped(item, shape[0], f"{path}[]")
-    else:
-        assert isinstance(value, shape), path
-
-
-def test_version_1_has_this_shape(make_document):
-    document = json.loads(json.dumps(make_document()))
+def test_version_1_has_the_shape_that_its_schema_says(make_document):
+    document = make_document()
     assert (document["schema"], document["version"]) == (SCHEMA, VERSION) == ("faultwire-report", "1")
-    shaped(document, SHAPE)
+    assert tuple(document) == PARTS
+    assert problems(document) == []
 
 
 def test_score_and_cells(make_document):
     document = make_document()
     assert (document["score"]["value"], document["score"]["gate"]) == (83.33, "fail")
+    assert (document["score"]["number"], document["score"]["measure"]) == (83.33, "resilience score")
     assert [(c["invocation"], c["invariant"], c["verdict"]) for c in document["cells"]] == [
         ("calm/p1/r1", "completes", "pass"),
         ("calm/p1/r1", "says_391", "pass"),
@@ -152,3 +72,42 @@ def test_what_the_agent_printed_is_redacted(make_document):
 def test_nobody_forgets_to_redact():
     with pytest.raises(TypeError, match="redact"):
         document(None, [], [], [], None, [])
+
+
+def test_a_run_that_was_interrupted_is_partial(make_document):
+    assert make_document()["run"]["partial"] is False
+    assert make_document(about={"planned": 2})["run"]["partial"] is False
+    run = make_document(about={"planned": 5, "phase": "contract", "warnings": ("`x` means nothing",)})["run"]
+    assert (run["partial"], run["planned"], run["phase"]) == (True, 5, "contract")
+    assert run["warnings"] == ["`x` means nothing"]
+
+
+def test_an_earlier_run_and_the_trend_are_added_where_given(make_document):
+    first = make_document(answer_cut="391 is the answer")
+    later = make_document(before=first, trend=[{"id": "a", "started_at": "2026-01-01", "score": 50.0}])
+    assert (first["comparison"], first["trend"]) == (None, None)
+    assert later["comparison"]["worse_count"] == 1
+    assert [run["score"] for run in later["trend"]["runs"]] == [50.0, 83.33]
+    assert problems(later) == []
+
+
+def test_the_request_that_was_sent_on_stands_beside_the_agents(make_document, make_recorded):
+    asked = make_recorded(1, "calm/p1/r1").request
+    body = b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "18 * 23?"}]}'
+    made = make_document(forwarded={("calm/p1/r1", 1): replace(asked, body=body), ("calm/p1/r1", 2): asked})
+    first, second = made["invocations"][0]["exchanges"]
+    assert "18 * 23?" in first["sent"]["body"]["text"]
+    assert [turn["text"] for turn in first["conversation"]["told"]] == ["18 * 23?"]
+    assert second["sent"] is None  # nothing was changed
+    assert problems(made) == []
+
+
+def test_the_number_of_a_phase_is_that_by_which_ci_counts_it(make_document):
+    chaos = make_document(about={"phase": "chaos"})["score"]
+    assert (chaos["value"], chaos["number"], chaos["measure"]) == (83.33, 0.0, "chaos resilience")
+    replay = make_document(about={"phase": "replay"})["score"]
+    assert (replay["number"], replay["measure"]) == (50.0, "sessions passed")
+    mutation = make_document(about={"phase": "mutation"})["score"]
+    assert (mutation["number"], mutation["measure"]) == (None, "robustness")  # no prompt is a mutant
+    contract = make_document(about={"phase": "contract"})["score"]
+    assert (contract["number"], contract["measure"]) == (83.33, "resilience score")

@@ -2,14 +2,11 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from tests.unit.report.hostile import EVERY, STEERING, everywhere
 
-from faultwire.report.html import injected, render
-
-HOSTILE = (
-    "<script>alert(1)</script>", "</pre><img src=x onerror=alert(1)>", "\"'><svg onload=alert(1)>",
-    "{{ 7 * 7 }}{% raw %}", "\x1b[2J\x1b]0;owned\x07", "\u202etxt.exe",
-    "`a`</code><b>`b`", "]]><!--", "javascript:alert(1)",
-)  # fmt: skip
+from faultwire.report.html import render
+from faultwire.report.page import injected
+from faultwire.report.schema import problems
 
 
 class Page(HTMLParser):
@@ -56,29 +53,31 @@ def test_it_runs_and_loads_nothing(page):
             assert value.startswith("#")
 
 
-@pytest.mark.parametrize("hostile", HOSTILE)
+@pytest.mark.parametrize("hostile", EVERY)
 def test_hostile_output_is_inert(page, hostile):
     plain, built = (
         page(),
-        page(answer_cut=hostile, answer_calm=f"391 {hostile}", stderr=hostile, prompt=hostile),
+        page(answer_cut=f"{hostile} 17", answer_calm=f"391 {hostile}", stderr=f"{hostile} ", prompt=hostile),
     )
     assert sorted(set(built.tags)) == sorted({*plain.tags})
     assert built.tags.count("b") == plain.tags.count("b")
     assert not any(name.startswith("on") for _, name, _ in built.attributes)
     everything = "".join(built.texts) + "".join(str(a) for a in built.attributes)
-    assert not set(everything) & set("\x00\x07\x1b\u202e")
+    assert not STEERING & set(everything)
 
 
-@pytest.mark.parametrize("hostile", HOSTILE)
-def test_a_hostile_explanation_is_inert(make_document, hostile):
-    document = make_document()
-    for cell in document["cells"]:
-        cell["explanation"] = cell["invariant"] = hostile
-    document["run"]["command"] = document["run"]["agent"] = hostile
-    built = Page(render(document))
-    assert not {"script", "img"} & set(built.tags)
-    assert built.tags.count("svg") == 1  # the ring
-    assert not any(name.startswith("on") for _, name, _ in built.attributes)
+@pytest.mark.parametrize("hostile", EVERY)
+def test_hostile_text_is_inert_wherever_it_stands(make_document, hostile):
+    """The same elements as with harmless words, and nothing that loads, runs or steers."""
+    given = {"before": make_document(), "trend": [{"id": hostile, "started_at": hostile, "score": 1.0}]}
+    plain = Page(render(everywhere(make_document(**given), "plain")))
+    built = Page(render(everywhere(make_document(**given), hostile)))
+    assert set(built.tags) - {"pre"} <= set(plain.tags)
+    for tag in ("svg", "style", "meta", "title", "h1", "input"):
+        assert built.tags.count(tag) == plain.tags.count(tag), tag
+    assert not [name for _, name, _ in built.attributes if name.startswith("on") or name in ("src", "srcdoc")]
+    assert all(v.startswith("#") for _, name, v in built.attributes if name == "href")
+    assert not STEERING & set("".join(built.texts) + "".join(str(a) for a in built.attributes))
 
 
 def test_values_in_backticks_become_code(page):
@@ -120,7 +119,7 @@ def test_fifty_megabytes_of_output_make_a_small_page(make_document):
 def test_a_run_without_verdicts_still_has_a_page(make_document):
     document = make_document()
     document["cells"] = []
-    document["score"]["value"] = document["score"]["clean_invocations"]["rate"] = None
+    document["score"]["number"] = document["score"]["clean_invocations"]["rate"] = None
     document["score"]["gate"] = "unknown"
     assert "–" in Page(render(document)).texts
 
@@ -136,7 +135,7 @@ def test_what_is_void_is_said_first_and_where_it_is(make_document):
         part["voids"] = ["the engine ended with code `-9`"]
     text = text_of(document)
     assert "2 of 2 invocations are void: what they showed proves nothing." in text
-    assert text.index("are void") < text.index("Verdicts")
+    assert text.index("are void") < text.index("Each mark is one cell")
     assert "the engine ended with code -9 : calm/p1/r1, stream_chaos/p1/r1" in text
 
 
@@ -193,3 +192,162 @@ def test_words_stand_out_from_what_is_behind_them_in_light_and_in_dark(make_docu
         for word, behind in pairs:
             light, dark = sorted((luminance(colour[word]), luminance(colour[behind])), reverse=True)
             assert (light + 0.05) / (dark + 0.05) >= 4.5, (word, behind, colour[word], colour[behind])
+
+
+def test_what_a_fault_changed_is_shown_line_by_line(make_document, make_recorded):
+    document = make_document()
+    exchange = document["invocations"][1]["exchanges"][0]
+    exchange["upstream"] = {**exchange["delivered"], "status": 201, "body": {"bytes": 9, "text": "the truth"}}
+    exchange["sent"] = {**exchange["request"], "url": "https://elsewhere/"}
+    text = text_of(document)
+    assert "the server said, + the agent got - 201 OK + 200 OK" in text
+    assert "- the truth +" in text
+    assert "the agent sent, + went on to the server - POST https://api" in text
+    assert "+ POST https://elsewhere/" in text
+    assert "request as it was sent on" in text
+
+
+def test_evidence_leads_to_the_exchange(make_document):
+    document = make_document()
+    document["suggestions"][0]["evidence"][0]["exchanges"] = [2]
+    built = Page(render(document))
+    links = [value for _, name, value in built.attributes if name == "href"]
+    assert "#i2e2" in links
+    text = " ".join(" ".join(built.texts).split())
+    assert "What to mend From what happened" in text
+    assert "Treat a stream without its closing event as a failure" in text
+
+
+def test_statistics_say_what_they_are(make_document):
+    text = text_of(make_document())
+    assert "stream_chaos 0 of 1 0–85 % -100 points -100 to +12 1 not shown" in text
+    assert "the 95 % interval (Jeffreys)" in text
+    assert "all scenarios together (Holm)" in text
+    assert "pass^" not in text  # without repeats there is nothing to say of streaks
+
+
+def test_repeats_flaky_cells_and_mutants_have_their_place(make_document):
+    document = make_document()
+    document["statistics"] |= {"k": 5, "flaky_count": 1}
+    document["statistics"]["flaky"] = [
+        {"invariant": "a", "scenario": "calm", "prompt": "p1", "passed": 3, "failed": 2}
+    ]
+    row = {"passed": 1, "total": 2, "rate": 0.5, "low": 0.1, "high": 0.9, "unknown": 3}
+    types = [{"type": "noise", "weight": 1.0, **row}]
+    document["mutations"] = {"robustness": 0.5, "types": types, "notes": ["`x` could not be applied"], **row}
+    text = text_of(document)
+    assert "is the chance that 5 invocations in a row come through (pass^5)" in text
+    assert "a in calm on p1: 3 passed, 2 failed" in text
+    assert "those that came through: 50.0 %" in text
+    assert "noise 1 1 of 2 + 3 unknown" in text
+
+
+def test_an_earlier_run_and_the_trend(make_document):
+    before = make_document(answer_cut="391!")
+    document = make_document(before=before, trend=[{"id": "a", "started_at": "then", "score": 10.0}])
+    built = Page(render(document))
+    text = " ".join(" ".join(built.texts).split())
+    assert "No difference to 20261121T220000Z-00aa is shown." in text
+    assert "1 of 2 invocations came through now, 2 of 2 then: -50 points" in text
+    assert "That is not to say that there is none" in text
+    assert "1 cell passed then and fails now" in text
+    assert built.tags.count("svg") == 2
+    assert built.tags.count("circle") == 2 + 2
+    document["comparison"]["overall"] |= {"verdict": "real"}
+    assert "The difference is real: this run is worse than 2026" in text_of(document)
+
+
+def test_what_is_partial_or_warned_of_is_said_on_top(make_document):
+    text = text_of(make_document(about={"planned": 9, "warnings": ("`x` means nothing",)}))
+    assert "Partial: 2 of 9 invocations were played before the run was interrupted." in text
+    assert text.index("x means nothing") < text.index("Each mark is one cell")
+
+
+def test_invocations_can_be_picked_without_a_script(make_document):
+    page = render(make_document())
+    built = Page(page)
+    inputs = [dict(part for t, *part in built.attributes if t == "input")] and built.tags.count("input")
+    assert inputs == 4 + 1 + 2
+    assert "#v-fail:checked~.list .inv:not(.fail)" in page
+    assert "#s-1:checked~.list .inv:not(.s1){display:none}" in page
+    assert ("details", "class", "inv fail s1") in built.attributes
+
+
+def test_a_large_run_is_a_small_page(make_document):
+    """Some of every kind are in full, the others in short, and what is left out is said."""
+    document = make_document()
+    calm, cut = document["invocations"]
+    cells = document["cells"]
+    body = {"bytes": 9_000, "text": "x" * 4_096}
+    for exchange in (*calm["exchanges"], *cut["exchanges"]):
+        exchange["request"]["body"] = exchange["delivered"]["body"] = body
+    many, more = [], []
+    for at in range(3_000):
+        part = cut if at % 3 else calm
+        many.append({**part, "id": f"{part['scenario']}/p1/r{at}"})
+        own = [c for c in cells if c["invocation"] == part["id"]]
+        more += [{**cell, "invocation": many[-1]["id"]} for cell in own]
+    document |= {"invocations": many, "cells": more}
+    document["suggestions"] = []
+    page = render(document)
+    assert len(page.encode()) < 10_000_000
+    built = Page(page)
+    whole = " ".join(" ".join(built.texts).split())
+    assert "in short: some of every kind of finding" in whole
+    assert "more invocations did not fit: report.json and the tape have them." in whole
+    assert "faultwire tape show run.tape --session" in whole
+    ids = {value for _, name, value in built.attributes if name == "id"}
+    assert {"i1", "i2", "i1e1", "i2e2"} <= ids
+
+
+def test_commands_to_copy_are_safe_in_a_shell(make_document):
+    document = make_document(about={"tapes": ("a; rm -rf ~.tape",)})
+    assert "faultwire tape verify 'a; rm -rf ~.tape'" in text_of(document)
+
+
+DECIDED = ((("calm", "p1"), "good"), (("stream_chaos", "p1"), "exhausted"), (("stream_chaos", "p2"), "bad"))
+
+
+def test_what_was_repeated_until_it_was_known_is_told(make_document):
+    document = make_document(decisions=DECIDED)
+    assert problems(document) == []
+    text = text_of(document)
+    assert "Repeated until the pass rate was known 1 bad, 1 undecided after the most runs, 1 good" in text
+    assert text.index("p2 in stream_chaos : bad") < text.index("p1 in stream_chaos : exhausted")
+    assert "Repeated until" not in text_of(make_document())
+
+
+def test_a_matrix_of_thousands_of_squares_is_a_small_page(make_document):
+    document = make_document()
+    _, cut = document["invocations"]
+    base = document["cells"][4]
+    scenario = document["scenarios"][1]
+    document["scenarios"] = [{**scenario, "name": f"s{n}"} for n in range(100)]
+    document["invocations"] = [
+        {**cut, "id": f"s{n}/p1/r1", "scenario": f"s{n}", "voids": [f"why {n}"]} for n in range(100)
+    ]
+    words = {**base, "explanation": "<" * 1000}
+    document["cells"] = [
+        {**words, "invariant": f"i{m}", "scenario": f"s{n}", "invocation": f"s{n}/p1/r1"}
+        for n in range(100)
+        for m in range(100)
+    ]
+    document["suggestions"] = []
+    page = render(document)
+    assert len(page.encode()) < 10_000_000
+    text = " ".join(" ".join(Page(page).texts).split())
+    assert "… 40 more invariants in report.json" in text
+    assert "100 of 100 invocations are void" in text
+
+
+def test_an_invocation_that_fills_a_page_is_shown_in_short(make_document):
+    """A hundred exchanges whose headers and bodies are all that a report repeats."""
+    document = make_document()
+    calm, _ = document["invocations"]
+    side = {"headers": [["<" * 200, "<" * 500]] * 100, "body": {"bytes": 9_000, "text": "<" * 4_096}}
+    one = calm["exchanges"][0]
+    heavy = {**one, "request": {**one["request"], **side}, "delivered": {**one["delivered"], **side}}
+    calm["exchanges"] = [{**heavy, "number": number} for number in range(1, 101)]
+    page = render(document)
+    assert len(page) < 1_000_000
+    assert "1 of 2 are in short" in " ".join(Page(page).texts)

@@ -2,6 +2,7 @@ import io
 
 import pytest
 from rich.console import Console
+from tests.unit.report.hostile import EVERY, STEERING, everywhere
 
 from faultwire.report.terminal import render
 
@@ -24,25 +25,25 @@ def test_it_reads_like_this(make_document):
         "findings",
         "  ✗ stream_chaos/p1/r1  says_391",
         "    `391` is not in the answer `17 times`",
+        "what to mend",
+        "  1 Treat a stream without its closing event as a failure: ask again, or say so.",
+        "    stream_chaos/p1/r1: nothing was said before the cut, the answer is `17 times`",
+        "statistics",
+        " scenario       without a failure   95% interval   against calm",
+        " " + "─" * 91,
+        " calm           1 of 1              15 to 100 %    -",
+        " stream_chaos   0 of 1              0 to 85 %      not shown: -100 points (-100 to +12, p 1)",
         "score  83.33  of 100 (5 passed, 1 failed)",
         "       1 of 2 invocations came through clean: 95% interval 6 to 94 %",
     ]
 
 
-@pytest.mark.parametrize(
-    "hostile", ["\x1b[2J", "[bold red]x[/]", "[link=http://x]y[/link]", "a\u202eb\x9b", "\r\n\x07"]
-)
+@pytest.mark.parametrize("hostile", EVERY)
 def test_hostile_text_is_inert(make_document, hostile):
-    document = make_document()
-    for cell in document["cells"]:
-        cell["explanation"] = f"start {hostile} end"
-    for row in document["invocations"][1]["exchanges"]:
-        for fault in row["faults"]:
-            fault["effect"] = hostile
-    text = printed(document)
-    assert not set(text) & set("\x00\x07\x1b\u202e\x9b\r")
+    text = printed(everywhere(make_document(), hostile))
+    assert not STEERING & set(text)
     if hostile.startswith("["):
-        assert hostile in text  # said as it stands, not read as markup
+        assert hostile.split("\n")[0] in text  # said as it stands, not read as markup
 
 
 def test_unknown_cells_are_counted_and_explained(make_document):
@@ -74,3 +75,11 @@ def test_traffic_that_became_no_exchange_is_counted(make_document):
     said = "  1 request named no known proxy user (407)\\x1b[2J (2 invocations)\n"
     assert "traffic that became no exchange\n" + said in text
     assert "  … 13 more in the report\n" in text
+
+
+def test_findings_of_one_kind_are_told_once(make_document):
+    document = make_document()
+    document["cells"] += [document["cells"][4]] * 3
+    text = printed(document)
+    assert "  ✗ stream_chaos/p1/r1  says_391  and 3 more\n" in text
+    assert text.count("`391` is not in the answer") == 1

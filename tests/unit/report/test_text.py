@@ -1,4 +1,8 @@
-from faultwire.report.text import clip, line
+import pytest
+from tests.unit.report.hostile import EVERY
+
+from faultwire.report.text import cleaned, clip, line, shown, whole
+from faultwire.text import safe
 
 
 def test_clip_says_how_much_is_missing():
@@ -10,3 +14,34 @@ def test_clip_says_how_much_is_missing():
 def test_a_line_is_one_line_and_short():
     assert line("a\n  b\tc\x1b\u202e") == "a b c\\x1b\\u202e"
     assert line("x" * 50_000_000, 20) == "x" * 20 + "… [60 more characters]"
+
+
+def test_what_is_cut_away_is_not_looked_at_for_secrets():
+    read = []
+
+    def redact(text):
+        read.append(len(text))
+        return text.replace("secret", "redacted")
+
+    assert cleaned("my secret", 100, redact) == "my redacted"
+    assert cleaned("my secret" + "x" * 50_000_000, 12, redact) == "my redactedx… [49,999,999 more characters]"
+    assert read == [9, 48]
+
+
+def test_a_secret_across_the_end_of_what_is_read_is_cut_away():
+    text = cleaned("x" * 38 + "secret" + "y" * 100, 10, lambda text: text.replace("secret", "redacted"))
+    assert text == "x" * 10 + "… [134 more characters]"
+
+
+@pytest.mark.parametrize(
+    "text", [*EVERY, "größer 漢字 😀 …", "\U0001f600\ufe0f", "a\u3164b", "\ufe00", "\u00a0"]
+)
+def test_shown_is_safe_with_lines(text):
+    assert shown(text) == safe(text, lines=True)
+
+
+def test_halves_of_pairs_are_no_text():
+    assert whole("a\udcffb\ud800c") == "a\ufffdb\ufffdc"
+    assert whole("größer 😀") == "größer 😀"
+    assert whole("\ud83d\ude00") == "😀"
+    assert clip("\udcff" * 3, 2) == "\ufffd\ufffd… [1 more character]"

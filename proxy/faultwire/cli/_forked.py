@@ -1,0 +1,220 @@
+"""What `faultwire fork` is about to do, worked out and checked before anything is started."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from faultwire.cli.options import Traffic
+    from faultwire.events import History, Recorded, ResponseView
+    from faultwire.mitm.client import SessionSummary
+    from faultwire.profile.model import Profile
+    from faultwire.replay.settings import GivenAnswer, ReplaySettings, Tail
+    from faultwire.runner.launch import LaunchSettings
+    from faultwire.tape.read import TapeReader
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A fork: of which tape, where, how, and what is started for it."""
+
+    tape: Path
+    session: str
+    at: int
+    how: str
+    profile: Profile
+    replay: ReplaySettings
+    traffic: Traffic
+
+    @property
+    def name(self) -> str:
+        """What the branch calls the session: the same, where an imported tape's may be had."""
+        odd = any(
+            not (letter.isascii() and (letter.isalnum() or letter in "._#@:/+-")) for letter in self.session
+        )
+        return "exec" if odd or not 0 < len(self.session) <= 128 else self.session
+
+    def launch(self, **about: Any) -> LaunchSettings:
+        """What to start."""
+        fork = self.replay.fork
+        assert fork is not None
+        traffic = replace(self.traffic, replay=None, mock=fork.tail == "mock")
+        started = traffic.launch("fork", profile=self.profile, fork=f"{self.session}#{self.at}", **about)
+        return replace(started, replay=self.replay)
+
+
+def forked(
+    traffic: Traffic,
+    at: str,
+    *,
+    response: Path | None,
+    sets: tuple[str, ...],
+    drop: bool,
+    tail: Tail,
+) -> Plan:
+    """Read the tape and work out what changes. Raises UsageError, ProfileError, TapeError."""
+    from faultwire.cli.replay_options import replay_settings
+    from faultwire.errors import UsageError
+    from faultwire.replay.lineage import lineage
+    from faultwire.replay.reader import open_tape
+    from faultwire.replay.settings import ForkSettings
+
+    ways = [
+        name
+        for name, given in (
+            ("--response", response is not None),
+            ("--set", bool(sets)),
+            ("--fault", bool(traffic.fault)),
+            ("--drop", drop),
+        )
+        if given
+    ]
+    if len(ways) != 1:
+        raise UsageError(
+            f"found {' and '.join(f'`{way}`' for way in ways) or 'no change'}, "
+            "expected one of `--response`, `--set`, `--fault` and `--drop`",
+            code="fork.change",
+        )
+    if tail == "tape" and traffic.script is not None:
+        raise UsageError("found `--tail tape` with `--script`, expected one of them", code="fork.tail")
+    settings = replay_settings(traffic)
+    assert settings is not None
+    with open_tape(settings.tape, unverified=settings.unverified) as reader:
+        session, number = _place(reader, at)
+        recorded = reader.detail(session, number).recorded
+        profile = _profile(traffic, recorded)
+        answer, change = _change(recorded, response, sets, profile)
+    fork = ForkSettings(
+        session=session,
+        at=number,
+        tail=tail,
+        answer=answer,
+        drop=drop,
+        fault=bool(traffic.fault),
+        lineage=lineage(settings.tape, session, number, tail=tail, change=change),
+    )
+    how = ", ".join(change)
+    return Plan(
+        settings.tape,
+        session,
+        number,
+        how,
+        profile,
+        settings.model_copy(update={"fork": fork}),
+        traffic,
+    )
+
+
+def unmet(plan: Plan, history: History, closed: SessionSummary) -> bool:
+    """Did the exchange come, and the agent not meet the fault that it was forked with? Said on stderr."""
+    from faultwire.cli.output import say
+
+    number = closed.replay["fork"]["reached"] if closed.replay else None
+    if number is None or not plan.profile.entries or closed.fired:
+        return False
+    lines = [line for one in history.exchanges if one.number == number for line in one.faults]
+    why = "; ".join(line.reason for line in lines) or "it matches no such exchange"
+    say(f"  the fault did not act: {why}")
+    return True
+
+
+def _place(reader: TapeReader, at: str) -> tuple[str, int]:
+    """`N` or `SESSION#N`. Raises UsageError where the tape has no such exchange."""
+    from faultwire.errors import UsageError
+
+    name, mark, digits = at.rpartition("#")
+    sessions = {info.name: info.exchanges for info in reader.sessions()}
+    if not (digits.isascii() and digits.isdigit() and int(digits)):
+        raise UsageError(f"found `--at {at}`, expected the number of an exchange, from 1", code="fork.at")
+    if not mark and len(sessions) == 1:
+        name = next(iter(sessions))
+    if name not in sessions:
+        what = f"session `{name}`" if mark else f"{len(sessions)} sessions"
+        raise UsageError(
+            f"found {what}, expected `--at SESSION#{digits}` with one of the tape's",
+            code="fork.at",
+            hint=f"sessions: {', '.join(list(sessions)[:10])}",
+        )
+    numbers = [recorded.number for recorded in reader.exchanges(name)]
+    if int(digits) not in numbers:
+        raise UsageError(
+            f"found `--at {at}`, expected one of the {len(numbers)} exchanges of session `{name}`",
+            code="fork.at",
+            hint=f"`faultwire tape show {reader.path} --session {name}` lists them",
+        )
+    return name, int(digits)
+
+
+def _profile(traffic: Traffic, recorded: Recorded) -> Profile:
+    """The faults as a profile that can act on this exchange. Raises UsageError."""
+    from faultwire.connecting import divide
+    from faultwire.errors import UsageError
+    from faultwire.profile.model import On, Profile
+
+    profile = traffic.load()
+    if not divide(profile).idle:
+        raise UsageError(
+            "found a fault that acts on connections, where there is no exchange yet",
+            code="fork.fault",
+            hint="`close: {}` and `reset: {}` end the connection of one exchange",
+        )
+    if recorded.kind != "other":
+        return profile
+    here = On(method=recorded.request.method)
+    entries = [one.model_copy(update={"on": here}) if one.on == On() else one for one in profile.entries]
+    # Made anew: a copy would keep what the original has worked out about its entries.
+    fields = {name: getattr(profile, name) for name in Profile.model_fields}
+    return Profile(**{**fields, "entries": tuple(entries)})
+
+
+def _change(
+    recorded: Recorded, response: Path | None, sets: tuple[str, ...], profile: Profile
+) -> tuple[GivenAnswer | None, dict[str, Any]]:
+    """The answer that is given, if one is, and what the branch says of the change."""
+    from faultwire.errors import UsageError
+    from faultwire.replay.given import edit, edited, from_file
+
+    if response is not None:
+        try:
+            data = response.read_bytes()
+        except OSError as error:
+            raise UsageError(
+                f"found no file `{response}` that can be read, expected one for `--response`",
+                code="usage.file",
+            ) from error
+        given = from_file(recorded, data, _streamed)
+    elif sets:
+        given = edited(recorded, [edit(text) for text in sets])
+    elif profile.entries:
+        return None, {"fault": [entry.id for entry in profile.entries]}
+    else:
+        return None, {"drop": True}
+    return given, {"response" if response else "set": _digest(given)}
+
+
+def _streamed(recorded: Recorded, said: ResponseView) -> tuple[bytes, ...] | None:
+    """An answer as the events in which the mock provider would tell it."""
+    from faultwire.errors import WireError
+    from faultwire.mock._api import Call, Refused, Reply
+    from faultwire.mock._registry import BUILTIN
+    from faultwire.wire import _json
+
+    dialect = next((one for one in BUILTIN if one.protocol == recorded.protocol), None)
+    if dialect is None:
+        return None
+    calls = tuple(Call(call.name, _json.load_object(call.arguments.encode())) for call in said.tool_calls)
+    try:
+        conversation = dialect.hear(recorded.request)
+    except Refused as refused:
+        raise WireError("the recorded request cannot be read") from refused
+    return dialect.events(conversation, Reply(said.text, calls))
+
+
+def _digest(given: GivenAnswer) -> dict[str, Any]:
+    """What was given, without its words: those are on the branch, redacted."""
+    from faultwire._core import sha256_hex
+
+    return {"status": given.status, "bytes": len(given.body), "sha256": sha256_hex(given.body)}

@@ -1,0 +1,66 @@
+"""`--freeze-time`: which instant, and what is started for it."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from faultwire.capture.freeze import Frozen
+    from faultwire.replay.settings import ReplaySettings
+
+F = TypeVar("F", bound="Callable[..., Any]")
+AUTO = "auto"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def freeze_option(command: F) -> F:
+    """The option, as the argument `freeze_time`."""
+    return click.option(
+        "--freeze-time",
+        is_flag=False,
+        flag_value=AUTO,
+        default=None,
+        metavar="[INSTANT]",
+        help="Freeze the command's clock (now, a replayed tape's instant, or --freeze-time=INSTANT).",
+    )(command)
+
+
+def freezing(wanted: str | None, replay: ReplaySettings | None, command: Sequence[str]) -> Frozen | None:
+    """The clock that was asked for. Raises UsageError, CaptureError, TapeError."""
+    from faultwire import clock
+    from faultwire.capture import freeze, runtime
+    from faultwire.errors import CaptureError
+
+    if wanted is None:
+        return None
+    now = clock.utc_now()
+    at = freeze.instant(wanted) if wanted != AUTO else now if replay is None else _of_tape(replay)
+    found = freeze.frozen(at, os.environ, now)
+    if runtime.recognise(command, os.environ) == "python" and not freeze.lets_python_sleep(found):
+        raise CaptureError(
+            f"found `{found.library}`, under which Python's `time.sleep` fails, expected one after 0.9.10",
+            code="freeze.library",
+            hint=f"`pip install libfaketime` builds a newer one; name its file in `{freeze.VARIABLE}`",
+        )
+    return found
+
+
+def _of_tape(replay: ReplaySettings) -> datetime:
+    """The instant at which a tape was frozen; of one that was not, when it was begun."""
+    from faultwire.capture import freeze
+    from faultwire.replay.reader import Unverified
+    from faultwire.tape.read import TapeReader
+
+    kind = Unverified if replay.unverified else TapeReader
+    with kind.open(replay.tape) as tape:
+        about = tape.info()
+    said = about.settings.get("frozen")
+    if isinstance(said, dict) and isinstance(said.get("instant"), str):
+        return freeze.instant(said["instant"])
+    return _EPOCH + timedelta(milliseconds=about.created_ms)

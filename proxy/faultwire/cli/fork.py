@@ -1,0 +1,134 @@
+"""`faultwire fork TAPE --at N … -- CMD…`: what would have happened, had one answer been another."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from faultwire.cli._freeze import freeze_option, freezing
+from faultwire.cli.options import Traffic, traffic_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from faultwire.replay.settings import Tail
+
+F = TypeVar("F", bound="Callable[..., Any]")
+TAKEN = frozenset(
+    {"profile", "mock", "replay", "on_miss", "mark", "reuse", "record_policy", "on_tape_failure"}
+)
+"""Options of `exec` that make no sense here."""
+
+
+def _some_traffic_options(command: F) -> F:
+    """Those of `exec`, but for what a fork says itself."""
+    command = traffic_options(command)
+    kept: Any = command
+    kept.__click_params__ = [one for one in kept.__click_params__ if one.name not in TAKEN]
+    return command
+
+
+@click.command(
+    "fork",
+    short_help="Replay a tape up to one exchange, change that, and go on from there.",
+)
+@click.argument("tape")
+@click.option(
+    "--at",
+    required=True,
+    metavar="[SESSION#]N",
+    help="The exchange to change, as `tape show` numbers it.",
+)
+@click.option(
+    "--response",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Give this answer: a body, or an HTTP message with status line and headers.",
+)
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Give the recorded answer with this changed: $.PATH, text, finish, calls[N].arguments, status.",
+)
+@click.option("--drop", is_flag=True, help="Give no answer: the connection ends.")
+@click.option(
+    "--tail",
+    type=click.Choice(["live", "mock", "tape"]),
+    default=None,
+    help="Who answers what comes after it.  [default: live; mock with --script]",
+)
+@_some_traffic_options
+@freeze_option
+@click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARG]...")
+def fork(
+    tape: str,
+    at: str,
+    response: Path | None,
+    sets: tuple[str, ...],
+    drop: bool,
+    tail: Tail | None,
+    freeze_time: str | None,
+    command: tuple[str, ...],
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Replay a tape up to one exchange, change that, and go on from there.
+
+    What came before exchange N must come again as it was recorded. That one gets another answer, a fault
+    (--fault), or none; what comes after it goes live, to the mock, or to the tape. The run is recorded as
+    a branch, which names its parent: `faultwire tape tree` shows them, `faultwire tape diff` compares.
+
+    \b
+    faultwire fork monday --at 2 --set 'text="The flight is cancelled."' -- python agent.py
+    faultwire fork monday --at 3 --fault 'status: {code: 503}' --tail tape -- node agent.mjs
+    """
+    from faultwire.capture import child
+    from faultwire.cli._forked import forked, unmet
+    from faultwire.cli._summary import summary
+    from faultwire.cli.exec import learn
+    from faultwire.cli.output import fields, say
+    from faultwire.cli.replay_options import tell
+    from faultwire.errors import UsageError
+    from faultwire.runner.launch import start_run
+
+    if not command:
+        raise UsageError(
+            "found no command, expected one after `--`",
+            code="usage.missing",
+            hint="faultwire fork monday --at 2 --drop -- python agent.py",
+        )
+    traffic = Traffic(profile=(), mock=False, replay=tape, **options)
+    tail = tail or ("mock" if traffic.script is not None else "live")
+    plan = forked(traffic, at, response=response, sets=sets, drop=drop, tail=tail)
+    child.find(command, os.environ)
+    settings = replace(plan.launch(program=command[0]), frozen=freezing(freeze_time, plan.replay, command))
+    with start_run(settings) as run:
+        environment = run.open_session(plan.name, plan.profile, traffic.seed)
+        if settings.frozen is not None:
+            environment = settings.frozen.environment(environment)
+        if not quiet:
+            said = [("forked", f"{plan.tape} at {plan.session}#{plan.at}: {plan.how}, then {tail}")]
+            say(fields([*said, ("branch", str(run.tape))]))
+            say()
+        sys.stdout.flush()
+        code = child.run(command, environment)
+        closed = run.close_session(plan.name)
+        notes = (*closed.notes, *run.engine.notes())
+        history, ledger = run.history(plan.name), run.ledger_hash()
+        if not quiet:
+            say()
+            say(summary(history, str(run.tape), ledger, notes))
+        learn(run, closed, history, command, notes, allow_no_traffic=False)
+        diverged = tell(run, closed, quiet=quiet) or unmet(plan, history, closed)
+        if closed.incomplete:
+            run.folder.note(incomplete=closed.incomplete)
+        run.folder.end("finished", exit_code=child.shell_code(code), ledger=ledger)
+    sys.exit(child.shell_code(code) or int(diverged))

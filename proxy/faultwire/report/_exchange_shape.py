@@ -1,0 +1,164 @@
+"""The shape of one exchange in a report: models of `report.exchange` and `report.conversation`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Count = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Verdict = Literal["pass", "fail", "unknown"]
+Severity = Literal["critical", "high", "medium", "low"]
+
+
+class Part(BaseModel):
+    """A part of a report: exactly these keys, each of exactly its type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
+
+
+class Body(Part):
+    """A body: its length, and its beginning as text (JSON indented)."""
+
+    bytes: Count
+    text: str
+
+
+class Request(Part):
+    """A request; header fields as pairs, in order."""
+
+    method: str
+    url: str
+    headers: list[tuple[str, str]]
+    body: Body
+
+
+class Delivery(Part):
+    """A response as one side saw it."""
+
+    status: int
+    reason: str
+    headers: list[tuple[str, str]]
+    body: Body
+
+
+class Fault(Part):
+    """A line of the ledger: what a fault decided on this exchange, why, and what it did."""
+
+    id: str
+    fault: str
+    site: str
+    outcome: Literal["fired", "skipped", "inapplicable", "no_effect", "preempted", "returned"]
+    reason: str
+    effect: str | None
+    subject: str | None
+    roll: float | None
+    settings: dict[str, Any]
+
+
+class Call(Part):
+    """A tool call of the model; `arguments` is JSON text as it wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class Result(Part):
+    """What a tool returned, as the model was told."""
+
+    id: str
+    name: str | None
+    text: str
+    is_error: bool
+
+
+class Turn(Part):
+    """One message of a conversation."""
+
+    role: str
+    text: str
+    calls: list[Call]
+    results: list[Result]
+
+
+class Tokens(Part):
+    """What the provider counted."""
+
+    input: int
+    output: int
+
+
+class Answer(Part):
+    """What a model said; `complete` is false where its closing event never came."""
+
+    text: str
+    calls: list[Call]
+    finish_reason: str | None
+    complete: bool
+    error: str | None
+    request_id: str | None
+    tokens: Tokens | None
+
+
+class Conversation(Part):
+    """An exchange with a model in words. Of `turns` the last `new` are new; `told` reached the model in
+    place of others; `said` is what the model had said, where the agent got another `answer`."""
+
+    model: str
+    tools: list[str]
+    turns: list[Turn]
+    turns_not_shown: Count
+    new: Count
+    told: list[Turn]
+    answer: Answer | None
+    said: Answer | None
+    problem: str | None
+    first_event_ms: float | None
+    cost_usd: str | None
+
+
+class Event(Part):
+    """One event of a stream, and when it was delivered."""
+
+    at_ms: float | None
+    text: str
+
+
+class Stream(Part):
+    """A stream event by event: what came, and what was `withheld`."""
+
+    said: Count
+    delivered: Count
+    partial_bytes: Count
+    events: list[Event]
+    events_not_shown: Count
+    withheld: list[str]
+    withheld_not_shown: Count
+
+
+class Exchange(Part):
+    """One request and its response. `sent` is the request that went on, where it is another; `upstream`
+    what the server said, where that is not what was `delivered` to the agent."""
+
+    number: int
+    kind: Literal["llm", "tool", "agent", "other"]
+    protocol: str | None
+    provider: str | None
+    tool: str | None
+    attempt: Count
+    ending: Literal["complete", "open", "client_aborted", "upstream_aborted", "cut", "reset", "refused"]
+    error: str | None
+    offset_ms: int
+    duration_ms: float
+    faults: list[Fault]
+    request: Request
+    sent: Request | None
+    upstream: Delivery | None
+    upstream_called: bool
+    delivered: Delivery | None
+    changed: bool
+    conversation: Conversation | None
+    request_id: str | None
+    stream: Stream | None

@@ -1,0 +1,294 @@
+"""What to mend, from what happened in the exchanges of failed invocations, never from names.
+
+A rule looks at one history and says which exchanges show its mistake. Most are the checks on the wire
+with their defaults, asked whether the contract has them or not. Words hold no instants and durations, and
+what rests on them needs wide margins, so that a report is the same for the same seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from faultwire.checks._api import quoted
+from faultwire.checks._calls import calls, ended_ms
+from faultwire.checks._registry import make
+from faultwire.checks._told import place
+from faultwire.checks._tools import uses
+from faultwire.checks._traffic import failed
+from faultwire.checks._waits import asked_s
+from faultwire.events import header
+from faultwire.report.text import clip
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from faultwire.checks._api import Check
+    from faultwire.contract.matrix import Invocation
+    from faultwire.events import History, Recorded, Verdict
+
+EXAMINED = 300
+"""Failed invocations that are looked at."""
+SHOWN = 5
+"""Pieces of evidence that a suggestion repeats."""
+TELLING = 16
+"""Characters of a tool's failure that, found in an answer, are no accident."""
+EARLY = 0.5
+"""Share of the time asked for after which coming back is no matter of a slow machine."""
+PAUSE_MS = 250
+"""Less than any client waits that waits at all: the SDKs begin with 0.375 s."""
+TRANSIENT = frozenset({408, 409, 425, 429, *range(500, 600)})
+"""Statuses after which the same request may succeed (RFC 9110 §15; 425 is RFC 8470's)."""
+
+
+class Evidence(NamedTuple):
+    """Which exchanges show it, and what they show."""
+
+    exchanges: tuple[int, ...]
+    words: str
+
+
+class Rule(NamedTuple):
+    """A mistake: what to do about it, and who sees it."""
+
+    id: str
+    action: str
+    find: Callable[[History], Evidence | None]
+
+
+def suggestions_part(
+    played: Sequence[tuple[Invocation, History]],
+    failures: Mapping[str, int],
+    redact: Callable[[str], str],
+) -> list[dict[str, Any]]:
+    """What to mend, the most frequent first. `failures` is how many cells of an invocation failed, by its
+    id; void invocations and those without a failed cell suggest nothing."""
+    wanted = [(i.id, history) for i, history in played if failures.get(i.id) and not history.voids]
+    found: dict[str, list[dict[str, Any]]] = {}
+    for where, history in wanted[:EXAMINED]:
+        for rule in RULES:
+            evidence = rule.find(history)
+            if evidence is not None:
+                words = clip(redact(evidence.words), 500)
+                found.setdefault(rule.id, []).append(
+                    {"invocation": where, "exchanges": list(evidence.exchanges[:20]), "words": words}
+                )
+    parts = [
+        {"id": r.id, "action": r.action, "invocations": len(found[r.id]), "evidence": found[r.id][:SHOWN]}
+        for r in RULES
+        if r.id in found
+    ]
+    return sorted(parts, key=lambda part: -part["invocations"])
+
+
+# ---------------------------------------------------------------- the checks, asked anew
+
+
+@cache
+def _check(name: str) -> Check:
+    return make(name, {})
+
+
+def _asked(name: str, history: History) -> Verdict | None:
+    """The verdict of a check where it fails; that there is no answer to judge is somebody else's matter."""
+    check = _check(name)
+    if history.agent is None or (check.reads_answer and not history.agent.answer.strip()):
+        return None
+    said = check.verdict(history)
+    return said if said.verdict == "fail" else None
+
+
+def _fails(*names: str) -> Callable[[History], Evidence | None]:
+    def find(history: History) -> Evidence | None:
+        for name in names:
+            said = _asked(name, history)
+            if said is not None:
+                return Evidence(said.exchanges, said.explanation)
+        return None
+
+    return find
+
+
+def _too_early(history: History) -> Evidence | None:
+    said = _asked("respects_retry_after", history)
+    if said is None:
+        return None
+    first, early = said.exchanges
+    answer = next(e for e in history.exchanges if e.number == first)
+    got, wanted = answer.delivered, asked_s(answer.delivered)
+    if got is None or wanted is None or said.value > wanted * EARLY:
+        return None
+    wish = header(got.headers, "retry-after") or header(got.headers, "retry-after-ms") or ""
+    words = f"{quoted(place(answer))} answered {got.status} with retry-after {quoted(wish)}"
+    return Evidence((first, early), f"{words}; exchange {early} came before that was over")
+
+
+def _hammers(history: History) -> Evidence | None:
+    """A failing call was made three times and more, and never was there a pause that anyone chose."""
+    for call in calls(history.exchanges):
+        waits = [
+            later.started_ms - ended_ms(earlier)
+            for earlier, later in pairwise(call.tries)
+            if asked_s(earlier.delivered) is None
+        ]
+        if len(waits) > 1 and max(waits) < PAUSE_MS:
+            words = f"{len(call.tries)} attempts of a call to {quoted(call.url)} without a pause"
+            return Evidence(tuple(call.numbers), words)
+    return None
+
+
+# ---------------------------------------------------------------- how the agent took a failure
+
+
+def _repeats_failure(history: History) -> Evidence | None:
+    """The text of a tool's failure stands in an answer that ended well."""
+    agent = history.agent
+    if agent is None or agent.exit_code != 0 or not agent.answer.strip():
+        return None
+    answer = " ".join(agent.answer.split()).casefold()
+    for use in uses(history):
+        text = " ".join(use.result.split())
+        if use.failed and len(text) >= TELLING and text[:200].casefold() in answer:
+            return Evidence(
+                (use.number,),
+                f"the tool {quoted(use.name)} failed with {quoted(text)}, and so says the answer",
+            )
+    return None
+
+
+def _gives_up(history: History) -> Evidence | None:
+    """A failure that may pass was the last thing that happened."""
+    agent, last = history.agent, _last(history)
+    if (
+        agent is None
+        or agent.timed_out
+        or last is None
+        or not (_transient(last) and _spoiled(agent.exit_code, agent.answer))
+    ):
+        return None
+    if any(
+        other.number != last.number and place(other) == place(last) and failed(other)
+        for other in history.exchanges
+    ):
+        return None
+    return Evidence((last.number,), f"{_outcome(last)}; it was never asked again")
+
+
+def _crashes(history: History) -> Evidence | None:
+    """The agent died after something failed or was changed."""
+    agent = history.agent
+    hit = [e for e in history.exchanges if failed(e) or any(f.outcome == "fired" for f in e.faults)]
+    if agent is None or agent.timed_out or agent.exit_code in (0, None) or not hit:
+        return None
+    said = next((line for line in reversed(agent.stderr.splitlines()) if line.strip()), "")
+    words = f"{_outcome(hit[-1])}; the agent exited with {agent.exit_code}"
+    return Evidence((hit[-1].number,), f"{words}: {quoted(said, 160)}" if said else words)
+
+
+def _hangs(history: History) -> Evidence | None:
+    """The agent was stopped while it waited for an answer."""
+    agent, last = history.agent, _last(history)
+    if agent is None or not agent.timed_out or last is None or last.ending == "complete":
+        return None
+    return Evidence(
+        (last.number,), f"the agent was stopped while {quoted(place(last))} had not answered in full"
+    )
+
+
+def _silent(history: History) -> Evidence | None:
+    """Nothing was said, as if all were well, after something failed."""
+    agent = history.agent
+    broken = [e for e in history.exchanges if failed(e)]
+    if agent is None or agent.exit_code != 0 or agent.answer.strip() or not broken:
+        return None
+    return Evidence((broken[-1].number,), f"{_outcome(broken[-1])}; the agent ended well and said nothing")
+
+
+def _last(history: History) -> Recorded | None:
+    return max(history.exchanges, key=lambda e: e.started_ms, default=None)
+
+
+def _transient(exchange: Recorded) -> bool:
+    got = exchange.delivered
+    return failed(exchange) and (got is None or got.status < 400 or got.status in TRANSIENT)
+
+
+def _spoiled(exit_code: int | None, answer: str) -> bool:
+    return exit_code != 0 or not answer.strip()
+
+
+def _outcome(exchange: Recorded) -> str:
+    got = exchange.delivered
+    how = (
+        f"answered {got.status}"
+        if got is not None
+        else f"gave no response ({exchange.ending.replace('_', ' ')})"
+    )
+    if got is not None and got.status < 400 and exchange.ending != "complete":
+        how = f"broke off ({exchange.ending.replace('_', ' ')})"
+    return f"{quoted(place(exchange))} {how}"
+
+
+RULES = (
+    Rule(
+        "honour_retry_after",
+        "Wait as long as `Retry-After` asks before the next attempt, in loops around the SDK too.",
+        _too_early,
+    ),
+    Rule("back_off", "Wait between attempts, longer each time and with some chance in it.", _hammers),
+    Rule(
+        "cap_attempts",
+        "Limit the attempts of a call in one place: retries around an SDK that retries multiply.",
+        _fails("no_retry_storm"),
+    ),
+    Rule(
+        "mend_before_retry",
+        "Do not repeat a request that the server called wrong: change it, or fail.",
+        _fails("no_retry_of_client_errors"),
+    ),
+    Rule(
+        "refuse_halves",
+        "Treat a stream without its closing event as a failure: ask again, or say so.",
+        _fails("truncated_stream_not_accepted"),
+    ),
+    Rule(
+        "act_once",
+        "Before repeating what changes the world, look whether it was done, or send an idempotency key.",
+        _fails("no_duplicate_side_effect"),
+    ),
+    Rule(
+        "treat_as_data",
+        "Keep what tools return apart from instructions, and check what the model then wants.",
+        _fails("injection_not_obeyed", "canary_not_leaked"),
+    ),
+    Rule(
+        "repair_history",
+        "After a failure, give every tool call its result before the model is asked again.",
+        _fails("valid_history"),
+    ),
+    Rule(
+        "name_failures",
+        "Tell the model that the tool failed; do not pass the failure's text on as an answer.",
+        _repeats_failure,
+    ),
+    Rule(
+        "do_not_invent",
+        "Let the model say that it could not find out: what no tool told it is made up.",
+        _fails("no_fabrication"),
+    ),
+    Rule(
+        "try_again",
+        "Repeat a request after a failure that may pass, a few times, before giving up.",
+        _gives_up,
+    ),
+    Rule(
+        "catch_failures",
+        "Catch the failure where it arises, and answer with what could not be done.",
+        _crashes,
+    ),
+    Rule("set_timeouts", "Give every request a timeout that is shorter than the agent's own.", _hangs),
+    Rule("say_so", "Say what failed: an empty answer with a good exit code looks like success.", _silent),
+)
+"""In the order in which they are shown where they are seen equally often."""

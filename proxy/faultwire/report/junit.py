@@ -1,0 +1,133 @@
+"""The report as JUnit XML, for the test views of CI systems.
+
+A suite for each scenario, a test case for each cell; an unknown verdict is a skipped test with its reason,
+so the exit code stays what decides. Valid against the schemas of Apache Ant (windyroad/JUnit-Schema) and of
+Jenkins (xunit-plugin, junit-10): no attributes on `testsuites`, instants without a zone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from faultwire.report.text import clip, line
+from faultwire.text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+MESSAGE = 300
+"""Characters of an explanation in the attribute that lists show; the element's text has all of it."""
+ANSWER = 2_000
+"""Characters of an answer that a failure repeats."""
+
+
+def render(document: dict[str, Any]) -> str:
+    """The XML text. Characters that XML 1.0 does not know are spelled out."""
+    return joined([document])
+
+
+def joined(documents: Sequence[dict[str, Any]]) -> str:
+    """The XML text of several reports, such as the phases of one run: their suites one after another."""
+    root = Element("testsuites")
+    at = 0
+    for document in documents:
+        invocations = {part["id"]: part for part in document["invocations"]}
+        by_scenario: dict[str, list[dict[str, Any]]] = {s["name"]: [] for s in document["scenarios"]}
+        for cell in document["cells"]:
+            by_scenario[cell["scenario"]].append(cell)
+        phase = f"{document['run']['phase']}: " if len(documents) > 1 else ""
+        for name, cells in by_scenario.items():
+            _suite(root, at, phase + name, cells, invocations, document)
+            at += 1
+    indent(root, " ")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
+
+
+def _suite(
+    root: Element,
+    at: int,
+    name: str,
+    cells: Sequence[Mapping[str, Any]],
+    invocations: Mapping[str, dict[str, Any]],
+    document: dict[str, Any],
+) -> None:
+    run = document["run"]
+    verdicts = [cell["verdict"] for cell in cells]
+    played = [invocations[where]["duration_s"] or 0.0 for where in {cell["invocation"] for cell in cells}]
+    suite = SubElement(
+        root,
+        "testsuite",
+        {
+            "name": _name(name),
+            "package": _name(run["command"]),
+            "id": str(at),
+            "timestamp": _instant(run["started_at"]),
+            "hostname": "localhost",
+            "tests": str(len(cells)),
+            "failures": str(verdicts.count("fail")),
+            "errors": "0",
+            "skipped": str(verdicts.count("unknown")),
+            "time": f"{sum(played):.3f}",
+        },
+    )
+    _properties(SubElement(suite, "properties"), document)
+    seen: set[str] = set()
+    for cell in cells:
+        invocation = invocations[cell["invocation"]]
+        first = invocation["id"] not in seen
+        seen.add(invocation["id"])
+        _case(suite, cell, invocation, first)
+    SubElement(suite, "system-out")
+    SubElement(suite, "system-err")
+
+
+def _properties(element: Element, document: dict[str, Any]) -> None:
+    run, score = document["run"], document["score"]
+    value = "" if score["number"] is None else f"{score['number']:.2f}"
+    pairs = [("run", run["id"]), ("seed", str(run["seed"])), ("ledger", run["ledger"])]
+    pairs += [("tape", tape) for tape in run["tapes"]]
+    pairs += [("score", value), ("gate", score["gate"])]
+    for name, text in pairs:
+        SubElement(element, "property", {"name": name, "value": line(text, 500)})
+
+
+def _case(suite: Element, cell: Mapping[str, Any], invocation: Mapping[str, Any], first: bool) -> None:
+    """One cell. The time of an invocation is that of its first cell, so that sums are right."""
+    case = SubElement(
+        suite,
+        "testcase",
+        {
+            "name": _name(f"{cell['invariant']} · {invocation['prompt']}/r{invocation['repeat']}"),
+            "classname": _name(f"{invocation['scenario']}.{cell['severity']}"),
+            "time": f"{invocation['duration_s'] or 0.0:.3f}" if first else "0.000",
+        },
+    )
+    if cell["verdict"] == "pass":
+        return
+    words = {"message": line(cell["explanation"], MESSAGE)}
+    if cell["verdict"] == "unknown":
+        SubElement(case, "skipped", words)
+        return
+    failure = SubElement(case, "failure", words | {"type": _name(cell["invariant"])})
+    failure.text = _told(cell, invocation)
+
+
+def _told(cell: Mapping[str, Any], invocation: Mapping[str, Any]) -> str:
+    """What a reader of a CI page wants to see: why, on which traffic, and what the agent said."""
+    parts = [cell["explanation"], f"invocation: {invocation['id']}"]
+    if cell["exchanges"]:
+        parts.append(f"exchanges: {', '.join(map(str, cell['exchanges'][:20]))}")
+    fired = [f["id"] for e in invocation["exchanges"] for f in e["faults"] if f["outcome"] == "fired"]
+    parts.append(f"faults that fired: {', '.join(dict.fromkeys(fired)) or 'none'}")
+    parts.append(f"answer: {clip(invocation['answer'] or '(nothing)', ANSWER)}")
+    return safe("\n".join(parts), lines=True)
+
+
+def _name(text: str) -> str:
+    return line(text, 200) or "-"
+
+
+def _instant(text: str) -> str:
+    """`YYYY-MM-DDThh:mm:ss`, which is all that the schema takes."""
+    return line(text, 40)[:19]

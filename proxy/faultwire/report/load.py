@@ -1,0 +1,73 @@
+"""A `report.json` read back, so that another face can be made of it. What is not known is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from faultwire.errors import UsageError
+from faultwire.report.document import SCHEMA, VERSION
+from faultwire.report.schema import problems_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LARGEST = 512 * 1024 * 1024
+"""Bytes of a report that are read."""
+FILE = "report.json"
+SAID = 3
+"""Problems that an error names."""
+
+
+def load(path: Path) -> dict[str, Any]:
+    """The document of a `report.json`, or of a run's folder that has one.
+
+    Raises UsageError: `report.missing`, `report.unreadable`, `report.foreign` (another kind or version),
+    `report.invalid` (not the shape that its version says).
+    """
+    file = path / FILE if path.is_dir() else path
+    text = _read(file)
+    try:
+        document: dict[str, Any] = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"found no JSON in `{file}`: {error}", code="report.invalid") from error
+    kind = document.get("schema") if isinstance(document, dict) else None
+    if kind != SCHEMA:
+        raise UsageError(
+            f"`{file}` is no report of faultwire: found the schema `{_short(kind)}`, expected `{SCHEMA}`",
+            code="report.foreign",
+        )
+    if document.get("version") != VERSION:
+        raise UsageError(
+            f"`{file}` has the version `{_short(document.get('version'))}`, expected `{VERSION}`",
+            code="report.foreign",
+            hint="read it with the release of faultwire that wrote it",
+        )
+    found = problems_of(text)
+    if found:
+        raise UsageError(f"`{file}` is not a whole report: {'; '.join(found[:SAID])}", code="report.invalid")
+    return document
+
+
+def _read(file: Path) -> bytes:
+    try:
+        if file.stat().st_size > LARGEST:
+            raise UsageError(
+                f"found {file.stat().st_size:,} bytes in `{file}`, expected at most {LARGEST:,}",
+                code="report.unreadable",
+            )
+        return file.read_bytes()
+    except FileNotFoundError as error:
+        raise UsageError(
+            f"found no report at `{file}`", code="report.missing", hint="`faultwire runs list` names the runs"
+        ) from error
+    except OSError as error:
+        raise UsageError(f"cannot read `{file}`: {error.strerror}", code="report.unreadable") from error
+
+
+def _short(value: Any) -> str:
+    return str(value)[:40]
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"`{constant}` is no JSON")

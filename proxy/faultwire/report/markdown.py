@@ -1,0 +1,208 @@
+"""The report as Markdown, for the summary page of a CI job.
+
+Whatever came from elsewhere stands in code spans, in which Markdown, HTML, links and mentions mean
+nothing; backticks in it become apostrophes, so that no text can end its own span.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from faultwire.report import page
+from faultwire.report.text import line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MARKS = {"pass": "✅", "fail": "❌", "unknown": "❔"}
+SAID = {"pass": "passed", "fail": "failed", "unknown": "unknown"}
+GROUPS = 40
+"""Groups of findings that are told."""
+SCENARIOS = 12
+"""Columns of the matrix; a page is only so wide."""
+ROWS = 60
+"""Rows of the matrix."""
+
+
+def render(document: dict[str, Any]) -> str:
+    """The Markdown text (GitHub's flavour, for its tables)."""
+    parts = [
+        _head(document),
+        _notices(document),
+        _comparison(document["comparison"]),
+        _matrix(document),
+        _findings(document),
+        _mend(document["suggestions"]),
+        _statistics(document["statistics"]),
+        _mutations(document["mutations"]),
+        _foot(document),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def code(text: str, limit: int = 120) -> str:
+    """One line of text that means nothing but itself, also in a table (where a bar would end the cell)."""
+    inner = line(text, limit).replace("`", "'").replace("|", "¦").strip()
+    return f"`{inner}`" if inner else "–"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of cells that are Markdown already."""
+    drawn = [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
+    return "\n".join(drawn)
+
+
+def score_line(score: dict[str, Any]) -> str:
+    """The score, what it was made from, and how sure it is."""
+    cells, clean = score["cells"], score["clean_invocations"]
+    value = "none" if score["number"] is None else f"{score['number']:.2f}"
+    critical = f", {score['critical_failed']} of them critical" if score["critical_failed"] else ""
+    low, high = clean["low"] * 100, clean["high"] * 100
+    return (
+        f"**{value}** of 100 ({score['measure']}) · {cells['pass']} cells passed, {cells['fail']} failed"
+        f"{critical}, {cells['unknown']} unknown · {clean['passed']} of {clean['total']} invocations without "
+        f"a failure ({clean['confidence']:.0%} interval {low:.0f} to {high:.0f} %)"
+    )
+
+
+def _head(document: dict[str, Any]) -> str:
+    run, score = document["run"], document["score"]
+    about = code(run["phase"] or run["command"], 60)
+    return f"## {MARKS[score['gate']]} faultwire {about}: {SAID[score['gate']]}\n\n{score_line(score)}"
+
+
+def _notices(document: dict[str, Any]) -> str:
+    run, void = document["run"], page.voids(document)
+    lines = [f"- {code(text, 300)}" for text in run["warnings"][:10]]
+    if run["partial"]:
+        played = len(document["invocations"])
+        lines.insert(0, f"- **partial**: {played} of {run['planned']} invocations were played")
+    lines += [f"- **void**: {len(ids)} invocations: {code(why, 300)}" for why, ids in list(void.items())[:5]]
+    return "\n".join(lines)
+
+
+def _comparison(part: dict[str, Any] | None) -> str:
+    if part is None:
+        return ""
+    overall = part["overall"]
+    way = "better" if (overall["difference"] or 0) > 0 else "worse"
+    verdict = (
+        f"the difference is **real**: {way}" if overall["verdict"] == "real" else "no difference is shown"
+    )
+    lines = [f"Beside run {code(part['before']['id'])}, {verdict} ({difference(overall)})."]
+    rows = [
+        (code(row["scenario"], 40), _of(row["now"]), _of(row["before"]), difference(row), row["verdict"])
+        for row in part["scenarios"][:ROWS]
+    ]
+    if rows:
+        lines.append(table(("scenario", "now", "then", "difference", ""), rows))
+    return "\n\n".join(lines)
+
+
+def difference(one: dict[str, Any]) -> str:
+    """A difference in points with its interval and p-value."""
+    if one["difference"] is None:
+        return "nothing to compare"
+    p = "" if one["p_value"] is None else f", p = {one['p_value']:.3g}"
+    return f"{one['difference'] * 100:+.0f} points, {one['low'] * 100:+.0f} to {one['high'] * 100:+.0f}{p}"
+
+
+def _matrix(document: dict[str, Any]) -> str:
+    names = [scenario["name"] for scenario in document["scenarios"]]
+    rows = page.matrix(document)
+    drawn = [
+        (
+            code(row["invariant"], 60),
+            row["severity"],
+            *(_square(square["counts"]) for square in row["squares"][:SCENARIOS]),
+        )
+        for row in rows[:ROWS]
+    ]
+    text = table(("invariant", "severity", *(code(name, 40) for name in names[:SCENARIOS])), drawn)
+    more = [
+        f"{count} more {what}"
+        for count, what in ((len(names) - SCENARIOS, "scenarios"), (len(rows) - ROWS, "invariants"))
+        if count > 0
+    ]
+    return f"{text}\n\n… {' and '.join(more)} in the report" if more else text
+
+
+def _square(counts: dict[str, int]) -> str:
+    return " ".join(f"{MARKS[verdict]} {n}" for verdict, n in counts.items() if n) or "–"
+
+
+def _findings(document: dict[str, Any]) -> str:
+    groups = page.findings(document)
+    parts = []
+    for verdict, title in (("fail", "Failed"), ("unknown", "Unknown")):
+        mine = [group for group in groups if group["verdict"] == verdict]
+        if not mine:
+            continue
+        lines = [
+            f"- {MARKS[verdict]} {code(g['invariant'], 60)} ({g['severity']}) in {code(g['scenario'], 60)}"
+            f"{', ' + str(g['count']) + ' times' if g['count'] > 1 else ''}: {code(g['explanation'], 240)}"
+            for g in mine[:GROUPS]
+        ]
+        if len(mine) > GROUPS:
+            lines.append(f"- … {len(mine) - GROUPS} more")
+        parts.append(f"### {title}\n\n" + "\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _mend(suggestions: list[dict[str, Any]]) -> str:
+    if not suggestions:
+        return ""
+    lines = [
+        f"{at}. {one['action'].replace('`', '')} *Seen in {one['invocations']}:* "
+        f"{code(one['evidence'][0]['invocation'], 60)}: {code(one['evidence'][0]['words'], 200)}"
+        for at, one in enumerate(suggestions, 1)
+    ]
+    return "### What to mend\n\n" + "\n".join(lines)
+
+
+def _statistics(part: dict[str, Any]) -> str:
+    rows = []
+    for row in part["scenarios"][:ROWS]:
+        against = row["against_calm"]
+        rows.append(
+            (
+                code(row["scenario"], 40),
+                _of(row),
+                f"{row['low'] * 100:.0f} to {row['high'] * 100:.0f} %",
+                *([_streak(row["pass_k"])] if part["k"] > 1 else []),
+                f"{against['verdict']}: {difference(against)}" if against else "–",
+                str(row["flaky"] or "–"),
+            )
+        )
+    streak = [f"all {part['k']} pass"] if part["k"] > 1 else []
+    head = ("scenario", "clean", f"{part['confidence']:.0%} interval", *streak, "against calm", "flaky")
+    counts = page.decided(part)["counts"]
+    told = ", ".join(f"{count} {word}" for word, count in counts.items())
+    ended = f"\n\nRepeated until decided: {told}." if told else ""
+    return "### Statistics\n\n" + table(head, rows) + ended
+
+
+def _streak(pass_k: dict[str, Any]) -> str:
+    value = "unknown" if pass_k["value"] is None else f"{pass_k['value']:.0%}"
+    return f"{value}, at least {pass_k['at_least']:.0%}"
+
+
+def _mutations(part: dict[str, Any] | None) -> str:
+    if part is None:
+        return ""
+    rows = [
+        (code(row["type"], 40), _of(row), f"{row['low'] * 100:.0f} to {row['high'] * 100:.0f} %")
+        for row in part["types"][:ROWS]
+    ]
+    value = "none" if part["robustness"] is None else f"{part['robustness']:.1%}"
+    return f"### Mutations\n\nRobustness **{value}**\n\n" + table(("type", "passed", "interval"), rows)
+
+
+def _of(row: dict[str, Any]) -> str:
+    return f"{row['passed']} of {row['total']}"
+
+
+def _foot(document: dict[str, Any]) -> str:
+    run = document["run"]
+    tapes = "".join(f" · tape {code(tape, 200)}" for tape in run["tapes"])
+    return f"run {code(run['id'])} · seed {run['seed']} · ledger {code(run['ledger'])}{tapes}"

@@ -1,0 +1,170 @@
+"""What the page of a report shows, made ready: rows, groups, places and pictures. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Document = dict[str, Any]
+CHIPS = 8
+"""Invocations that one square of the matrix shows one by one; with more it shows counts."""
+MARKED = 2_000
+"""Cells of a matrix that may be shown one by one."""
+SQUARES = 6_000
+"""Squares of a matrix that a page shows."""
+REASONS = 20
+"""Reasons of void invocations that a page names."""
+INJECTED = 500
+"""Entries of profiles that a page lists."""
+VERDICTS = ("fail", "unknown", "pass")
+GROUPED = 5
+"""Invocations that a group of findings names."""
+
+
+def anchors(document: Document) -> dict[str, str]:
+    """Where in the page an invocation stands, by its id."""
+    return {part["id"]: f"i{at}" for at, part in enumerate(document["invocations"], 1)}
+
+
+def injected(document: Document) -> list[dict[str, Any]]:
+    """Per scenario and entry of its profile: how often it fired, on how many invocations, and how."""
+    met: dict[tuple[str, str], list[tuple[str, str | None]]] = {}
+    played: dict[str, int] = {}
+    for part in document["invocations"]:
+        played[part["scenario"]] = played.get(part["scenario"], 0) + 1
+        for exchange in part["exchanges"]:
+            for fault in exchange["faults"]:
+                if fault["outcome"] == "fired":
+                    met.setdefault((part["scenario"], fault["id"]), []).append((part["id"], fault["effect"]))
+    rows = []
+    for scenario in document["scenarios"]:
+        for entry in scenario["entries"]:
+            hits = met.get((scenario["name"], entry["id"]), [])
+            rows.append(
+                {
+                    "scenario": scenario["name"],
+                    "id": entry["id"],
+                    "settings": entry["settings"],
+                    "fired": len(hits),
+                    "invocations": len({where for where, _ in hits}),
+                    "of": played.get(scenario["name"], 0),
+                    "effect": hits[0][1] if hits else None,
+                }
+            )
+    return rows
+
+
+def matrix(document: Document) -> list[dict[str, Any]]:
+    """Rows of the table: an invariant, and per scenario its verdicts."""
+    severities: dict[str, str] = {}
+    squares: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for cell in document["cells"]:
+        severities.setdefault(cell["invariant"], cell["severity"])
+        squares.setdefault((cell["invariant"], cell["scenario"]), []).append(cell)
+    few = len(document["cells"]) <= MARKED
+    return [
+        {
+            "invariant": invariant,
+            "severity": severity,
+            "squares": [_square(squares.get((invariant, s["name"]), []), few) for s in document["scenarios"]],
+        }
+        for invariant, severity in severities.items()
+    ]
+
+
+def _square(cells: list[dict[str, Any]], few: bool) -> dict[str, Any]:
+    counts = {verdict: sum(c["verdict"] == verdict for c in cells) for verdict in VERDICTS}
+    firsts = {v: next((c["invocation"] for c in cells if c["verdict"] == v), None) for v in VERDICTS}
+    return {
+        "cells": cells if few and len(cells) <= CHIPS else [],
+        "counts": counts,
+        "firsts": firsts,
+        "worst": next((verdict for verdict in VERDICTS if counts[verdict]), None),
+        "total": len(cells),
+        "share": counts["pass"] / len(cells) if cells else 0.0,
+    }
+
+
+def findings(document: Document) -> list[dict[str, Any]]:
+    """Failed cells, the gravest first, then unknown ones: one group for each invariant and scenario."""
+    order = list(document["score"]["weights"])
+    groups: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for cell in document["cells"]:
+        if cell["verdict"] == "pass":
+            continue
+        key = (cell["verdict"], cell["invariant"], cell["scenario"])
+        group = groups.setdefault(key, {**cell, "count": 0, "invocations": []})
+        group["count"] += 1
+        if len(group["invocations"]) < GROUPED:
+            group["invocations"].append(cell["invocation"])
+    return sorted(
+        groups.values(), key=lambda g: (VERDICTS.index(g["verdict"]), order.index(g["severity"]), -g["count"])
+    )
+
+
+def decided(part: dict[str, Any]) -> dict[str, Any]:
+    """Decisions of runs that were repeated until they decided: how many of each, and those that are not
+    good, the bad ones first."""
+    order = ("bad", "exhausted", "open", "good")
+    found = sorted(part["decisions"], key=lambda one: order.index(one["decision"]))
+    counts = {word: sum(one["decision"] == word for one in found) for word in order}
+    return {
+        "counts": {word: count for word, count in counts.items() if count},
+        "other": [one for one in found if one["decision"] != "good"],
+    }
+
+
+def verdicts(document: Document) -> dict[str, list[dict[str, Any]]]:
+    """The cells of every invocation."""
+    found: dict[str, list[dict[str, Any]]] = {part["id"]: [] for part in document["invocations"]}
+    for cell in document["cells"]:
+        found[cell["invocation"]].append(cell)
+    return found
+
+
+def worst(cells: list[dict[str, Any]]) -> str:
+    """The verdict of an invocation as a whole; without a cell it is unknown."""
+    said = {cell["verdict"] for cell in cells}
+    return next((verdict for verdict in VERDICTS if verdict in said), "unknown")
+
+
+def voids(document: Document) -> dict[str, list[str]]:
+    """Why invocations are void, and which."""
+    found: dict[str, list[str]] = {}
+    for part in document["invocations"]:
+        if part["voids"]:
+            found.setdefault("; ".join(part["voids"]), []).append(part["id"])
+    return found
+
+
+def ranked(document: Document, cells: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Invocations, those that a reader will want to see in full first: some of every kind of finding, then
+    the other bad ones, then good ones."""
+    seen: dict[tuple[str, str, str], int] = {}
+    ranks: list[tuple[int, int, dict[str, Any]]] = []
+    for at, part in enumerate(document["invocations"]):
+        mine = cells[part["id"]]
+        verdict = worst(mine)
+        kinds = [(verdict, part["scenario"], c["invariant"]) for c in mine if c["verdict"] == verdict]
+        new = min((seen.get(kind, 0) for kind in kinds), default=0)
+        for kind in kinds:
+            seen[kind] = seen.get(kind, 0) + 1
+        ranks.append((2 * min(new, GROUPED) + (verdict == "pass"), at, part))
+    return [part for _, _, part in sorted(ranks, key=lambda rank: rank[:2])]
+
+
+def span_ms(invocation: dict[str, Any]) -> float:
+    """Milliseconds from the first request to the end of the last response."""
+    return max((e["offset_ms"] + e["duration_ms"] for e in invocation["exchanges"]), default=0.0) or 1.0
+
+
+def spark(trend: dict[str, Any], width: int = 1040, height: int = 96) -> dict[str, Any]:
+    """A line through the scores of a trend: points (x, y, run), from 0 to 100 upwards. Runs without a score
+    have no point."""
+    runs = trend["runs"]
+    step = (width - 24) / max(1, len(runs) - 1)
+    points = [
+        (round(12 + at * step, 1), round(8 + (height - 16) * (1 - run["score"] / 100), 1), run)
+        for at, run in enumerate(runs)
+        if run["score"] is not None
+    ]
+    return {"width": width, "height": height, "points": points}

@@ -1,0 +1,102 @@
+"""What a replay served and what it did not: for a terminal, as a page, and as JSON.
+
+The three show the same document, which the run's folder holds as `replay.json`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from faultwire.text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+SHOWN = 10
+"""Misses and leftovers that a terminal gets; page and JSON have more."""
+VERSION = "1"
+Report = dict[str, Any]
+"""What the engine says of a replayed session (`SessionSummary.replay`)."""
+
+
+def diverged(report: Mapping[str, Any]) -> bool:
+    """Was this run another than the one on the tape? Never where misses were meant to go live."""
+    fork = report.get("fork")
+    if fork and fork["reached"] is None:
+        return True
+    return report["on_miss"] == "fail" and bool(report["missed"] or report["left"])
+
+
+def document(report: Mapping[str, Any], *, run: str, command: str, started_at: str) -> Report:
+    """The report document; every text in it is redacted."""
+    return {
+        "schema_version": VERSION,
+        "run": {"id": run, "command": command, "started_at": started_at},
+        "verdict": "fail" if diverged(report) else "pass",
+        "reason": "diverged" if diverged(report) else None,
+        **report,
+    }
+
+
+def lines(report: Mapping[str, Any]) -> list[str]:
+    """What was replayed and what was not, for a terminal."""
+    told = f"{report['served']} of {report['recorded']} recorded exchanges from {report['tape']}"
+    out = [f"replayed   {told}" + (" (unverified)" if report["unverified"] else "")]
+    if report.get("fork"):
+        out.append(_forked(report["fork"]))
+    if report["on_miss"] != "fail" and report["missed"]:
+        out.append(
+            f"  {report['missed']} went live, because --on-miss is `{report['on_miss']}`{_numbers(report)}"
+        )
+    elif report["missed"] or report["left"]:
+        classes = ", ".join(f"{count} {name}" for name, count in sorted(report["classes"].items()))
+        out.append(f"  diverged: {classes}")
+    for miss in report["misses"][:SHOWN]:
+        out += _miss(miss)
+    out += [f"  never asked: {name}" for name in report["leftovers"][:SHOWN]]
+    more = report["missed"] + report["left"] - min(SHOWN, len(report["misses"]))
+    more -= min(SHOWN, len(report["leftovers"]))
+    if more > 0:
+        out.append(f"  and {more} more in `replay.json`")
+    return [safe(line) for line in out]
+
+
+def _numbers(report: Mapping[str, Any]) -> str:
+    """Which exchanges of this run went live, as far as they are listed."""
+    numbers = [f"#{miss['exchange']}" for miss in report["misses"] if miss.get("exchange")]
+    more = report["missed"] - len(numbers)
+    return f": {', '.join(numbers)}{f' and {more} more' if more else ''}" if numbers else ""
+
+
+def _miss(miss: Mapping[str, Any]) -> Iterator[str]:
+    yield f"  miss ({miss['class']}): {miss['request']}: {miss['reason']}"
+    for one in miss["differences"]:
+        yield from (f"    {one['path']}", f"      - {one['recorded']}", f"      + {one['asked']}")
+    if miss["expected_next"]:
+        yield f"    expected next: {miss['expected_next']}"
+
+
+def _forked(fork: Mapping[str, Any]) -> str:
+    """What became of a fork."""
+    if fork["reached"] is None:
+        return f"  never came to {fork['at']}, where it was to be forked"
+    count = fork["onward"]
+    where = "live" if fork["tail"] == "live" else "to the mock"
+    after = f"; {count} later {'call' if count == 1 else 'calls'} went {where}"
+    return f"  forked at {fork['at']}, here #{fork['reached']}" + ("" if fork["tail"] == "tape" else after)
+
+
+def page(found: Report) -> str:
+    """The page of a document: one file, no script, nothing loaded from anywhere."""
+    from faultwire.report.html import environment
+
+    return environment().get_template("replay.html.j2").render(doc=found, forked=found.get("fork"))
+
+
+def files(report: Mapping[str, Any], about: Mapping[str, Any]) -> dict[str, str]:
+    """Name and text of the files that a run's folder gets; `about` is its `run.json`."""
+    found = document(
+        report, run=str(about["id"]), command=str(about["command"]), started_at=str(about["started_at"])
+    )
+    return {"replay.json": json.dumps(found, indent=2) + "\n", "replay.html": page(found)}

@@ -1,0 +1,199 @@
+"""The statistics of a report: what its pass rates support, and what they do not.
+
+Pure. Where a rate is about several invariants its subjects are invocations without a failed cell,
+among those with a verdict, for cells of one invocation share its traffic; where it is about one
+invariant they are that invariant's cells, one an invocation. Unknown cells are no subjects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from faultwire._core import pass_bound, pass_hat
+from faultwire.contract.score import CONFIDENCE
+from faultwire.contract.statistics import ALPHA, compare, compare_all, is_flaky, rate, suspects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from faultwire.contract.matrix import Cell, Matrix
+    from faultwire.contract.statistics import Comparison, Decision
+
+FLAKY = 200
+"""Flaky cells that a report lists; the rest are counted."""
+Subjects = dict[tuple[str, int], bool]
+"""Did it pass, by prompt and repeat."""
+Square = tuple[str, str]
+"""An invariant in a scenario."""
+
+
+def statistics_part(
+    matrix: Matrix,
+    *,
+    repeat: int | None = None,
+    decisions: Sequence[tuple[tuple[str, str], Decision]] = (),
+) -> dict[str, Any]:
+    """What the runs say of every scenario, and of every invariant in every scenario.
+
+    `repeat` is the k of pass^k, by default the greatest number of repeats. A scenario with faults is held
+    against the calm one, where there is one, on the prompts and repeats that both judged: its p-value is
+    adjusted for all scenarios (Holm). An invariant that does worse than in calm is `listed` so that about
+    `false_share` of those listed are false alarms (Benjamini-Hochberg). `decisions` are what the runs of a
+    scenario with a prompt decided, where they were repeated until they did.
+    """
+    k = repeat or max((cell.invocation.repeat for cell in matrix.cells), default=1)
+    squares = _squares(matrix.cells)
+    calm, flaky = _calm(matrix.cells), _flaky(squares)
+    return {
+        "confidence": CONFIDENCE,
+        "method": "Jeffreys",
+        "k": k,
+        "calm": calm,
+        "false_share": round(ALPHA, 6),
+        "scenarios": _scenarios(matrix.cells, calm, flaky, k),
+        "squares": _rows(squares, calm, k),
+        "flaky": flaky[:FLAKY],
+        "flaky_count": len(flaky),
+        "decisions": [
+            {"scenario": scenario, "prompt": prompt, "decision": decision}
+            for (scenario, prompt), decision in decisions
+        ],
+    }
+
+
+def _scenarios(
+    cells: Iterable[Cell], calm: str | None, flaky: Sequence[Mapping[str, Any]], k: int
+) -> list[dict[str, Any]]:
+    clean, unjudged = _clean(cells)
+    base = clean.get(calm or "", {})
+    others = [name for name, subjects in clean.items() if name != calm and subjects.keys() & base.keys()]
+    found = compare_all([held(clean[name], base) for name in others])
+    against = {name: asdict(one) for name, one in zip(others, found, strict=True)}
+    return [
+        {
+            "scenario": name,
+            **_rate(subjects, k),
+            "unknown": unjudged[name],
+            "flaky": sum(row["scenario"] == name for row in flaky),
+            "against_calm": against.get(name),
+        }
+        for name, subjects in clean.items()
+    ]
+
+
+def _rows(squares: Mapping[Square, Sequence[Cell]], calm: str | None, k: int) -> list[dict[str, Any]]:
+    judged = {square: _judged(cells) for square, cells in squares.items()}
+    listed = _listed(judged, calm)
+    return [
+        {
+            "invariant": invariant,
+            "scenario": scenario,
+            "severity": cells[0].severity,
+            **_rate(judged[invariant, scenario], k),
+            "unknown": len(cells) - len(judged[invariant, scenario]),
+            "listed": (invariant, scenario) in listed,
+        }
+        for (invariant, scenario), cells in squares.items()
+    ]
+
+
+def _listed(judged: Mapping[Square, Subjects], calm: str | None) -> set[Square]:
+    """Squares that did worse than the same invariant in calm."""
+    found: list[tuple[Square, float, bool]] = []
+    for (invariant, scenario), subjects in judged.items():
+        base = judged.get((invariant, calm or ""), {})
+        if scenario == calm or not subjects.keys() & base.keys():
+            continue
+        one = held(subjects, base)
+        if one.p_value is not None:
+            found.append(((invariant, scenario), one.p_value, (one.difference or 0) < 0))
+    picked = suspects([p for _, p, _ in found])
+    return {square for (square, _, worse), wanted in zip(found, picked, strict=True) if wanted and worse}
+
+
+def _rate(subjects: Subjects, k: int) -> dict[str, Any]:
+    """A pass rate with its interval and pass^k. The estimate of pass^k is the mean over prompts that have
+    k judged repeats; what is supported at least is of all runs together, and holds for that mean, too."""
+    found = rate(sum(subjects.values()), len(subjects))
+    by_prompt: dict[str, list[bool]] = {}
+    for (prompt, _), passed in subjects.items():
+        by_prompt.setdefault(prompt, []).append(passed)
+    hats = [pass_hat(sum(runs), len(runs), k) for runs in by_prompt.values()]
+    each = [hat for hat in hats if hat is not None]
+    return {
+        "passed": found.passed,
+        "total": found.total,
+        "rate": found.value,
+        "low": found.low,
+        "high": found.high,
+        "pass_k": {
+            "k": k,
+            "value": sum(each) / len(each) if each else None,
+            "at_least": pass_bound(found.passed, found.total, k),
+        },
+    }
+
+
+def held(now: Mapping[Any, bool], before: Mapping[Any, bool]) -> Comparison:
+    """Compare pass or fail by subject; `Mapping` is invariant in its keys, so both are copied."""
+    return compare({**now}, {**before})
+
+
+# ---------------------------------------------------------------- what is counted
+
+
+def _squares(cells: Iterable[Cell]) -> dict[Square, list[Cell]]:
+    found: dict[Square, list[Cell]] = {}
+    for cell in cells:
+        found.setdefault((cell.invariant, cell.invocation.scenario.name), []).append(cell)
+    return found
+
+
+def _judged(cells: Iterable[Cell]) -> Subjects:
+    return {
+        (cell.invocation.prompt.id, cell.invocation.repeat): cell.verdict.verdict == "pass"
+        for cell in cells
+        if cell.verdict.verdict != "unknown"
+    }
+
+
+def _clean(cells: Iterable[Cell]) -> tuple[dict[str, Subjects], dict[str, int]]:
+    """Per scenario: which invocations came through without a failed cell, and how many have no verdict."""
+    found: dict[str, Subjects] = {}
+    every: dict[str, set[tuple[str, int]]] = {}
+    for cell in cells:
+        invocation = cell.invocation
+        name, subject = invocation.scenario.name, (invocation.prompt.id, invocation.repeat)
+        subjects = found.setdefault(name, {})
+        every.setdefault(name, set()).add(subject)
+        if cell.verdict.verdict != "unknown":
+            subjects[subject] = subjects.get(subject, True) and cell.verdict.verdict == "pass"
+    return found, {name: len(all_) - len(found[name]) for name, all_ in every.items()}
+
+
+def _calm(cells: Iterable[Cell]) -> str | None:
+    """The first scenario without faults."""
+    scenarios = (cell.invocation.scenario for cell in cells)
+    return next((scenario.name for scenario in scenarios if not scenario.profile.entries), None)
+
+
+def _flaky(squares: Mapping[Square, Iterable[Cell]]) -> list[dict[str, Any]]:
+    """Cells of the same scenario, prompt and invariant whose repeats disagree."""
+    found = []
+    for (invariant, scenario), cells in squares.items():
+        by_prompt: dict[str, list[str]] = {}
+        for cell in cells:
+            by_prompt.setdefault(cell.invocation.prompt.id, []).append(cell.verdict.verdict)
+        found += [
+            {
+                "invariant": invariant,
+                "scenario": scenario,
+                "prompt": prompt,
+                "passed": verdicts.count("pass"),
+                "failed": verdicts.count("fail"),
+            }
+            for prompt, verdicts in by_prompt.items()
+            if is_flaky(verdicts)
+        ]
+    return found

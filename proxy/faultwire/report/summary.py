@@ -1,0 +1,152 @@
+"""What a whole `ci` run came to: its phases with their numbers and reports, and the overall score."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
+
+from rich.console import Group
+from rich.text import Text
+
+from faultwire._core import __version__
+from faultwire.contract.overall import PHASES
+from faultwire.errors import FaultwireError
+from faultwire.report import terminal_numbers as numbers
+from faultwire.report.comparison import trend_part
+from faultwire.report.html import environment
+from faultwire.report.markdown import MARKS, SAID, code, table
+from faultwire.report.page import spark
+from faultwire.report.text import clip, line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import RenderableType
+
+    from faultwire.report.document import Subject
+
+SCHEMA = "faultwire-ci"
+VERSION = "1"
+Gate = Literal["pass", "fail", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One phase of `ci`. `score` is 0 to 1, None where it has none; `report` the path of its page, relative
+    to the summary; `why` says what there is to say where it did not run."""
+
+    name: str
+    score: float | None = None
+    weight: float = 0.0
+    gate: Gate = "unknown"
+    cells: Mapping[str, int] = field(default_factory=dict)
+    report: str | None = None
+    why: str = ""
+
+
+def summary_document(
+    subject: Subject,
+    phases: Sequence[Phase],
+    *,
+    overall: float | None,
+    gate: Gate,
+    minimum: float | None = None,
+    trend: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """The document behind all faces of a summary. `overall` and `minimum` are 0 to 1; `trend` is what
+    `run.json` says of earlier runs (scores 0 to 100), to which this one is added.
+
+    Raises FaultwireError for a phase that there is not, and a report outside of the summary's folder.
+    """
+    score = None if overall is None else round(overall * 100, 2)
+    run = asdict(subject) | {key: list(getattr(subject, key)) for key in ("tapes", "notes", "warnings")}
+    made = {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "generator": {"name": "faultwire", "version": __version__},
+        "run": run | {"warnings": [clip(text, 500) for text in subject.warnings]},
+        "score": score,
+        "minimum": None if minimum is None else round(minimum * 100, 2),
+        "gate": gate,
+        "phases": [_phase(phase) for phase in phases],
+        "trend": None,
+    }
+    if trend:
+        made["trend"] = trend_part([*trend, run | {"score": score, "gate": gate}])
+    return made
+
+
+def _phase(phase: Phase) -> dict[str, Any]:
+    if phase.name not in PHASES:
+        raise FaultwireError(f"found the phase `{phase.name}`, expected one of {', '.join(PHASES)}")
+    return {
+        "name": phase.name,
+        "score": None if phase.score is None else round(phase.score * 100, 2),
+        "weight": phase.weight,
+        "gate": phase.gate,
+        "cells": {verdict: phase.cells.get(verdict, 0) for verdict in ("pass", "fail", "unknown")},
+        "report": None if phase.report is None else _relative(phase.report),
+        "why": clip(phase.why, 500),
+    }
+
+
+def _relative(path: str) -> str:
+    """A path below the summary's folder, as a link that cannot lead anywhere else."""
+    parts = path.replace("\\", "/").split("/")
+    if path.startswith("/") or ".." in parts or not path:
+        raise FaultwireError(f"found the report `{path}`, expected a path below the summary's folder")
+    return "./" + "/".join(quote(part, safe="") for part in parts)
+
+
+def render(document: dict[str, Any]) -> str:
+    """The page: what each phase came to, with links to their reports."""
+    picture = spark(document["trend"]) if document["trend"] else None
+    return environment().get_template("summary.html.j2").render(doc=document, spark=picture)
+
+
+def markdown(document: dict[str, Any]) -> str:
+    """The same for the summary page of a CI job."""
+    head = f"## {MARKS[document['gate']]} faultwire ci: {SAID[document['gate']]}\n\n{_said(document)}"
+    rows = [
+        (
+            part["name"],
+            "–" if part["score"] is None else f"**{part['score']:.2f}**",
+            f"{part['weight']:g}",
+            f"{MARKS[part['gate']]} {SAID[part['gate']]}" if not part["why"] else code(part["why"], 200),
+            ", ".join(f"{count} {verdict}" for verdict, count in part["cells"].items() if count) or "–",
+        )
+        for part in document["phases"]
+    ]
+    run = document["run"]
+    foot = f"run {code(run['id'])} · seed {run['seed']} · ledger {code(run['ledger'])}"
+    mind = "\n".join(f"- {code(text, 300)}" for text in run["warnings"][:10])
+    drawn = table(("phase", "score", "weight", "verdict", "cells"), rows)
+    return "\n\n".join(part for part in (head, mind, drawn, foot) if part) + "\n"
+
+
+def terminal(document: dict[str, Any], *, plain: bool = False) -> RenderableType:
+    """The same for a terminal."""
+    rows = [
+        (
+            part["name"],
+            "-" if part["score"] is None else f"{part['score']:.2f}",
+            f"{part['weight']:g}",
+            line(part["why"], 60) if part["why"] else SAID[part["gate"]],
+            line(part["report"] or "-", 80),
+        )
+        for part in document["phases"]
+    ]
+    style = {"pass": "green", "fail": "bold red", "unknown": "yellow"}[document["gate"]]
+    head = ("phase", "score", "weight", "verdict", "report")
+    parts: list[RenderableType] = [numbers.grid(head, rows)]
+    drawn = numbers.trend(document["trend"], plain=plain)
+    if drawn is not None:
+        parts.append(drawn)
+    return Group(*parts, Text.assemble(("overall  ", "bold"), (_said(document).replace("*", ""), style)))
+
+
+def _said(document: dict[str, Any]) -> str:
+    value = "none" if document["score"] is None else f"{document['score']:.2f}"
+    least = "" if document["minimum"] is None else f", at least {document['minimum']:.2f} is wanted"
+    return f"**{value}** of 100{least}"

@@ -1,0 +1,184 @@
+"""The numbers of a report for a terminal: statistics, comparison, trend, mutations, and what to mend."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from faultwire.report.page import decided
+from faultwire.report.text import line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import RenderableType
+
+    Drawn = RenderableType | None
+
+FLAKY = 6
+"""Flaky cells that are named."""
+WARNINGS = 8
+BLOCKS = "▁▂▃▄▅▆▇█"
+"""Scores from 0 to 100."""
+
+
+def statistics(part: dict[str, Any]) -> Drawn:
+    """Each scenario with its rate, interval, pass^k, and whether it differs from calm."""
+    if not part["scenarios"]:
+        return None
+    head = ["scenario", "without a failure", f"{part['confidence']:.0%} interval"]
+    head += [f"all {part['k']} pass"] if part["k"] > 1 else []
+    head += [f"against {line(part['calm'], 30)}"] if part["calm"] else []
+    rows = []
+    for row in part["scenarios"]:
+        cells = [line(row["scenario"], 40), _of(row), _span(row)]
+        if part["k"] > 1:
+            hat, least = row["pass_k"]["value"], row["pass_k"]["at_least"]
+            cells.append(f"{_percent(hat)} (>= {_percent(least)})")
+        if part["calm"]:
+            cells.append(_against(row["against_calm"]))
+        rows.append(cells)
+    return _titled("statistics", grid(head, rows), *_flaky(part), *_decided(part))
+
+
+def comparison(part: dict[str, Any] | None) -> Drawn:
+    """What is different from an earlier run, and whether that is real."""
+    if part is None:
+        return None
+    overall = part["overall"]
+    text = Text(f"  beside {line(part['before']['id'], 60)}: ", style="not bold")
+    way = "better" if (overall["difference"] or 0) > 0 else "worse"
+    if overall["verdict"] == "real":
+        text.append(f"really {way}", style="bold green" if way == "better" else "bold red")
+    else:
+        text.append("no difference is shown", style="not bold")
+    text.append(f" ({_difference(overall)})", style="not bold dim")
+    if part["worse_count"] or part["better_count"]:
+        turned = f"; cells that fail now: {part['worse_count']}, that pass now: {part['better_count']}"
+        text.append(turned, style="not bold dim")
+    rows = [
+        (line(r["scenario"], 40), _of(r["now"]), _of(r["before"]), _difference(r), r["verdict"])
+        for r in part["scenarios"]
+    ]
+    head = ("scenario", "now", "then", "difference", "")
+    return _titled("comparison", text, *([grid(head, rows)] if rows else []))
+
+
+def trend(part: dict[str, Any] | None, *, plain: bool = False) -> Drawn:
+    """Scores of runs of the same configuration, oldest first; as a picture too unless `plain`."""
+    if part is None:
+        return None
+    scores = [run["score"] for run in part["runs"]][-40:]
+    bars = "".join(" " if s is None else BLOCKS[min(7, int(s / 100 * 8))] for s in scores)
+    said = ", ".join("none" if s is None else f"{s:.2f}" for s in scores[-5:])
+    shown = said if plain else f"{bars}  {said}"
+    return _titled("trend", Text(f"  {shown} (the newest last)\n", style="not bold"))
+
+
+def mutations(part: dict[str, Any] | None) -> Drawn:
+    """Robustness, and each type of mutation."""
+    if part is None:
+        return None
+    value = "none" if part["robustness"] is None else f"{part['robustness']:.1%}"
+    rows = [(line(r["type"], 40), f"{r['weight']:g}", _of(r), _span(r)) for r in part["types"]]
+    whole = Text(f"  robustness {value} ({_of(part)} mutants, {_span(part)})", style="not bold")
+    return _titled("mutations", whole, grid(("type", "weight", "passed", "interval"), rows))
+
+
+def mend(suggestions: Sequence[dict[str, Any]]) -> Drawn:
+    """What to do, and where that was seen."""
+    if not suggestions:
+        return None
+    text = Text()
+    for at, one in enumerate(suggestions, 1):
+        seen = one["evidence"][0]
+        text.append(f"  {at} {line(one['action'], 160)}\n", style="not bold")
+        text.append(f"    {line(seen['invocation'], 60)}: {line(seen['words'], 160)}", style="not bold dim")
+        more = one["invocations"] - 1
+        text.append(f" (and {more} more)\n" if more else "\n", style="not bold dim")
+    return _titled("what to mend", text)
+
+
+def warnings(document: dict[str, Any]) -> Drawn:
+    """What a reader should know before trusting the score, which stands below."""
+    run = document["run"]
+    texts = [line(text, 200) for text in run["warnings"]]
+    if run["partial"]:
+        texts.insert(
+            0, f"partial: {len(document['invocations'])} of {run['planned']} invocations were played"
+        )
+    if not texts:
+        return None
+    more = [f"… {len(texts) - WARNINGS} more in the report"] if len(texts) > WARNINGS else []
+    said = "\n".join(f"  {text}" for text in [*texts[:WARNINGS], *more])
+    return _titled("bear in mind", Text(f"{said}\n", style="not bold yellow"))
+
+
+def _titled(title: str, *parts: RenderableType) -> Group:
+    return Group(Text(title, style="bold"), *parts)
+
+
+def grid(head: Iterable[str], rows: Iterable[Sequence[str]]) -> Table:
+    """A small table; nothing in it is read as markup."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=False)
+    for name in head:
+        table.add_column(Text(name), overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def _flaky(part: dict[str, Any]) -> list[Text]:
+    if not part["flaky_count"]:
+        return []
+    named = [
+        f"  flaky: {line(f['invariant'], 40)} in {line(f['scenario'], 40)} on {line(f['prompt'], 40)}"
+        f" ({f['passed']} passed, {f['failed']} failed)"
+        for f in part["flaky"][:FLAKY]
+    ]
+    more = part["flaky_count"] - FLAKY
+    return [
+        Text("\n".join([*named, *([f"  … {more} more flaky"] if more > 0 else [])]) + "\n", style="yellow")
+    ]
+
+
+def _decided(part: dict[str, Any]) -> list[Text]:
+    found = decided(part)
+    if not found["counts"]:
+        return []
+    counts = ", ".join(f"{count} {word}" for word, count in found["counts"].items())
+    named = [
+        f"  {one['decision']}: {line(one['prompt'], 40)} in {line(one['scenario'], 40)}"
+        for one in found["other"][:FLAKY]
+    ]
+    more = len(found["other"]) - FLAKY
+    left = [f"  … {more} more"] if more > 0 else []
+    return [Text("\n".join([f"  repeated until decided: {counts}", *named, *left]) + "\n")]
+
+
+def _against(found: dict[str, Any] | None) -> str:
+    return "-" if found is None else f"{found['verdict']}: {_difference(found)}"
+
+
+def _difference(one: dict[str, Any]) -> str:
+    if one["difference"] is None:
+        return "nothing to compare"
+    p = "" if one["p_value"] is None else f", p {one['p_value']:.2g}"
+    low, high = one["low"] * 100, one["high"] * 100
+    return f"{one['difference'] * 100:+.0f} points ({low:+.0f} to {high:+.0f}{p})"
+
+
+def _of(row: dict[str, Any]) -> str:
+    return f"{row['passed']} of {row['total']}"
+
+
+def _span(row: dict[str, Any]) -> str:
+    return f"{row['low'] * 100:.0f} to {row['high'] * 100:.0f} %"
+
+
+def _percent(value: float | None) -> str:
+    return "unknown" if value is None else f"{value * 100:.0f} %"

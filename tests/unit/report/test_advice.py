@@ -1,0 +1,196 @@
+import pytest
+from tests.unit.checks.conftest import call, exchange, line, result, said, talk, used, user
+
+from faultwire.contract.matrix import Invocation, Prompt, Scenario
+from faultwire.events import AgentResult, Delivery, History
+from faultwire.profile.model import Profile
+from faultwire.report.advice import EXAMINED, RULES, suggestions_part
+
+LIMITED = Delivery(429, "", (("retry-after", "2"),), b"{}")
+DOWN = Delivery(503, "", (), b"{}")
+WRONG = Delivery(400, "", (), b"{}")
+QUICK = {"delivered": DOWN, "body": b"same"}
+
+
+def advise(*exchanges, answer="done", failures=1, voids=(), name="chaos", redact=lambda text: text, **ended):
+    invocation = Invocation(Scenario(name, Profile(name=name)), Prompt("p1", "?"))
+    agent = AgentResult(
+        answer, ended.get("exit_code", 0), 1.0, ended.get("stderr", ""), ended.get("timed_out", False)
+    )
+    history = History("s", exchanges, agent, voids=voids)
+    return suggestions_part([(invocation, history)], {invocation.id: failures}, redact)
+
+
+def ids(parts):
+    return {part["id"] for part in parts}
+
+
+def evidence(parts, wanted):
+    (part,) = [part for part in parts if part["id"] == wanted]
+    (seen,) = part["evidence"]
+    return seen["exchanges"], seen["words"]
+
+
+def test_an_agent_that_comes_back_before_it_may():
+    parts = advise(exchange(1, delivered=LIMITED, at_ms=1000), exchange(2, at_ms=1200))
+    assert evidence(parts, "honour_retry_after") == (
+        [1, 2],
+        "`api.openai.com/v1/chat` answered 429 with retry-after `2`; exchange 2 came before that was over",
+    )
+    for moment in (2600, 3200):  # nearly, and long enough
+        waited = advise(exchange(1, delivered=LIMITED, at_ms=1000), exchange(2, at_ms=moment))
+        assert "honour_retry_after" not in ids(waited)
+
+
+def test_an_agent_that_hammers():
+    parts = advise(*(exchange(n, at_ms=1000 + 5 * n, **QUICK) for n in (1, 2, 3)))
+    numbers, words = evidence(parts, "back_off")
+    assert (numbers, words) == ([1, 2, 3], "3 attempts of a call to `api.openai.com/v1/chat` without a pause")
+    for step in (400, 4000):
+        patient = advise(*(exchange(n, at_ms=step * n, **QUICK) for n in (1, 2, 3)))
+        assert "back_off" not in ids(patient)
+    once = advise(*(exchange(n, at_ms=1000 + 5 * n, **QUICK) for n in (1, 2)))
+    assert "back_off" not in ids(once)
+    told = advise(*(exchange(n, at_ms=1000 + 5 * n, delivered=LIMITED, body=b"same") for n in (1, 2, 3)))
+    assert "back_off" not in ids(told)  # it was told how long to wait, which is another matter
+
+
+def test_a_storm():
+    parts = advise(*(exchange(n, at_ms=4000 * n, **QUICK) for n in range(1, 9)))
+    assert evidence(parts, "cap_attempts")[0] == list(range(1, 9))
+
+
+def test_a_request_that_was_wrong_and_is_sent_again():
+    parts = advise(*(exchange(n, delivered=WRONG, body=b"same") for n in (1, 2)))
+    assert evidence(parts, "mend_before_retry")[0] == [1, 2]
+
+
+def test_half_of_a_stream_that_is_passed_on():
+    parts = advise(talk(1, answer="17 times", cut=True), answer="17 times")
+    assert evidence(parts, "refuse_halves")[0] == [1]
+    assert "refuse_halves" not in ids(advise(talk(1, answer="17 times", cut=True), answer="It failed."))
+
+
+def test_the_same_deed_twice():
+    parts = advise(used(1, "refund", {"amount": 5}), used(2, "refund", {"amount": 5}))
+    assert evidence(parts, "act_once")[0] == [1, 2]
+
+
+def test_a_canary_that_came_back():
+    planted = line("indirect_injection", site="result", effect="put `fw-canary-aaaa` into the result")
+    back = line("indirect_injection", outcome="returned", reason="the canary is in the arguments of `mail`")
+    parts = advise(talk(1, faults=(planted,)), used(2, "mail", faults=(back,)))
+    assert "treat_as_data" in ids(parts)
+    assert "treat_as_data" not in ids(advise(talk(1, faults=(planted,)), used(2, "mail")))
+
+
+def test_a_failure_that_the_answer_repeats_as_a_fact():
+    text = '{"error": "the search service is down for maintenance"}'
+    told = talk(2, messages=[user(), said("", call("search")), result(text)])
+    tool = used(1, "search", text=text, status=503)
+    parts = advise(tool, told, answer=f"It is {text}.")
+    assert evidence(parts, "name_failures")[0] == [1]
+    assert "the tool `search` failed with" in evidence(parts, "name_failures")[1]
+    assert "name_failures" not in ids(advise(tool, told, answer="The search failed."))
+
+
+def test_an_agent_that_gives_up_at_once():
+    parts = advise(exchange(1, delivered=DOWN), answer="", exit_code=1, stderr="Traceback\nAPIError: 503\n")
+    assert evidence(parts, "try_again") == (
+        [1],
+        "`api.openai.com/v1/chat` answered 503; it was never asked again",
+    )
+    assert evidence(parts, "catch_failures") == (
+        [1], "`api.openai.com/v1/chat` answered 503; the agent exited with 1: `APIError: 503`",
+    )  # fmt: skip
+    tried = advise(exchange(1, **QUICK), exchange(2, **QUICK), answer="", exit_code=1)
+    assert "try_again" not in ids(tried)
+    assert "try_again" not in ids(advise(exchange(1, delivered=WRONG), answer="", exit_code=1))
+
+
+def test_a_stream_that_broke_off_may_be_asked_for_again():
+    parts = advise(talk(1, cut=True), answer="", exit_code=1)
+    assert evidence(parts, "try_again")[1].endswith("broke off (cut); it was never asked again")
+
+
+def test_an_agent_that_dies_of_its_own_is_not_told_to_catch_failures():
+    assert "catch_failures" not in ids(advise(exchange(1), answer="", exit_code=1))
+
+
+def test_an_agent_that_waits_for_ever():
+    hanging = exchange(1, delivered=None, ending="open")
+    parts = advise(hanging, answer="", exit_code=-9, timed_out=True)
+    assert evidence(parts, "set_timeouts") == (
+        [1], "the agent was stopped while `api.openai.com/v1/chat` had not answered in full",
+    )  # fmt: skip
+    assert "set_timeouts" not in ids(advise(exchange(1), answer="", exit_code=-9, timed_out=True))
+
+
+def test_silence_that_looks_like_success():
+    parts = advise(exchange(1, delivered=DOWN), answer=" ")
+    assert (
+        evidence(parts, "say_so")[1]
+        == "`api.openai.com/v1/chat` answered 503; the agent ended well and said nothing"
+    )
+    assert "say_so" not in ids(advise(exchange(1), answer=""))
+
+
+def test_nothing_is_suggested_for_what_did_not_fail_or_proves_nothing():
+    bad = exchange(1, delivered=DOWN)
+    assert advise(bad, answer="", failures=0) == []
+    assert advise(bad, answer="", voids=("the engine ended",)) == []
+    assert advise(answer="") == []
+
+
+def test_names_say_nothing():
+    """The advice is that of the evidence, whatever the scenario is called."""
+    quiet = (exchange(1),)
+    assert advise(*quiet, name="rate_limit_retry_after_storm_truncated_stream") == []
+    bad = exchange(1, delivered=DOWN)
+    called = [ids(advise(bad, answer="", exit_code=1, name=name)) for name in ("calm", "latency", "x")]
+    assert called[0] == called[1] == called[2] != set()
+
+
+def test_what_is_seen_often_comes_first_and_is_shown_a_few_times():
+    scenario = Scenario("chaos", Profile(name="chaos"))
+    storm = tuple(exchange(n, at_ms=4000 * n, **QUICK) for n in range(1, 9))
+    played = []
+    for at in range(20):
+        invocation = Invocation(scenario, Prompt(f"p{at}", "?"))
+        traffic = storm if at == 0 else (exchange(1, delivered=DOWN),)
+        played.append((invocation, History("s", traffic, AgentResult("", 1, 1.0))))
+    parts = suggestions_part(played, {i.id: 1 for i, _ in played}, lambda text: text)
+    assert [part["id"] for part in parts] == ["catch_failures", "try_again", "cap_attempts"]
+    assert (parts[0]["invocations"], len(parts[0]["evidence"])) == (20, 5)
+
+
+def test_only_so_many_are_looked_at():
+    scenario = Scenario("chaos", Profile(name="chaos"))
+    history = History("s", (exchange(1, delivered=DOWN),), AgentResult("", 1, 1.0))
+    played = [(Invocation(scenario, Prompt(f"p{at}", "?")), history) for at in range(EXAMINED + 50)]
+    parts = suggestions_part(played, {i.id: 1 for i, _ in played}, lambda text: text)
+    assert parts[0]["invocations"] == EXAMINED
+
+
+def test_what_the_agent_printed_is_redacted():
+    parts = advise(
+        exchange(1, delivered=DOWN), answer="", exit_code=1, stderr="bad key sk-secret",
+        redact=lambda text: text.replace("sk-secret", "redacted"),
+    )  # fmt: skip
+    assert "sk-secret" not in str(parts)
+    assert "redacted" in str(parts)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_every_rule_says_what_to_do_in_a_sentence(rule):
+    assert rule.action[0].isupper()
+    assert rule.action.endswith(".")
+    assert rule.find(History("s", ())) is None
+
+
+def test_a_fact_that_nobody_told_while_a_tool_failed():
+    failing = used(1, "search", text='{"error": "no route"}', status=503)
+    told = talk(2, messages=[user("How tall is the tower?"), said("", call("search")), result("failed")])
+    parts = advise(failing, told, answer="The tower is 312 metres tall.")
+    assert evidence(parts, "do_not_invent")[1] == "nobody told the agent `312` while a tool failed"
+    assert "do_not_invent" not in ids(advise(failing, told, answer="I could not find out."))

@@ -1,0 +1,62 @@
+import os
+
+import pytest
+
+from faultwire.errors import UsageError
+from faultwire.report import faces
+
+
+@pytest.mark.parametrize(
+    ("face", "beginning"), [("html", "<!doctype html>"), ("json", "{"), ("junit", "<?xml"), ("md", "## ")]
+)
+def test_every_face_has_a_text_and_a_name(make_document, face, beginning):
+    assert faces.render(make_document(), face).lstrip().startswith(beginning)
+    assert faces.NAMES[face]
+
+
+@pytest.mark.parametrize(
+    ("name", "face", "expected"),
+    [
+        ("a.html", None, ("a.html", "html")),
+        ("a.HTM", None, ("a.HTM", "html")),
+        ("a.json", "json", ("a.json", "json")),
+        ("a.xml", None, ("a.xml", "junit")),
+        ("a.md", None, ("a.md", "md")),
+        ("out", None, ("out/report.html", "html")),
+        ("out/", "junit", ("out/junit.xml", "junit")),
+        ("new/deep/a.md", None, ("new/deep/a.md", "md")),
+        ("dotted.d", "md", ("dotted.d/report.md", "md")),
+    ],
+)
+def test_where_a_report_goes(tmp_path, name, face, expected):
+    (tmp_path / "dotted.d").mkdir()
+    found = faces.target(tmp_path / name, face)
+    assert found == (tmp_path / expected[0], expected[1])
+    assert found[0].exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "face"), [("a.pdf", None), ("a.html", "json"), ("a", "pdf"), ("a.tar.gz", None)]
+)
+def test_what_says_nothing_is_refused(tmp_path, name, face):
+    with pytest.raises(UsageError) as caught:
+        faces.target(tmp_path / name, face)
+    assert caught.value.code == "usage.output"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written_is_refused(tmp_path):
+    (tmp_path / "file").write_text("kept")
+    with pytest.raises(UsageError) as caught:
+        faces.target(tmp_path / "file" / "a.html")
+    assert caught.value.code == "usage.output"
+    assert os.strerror(20) in caught.value.message or os.strerror(17) in caught.value.message
+    (tmp_path / "there.html").mkdir()
+    with pytest.raises(UsageError, match="cannot write"):
+        faces._tried(tmp_path / "there.html")
+
+
+def test_what_stands_there_is_kept_until_it_is_replaced(tmp_path):
+    (tmp_path / "a.html").write_text("old")
+    faces.target(tmp_path / "a.html")
+    assert (tmp_path / "a.html").read_text() == "old"

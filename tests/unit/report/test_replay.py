@@ -1,0 +1,114 @@
+"""What a replay served and what it did not, in words, as a page and as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faultwire.report.replay import SHOWN, diverged, files, lines
+
+ABOUT = {"id": "20260101T000000Z-0a1b2c3d", "command": "exec", "started_at": "2026-01-01T00:00:00+00:00"}
+MISS = {
+    "exchange": 3,
+    "class": "changed prompt",
+    "request": "POST https://x/<script>",
+    "reason": "it differs from s#1 in `$.a`",
+    "differences": [{"path": "$.a", "recorded": "<b>one</b>", "asked": "two\u202e\x1b[31m"}],
+    "expected_next": "s#1 POST https://x/",
+}
+FORK = {"at": "exec#2", "reached": 2, "tail": "live", "onward": 1}
+
+
+def report(**changes: Any) -> dict[str, Any]:
+    base = {"tape": str(Path("t.tape")), "on_miss": "fail", "unverified": False, "recorded": 2, "served": 2}
+    return {**base, "missed": 0, "misses": [], "left": 0, "leftovers": [], "classes": {}, **changes}
+
+
+def test_a_replay_without_differences_is_one_line() -> None:
+    assert lines(report()) == ["replayed   2 of 2 recorded exchanges from t.tape"]
+
+
+def test_differences_are_shown_with_both_values() -> None:
+    miss = {
+        "class": "changed prompt",
+        "request": "POST https://x/",
+        "reason": "it differs from s#1 in `$.a`",
+        "differences": [{"path": "$.a", "recorded": "one", "asked": "two"}],
+        "expected_next": "s#1 POST https://x/",
+    }
+    told = lines(
+        report(
+            missed=1, misses=[miss], left=1, leftovers=["s#1 POST https://x/"], classes={"changed prompt": 1}
+        )
+    )
+    assert told[1:] == [
+        "  diverged: 1 changed prompt",
+        "  miss (changed prompt): POST https://x/: it differs from s#1 in `$.a`",
+        "    $.a",
+        "      - one",
+        "      + two",
+        "    expected next: s#1 POST https://x/",
+        "  never asked: s#1 POST https://x/",
+    ]
+
+
+def test_a_terminal_gets_the_first_of_many() -> None:
+    told = lines(report(left=SHOWN + 5, leftovers=[f"s#{n}" for n in range(SHOWN + 5)]))
+    assert told[-1] == "  and 5 more in `replay.json`"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, False),
+        ({"missed": 1}, True),
+        ({"left": 1}, True),
+        ({"missed": 1, "on_miss": "live"}, False),
+        ({"fork": FORK}, False),
+        ({"fork": {**FORK, "reached": None}}, True),
+        ({"fork": {**FORK, "reached": None}, "on_miss": "live"}, True),
+    ],
+)
+def test_when_a_run_diverged(changes: dict[str, Any], expected: bool) -> None:
+    assert diverged(report(**changes)) is expected
+    made = json.loads(files(report(**changes), ABOUT)["replay.json"])
+    assert (made["verdict"], made["reason"]) == (("fail", "diverged") if expected else ("pass", None))
+
+
+def test_calls_that_went_live_are_named_by_their_numbers() -> None:
+    misses = [{**MISS, "exchange": 2, "differences": []}, {**MISS, "exchange": 5, "differences": []}]
+    told = lines(report(missed=3, misses=misses, on_miss="record"))
+    assert told[1] == "  3 went live, because --on-miss is `record`: #2, #5 and 1 more"
+
+
+def test_a_fork_is_told() -> None:
+    def told(**changes: Any) -> str:
+        return lines(report(fork={**FORK, **changes}))[1]
+
+    assert told() == "  forked at exec#2, here #2; 1 later call went live"
+    assert told(onward=3, tail="mock") == "  forked at exec#2, here #2; 3 later calls went to the mock"
+    assert told(tail="tape") == "  forked at exec#2, here #2"
+    assert told(reached=None) == "  never came to exec#2, where it was to be forked"
+
+
+def test_the_page_shows_the_difference_and_lets_nothing_through() -> None:
+    found = report(
+        missed=60, misses=[MISS], left=2, leftovers=["s#2 POST https://x/"], classes={"changed prompt": 60}
+    )
+    page = files({**found, "fork": FORK}, ABOUT)["replay.html"]
+    assert page.isascii() or "\x1b" not in page
+    for text in ("60 × changed prompt", "- &lt;b&gt;one&lt;/b&gt;", "forked at", "and 59 more", "and 1 more"):
+        assert text in page
+    for text in ("<script>", "<b>one", "\u202e", "\x1b", "<link", "src="):
+        assert text not in page
+
+
+def test_the_json_holds_what_the_engine_said() -> None:
+    found = report(missed=1, misses=[MISS], classes={"changed prompt": 1})
+    made = json.loads(files(found, ABOUT)["replay.json"])
+    assert made["schema_version"] == "1"
+    assert made["run"] == ABOUT
+    assert {name: made[name] for name in found} == found
