@@ -108,6 +108,8 @@ class SessionState:
     """Agents whose cards were seen."""
     canaries: OrderedDict[str, Planted] = field(default_factory=OrderedDict)
     """Words that were planted, by whom."""
+    only: int | None = None
+    """The one exchange on which faults act, by number; 0 while it has not come, None where all may."""
     _said: OrderedDict[str, str] = field(default_factory=OrderedDict)
     _sites: OrderedDict[str, Own] = field(default_factory=OrderedDict)
     _memories: dict[str, dict[str, Any]] = field(default_factory=dict)

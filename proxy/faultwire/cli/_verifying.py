@@ -131,13 +131,16 @@ def _arrived(played: Played) -> Iterator[Finding]:
 
 def _answered(prompt: str, result: AgentResult) -> Finding:
     from faultwire.checks._api import ending, quoted
+    from faultwire.tape.redact import Redactor, fresh_key
 
-    said = quoted(result.answer, SHOWN)
+    clean = Redactor(fresh_key())
+    said = quoted(clean.text(result.answer, {}), SHOWN)
     if result.exit_code == 0 and not result.timed_out and result.answer.strip():
         return Finding("ok", "agent", f"answers `{prompt}` in {result.duration_s:.1f} s: {said}")
     last = next((line for line in reversed(result.stderr.splitlines()) if line.strip()), "")
     text = f"asked `{prompt}` it {ending(result)}" + ("" if result.answer.strip() else " without an answer")
-    return Finding("fail", "agent", f"{text}{f', having said {quoted(last, SHOWN)}' if last else ''}")
+    told = f", having said {quoted(clean.text(last, {}), SHOWN)}" if last else ""
+    return Finding("fail", "agent", text + told)
 
 
 def _model_calls(history: History) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from faultwire.events import header
@@ -54,8 +54,8 @@ def answer_of(recorded: Recorded, rebinder: Rebinder | None = None, *, upstream:
         lost: Ends = "aborted" if ends == "complete" else ends
         return Answer(0, "", (), (), (), lost, ended_ns)
     chunks = _chunks(found, rebinder)
-    made = Answer(found.status, found.reason, found.headers, chunks, found.trailers, ends, ended_ns)
-    return replace(made, messages=recorded.messages)
+    about = (found.status, found.reason, found.headers, chunks, found.trailers)
+    return Answer(*about, ends, ended_ns, recorded.messages)
 
 
 def _chunks(found: Delivery, rebinder: Rebinder | None) -> tuple[tuple[bytes, int], ...]:

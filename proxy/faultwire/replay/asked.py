@@ -70,20 +70,20 @@ def asked(request: Request, masks: Masks) -> Asked:
     also = masks.paths(request)
     path, body = masks.path(request), request.body or b""
     same = replace(request, path=path, body=body)
-    key = _around(request) + wire.fingerprint(same, found.kind, found.protocol, also)
+    key = around(request) + wire.fingerprint(same, found.kind, found.protocol, also)
     open_path, of_path = blind(path)
     text, of_body = blind(body.decode("latin-1"))
     secrets = (*of_path, *of_body)
     other = key
     if secrets:
         same = replace(request, path=open_path, body=text.encode("latin-1"))
-        other = _around(request) + wire.fingerprint(same, found.kind, found.protocol, also)
+        other = around(request) + wire.fingerprint(same, found.kind, found.protocol, also)
     own = found.protocol.volatile if found.protocol is not None else ()
     masked = (*(wire.VOLATILE if found.kind == "llm" else own), *also)
     return Asked(request, found.kind, found.protocol, key, other, secrets, masked)
 
 
-def _around(request: Request) -> str:
+def around(request: Request) -> str:
     """What belongs to the question and is in no fingerprint, because no dice depend on it."""
     asking = "".join(
         f"{name.lower()}={value}\n" for name, value in request.headers if name.lower() in _ASKING

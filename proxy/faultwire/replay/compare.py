@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import orjson
+
+from faultwire import wire
 from faultwire.replay.answer import answer_of
 from faultwire.replay.diverge import (
     DIFFERENCES,
@@ -77,28 +80,57 @@ def compare(one: Index, other: Iterable[Recorded]) -> Compared:
 
 
 def _answers(entry: Entry, recorded: Recorded) -> Divergence | None:
-    """Where the same call was answered otherwise."""
+    """Where the same call was answered otherwise. Two answers of a model are the same that say the same:
+    ids, instants and how a stream was cut count for nothing."""
     one, other = answer_of(entry.recorded), answer_of(recorded)
     bodies = [b"".join(data for data, _ in answer.chunks) for answer in (one, other)]
-    if one.status == other.status and one.ends == other.ends and bodies[0] == bodies[1]:
+    alike = one.status == other.status and one.ends == other.ends
+    if alike and bodies[0] == bodies[1]:
         return None
+    said = [_said(entry.recorded), _said(recorded)]
+    if alike and said[0] is not None and said[0] == said[1]:
+        return None
+    told = all(part is not None for part in said)
     old, new = (
-        {"status": answer.status, "ends": answer.ends, **content(body, "")}
-        for answer, body in zip((one, other), bodies, strict=True)
+        {"status": answer.status, "ends": answer.ends, **((part if told else None) or content(body, ""))}
+        for answer, body, part in zip((one, other), bodies, said, strict=True)
     )
     places = differences(old, new)
-    told = tuple(Difference(dotted(path), *excerpts(a, b)) for path, a, b in places[:DIFFERENCES])
+    shown = tuple(Difference(dotted(path), *excerpts(a, b)) for path, a, b in places[:DIFFERENCES])
     volatile = all(only_minted(a, b) for _, a, b in places)
     request = recorded.request
-    reason = f"the answer differs from that to {name(entry)}" + (f" in `{told[0].path}`" if told else "")
+    reason = f"the answer differs from that to {name(entry)}" + (f" in `{shown[0].path}`" if shown else "")
     return Divergence(
         "volatile value" if volatile else "other answer",
         request.method,
         request.url,
         reason,
         name(entry),
-        told,
+        shown,
     )
+
+
+def _said(recorded: Recorded) -> dict[str, Any] | None:
+    """What a model's answer says; None where nothing could be made out."""
+    found = wire.conversation(recorded) if recorded.kind == "llm" else None
+    answer = found.answer if found is not None else None
+    if answer is None or not (answer.text or answer.tool_calls or answer.error):
+        return None
+    calls = [{"name": call.name, "arguments": _arguments(call.arguments)} for call in answer.tool_calls]
+    return {
+        "text": answer.text,
+        "calls": calls,
+        "finish": answer.finish_reason,
+        "error": answer.error,
+        "complete": answer.complete,
+    }
+
+
+def _arguments(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
 
 
 def learn(one: Index, other: Iterable[Recorded]) -> list[Proposal]:

@@ -7,7 +7,7 @@ read. Values are those of the redacted form: a report holds no secret that a tap
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -70,11 +70,14 @@ class Divergence:
     nearest: str | None = None
     differences: tuple[Difference, ...] = ()
     expected: str | None = None
+    number: int = 0
+    """Which exchange of this run it is; 0 where nobody counts."""
 
     def as_json(self) -> dict[str, Any]:
         """For reports and the answer."""
         return {
             "class": self.kind,
+            "exchange": self.number or None,
             "request": f"{self.method} {self.url}",
             "reason": self.reason,
             "nearest": self.nearest,
@@ -100,8 +103,12 @@ class Divergence:
         )
 
 
-def diagnose(index: Index, missed: Missed) -> Divergence:
-    """Why nothing answers."""
+def diagnose(index: Index, missed: Missed, number: int = 0) -> Divergence:
+    """Why nothing answers exchange `number` of this run."""
+    return replace(_diagnosed(index, missed), number=number)
+
+
+def _diagnosed(index: Index, missed: Missed) -> Divergence:
     wanted, expected = missed.asked, index.expected
     about = (wanted.request.method, wanted.request.url)
     following = name(expected) if expected else None

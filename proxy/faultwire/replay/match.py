@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal
 
-from faultwire.replay.asked import Asked, asked
+from faultwire.replay.asked import Asked, around, asked, place_of
 from faultwire.replay.mask import Masks
 from faultwire.replay.sketch import sketch
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from faultwire.replay.asked import Place
 
 Why = Literal["unknown", "exhausted", "order"]
+Same = tuple[str, str, str, str, bytes]
+"""A request as it stands: method, host with port, path with query, what else asks, and its body's digest."""
 
 
 @dataclass(slots=True, eq=False)
@@ -42,6 +44,8 @@ class Entry:
     body: bytes
     """SHA-256 of the request's body."""
     used: int = 0
+    excused: bool = False
+    """Was it asked for by a call that a fault kept from its server? Then nobody has to ask again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,7 @@ class Index:
         self._queues: dict[str, deque[Entry]] = {}
         self._known: dict[str, list[Entry]] = {}
         self._secrets: set[str] = set()
+        self._same: dict[Same, Entry] = {}
         self._stands_for: dict[str, str] = {}
         self._stood_for: dict[str, str] = {}
         self._next = 0
@@ -90,6 +95,7 @@ class Index:
             body=sha256(found.request.body or b"").digest(),
         )
         self.entries.append(made)
+        self._same.setdefault(_same(recorded.request, made.body), made)
         self.by_place.setdefault(made.place, []).append(made)
         self._queues.setdefault(made.blind, deque()).append(made)
         self._known.setdefault(made.blind, []).append(made)
@@ -101,12 +107,18 @@ class Index:
         """What a request without secrets asks, under this index's masks."""
         return asked(request, self.masks)
 
+    def ask_again(self, request: Request, body: bytes) -> Asked | None:
+        """The same for one that is a recorded one byte for byte, without reading it: it has no secret that
+        the tape has not. `body` is its body's SHA-256; None where there is no such."""
+        like = self._same.get(_same(request, body))
+        return None if like is None else Asked(request, "other", None, like.key, like.blind, like.secrets)
+
     def take(self, wanted: Asked) -> Entry | Missed:
         """The exchange that answers, which is used up by this."""
         found = self._first(wanted, self._queues.get(wanted.blind, ()))
         if found is None:
             return self._again(wanted)
-        if self.strict_order and found is not self.expected:
+        if self.is_early(found):
             return Missed(wanted, "order", found)
         self.use(found)
         self._bind(wanted, found)
@@ -120,6 +132,18 @@ class Index:
             queue.popleft()
         elif entry in queue:
             queue.remove(entry)
+
+    def is_early(self, entry: Entry) -> bool:
+        """Is it, in strict order, not this one's turn?"""
+        return self.strict_order and not entry.excused and entry is not self.expected
+
+    def give_back(self, entry: Entry) -> None:
+        """A call that was to be answered by this never reached its server: the next such call gets it."""
+        entry.used -= 1
+        entry.excused = True
+        queue = self._queues[entry.blind]
+        if entry not in queue:
+            queue.insert(sum(other.at < entry.at for other in queue), entry)
 
     def _again(self, wanted: Asked) -> Entry | Missed:
         known = [entry for entry in self._known.get(wanted.blind, ()) if self._agrees(wanted, entry)]
@@ -162,11 +186,19 @@ class Index:
     @property
     def expected(self) -> Entry | None:
         """The first exchange that nobody has asked for."""
-        while self._next < len(self.entries) and self.entries[self._next].used:
+        while self._next < len(self.entries) and _settled(self.entries[self._next]):
             self._next += 1
         return self.entries[self._next] if self._next < len(self.entries) else None
 
     @property
     def left(self) -> list[Entry]:
         """All that nobody has asked for, in the recorded order."""
-        return [entry for entry in self.entries if not entry.used]
+        return [entry for entry in self.entries if not _settled(entry)]
+
+
+def _same(request: Request, body: bytes) -> Same:
+    return (*place_of(request)[:2], request.path, around(request), body)
+
+
+def _settled(entry: Entry) -> bool:
+    return bool(entry.used) or entry.excused

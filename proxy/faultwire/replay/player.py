@@ -25,7 +25,7 @@ from faultwire.replay.match import Missed
 from faultwire.replay.script import Script
 
 if TYPE_CHECKING:
-    from faultwire.events import Message
+    from faultwire.events import Message, Recorded
     from faultwire.replay.answer import Answer
     from faultwire.replay.asked import Asked
     from faultwire.replay.match import Entry, Index
@@ -39,13 +39,21 @@ LISTED = 50
 class Player:
     """The answers of a tape for one session. Used by one thread at a time.
 
-    `upstream` gives what servers said in place of what the agent got: faults act on that anew.
+    `upstream` gives what servers said in place of what the agent got: faults act on that anew. `live`
+    lets calls that the tape does not have go to their servers.
     """
 
     def __init__(
-        self, index: Index, redactor: Redactor, rebinder: Rebinder | None = None, *, upstream: bool = False
+        self,
+        index: Index,
+        redactor: Redactor,
+        rebinder: Rebinder | None = None,
+        *,
+        upstream: bool = False,
+        live: bool = False,
     ) -> None:
         self._index = index
+        self._goes_live = live
         self._redactor = redactor
         self._rebinder = rebinder
         self._upstream = upstream
@@ -53,18 +61,30 @@ class Player:
         self._classes: Counter[str] = Counter()
         self.served = 0
 
-    def play(self, request: Request) -> Answer | Divergence:
-        """The recorded answer to a request, its body whole; or why there is none.
+    def meet(self, request: Request, number: int) -> bool:
+        """A request is whole; `number` is its exchange's in this session. Is it for a fork's fault?"""
+        return False
+
+    def play(self, request: Request, number: int = 0) -> Answer | Divergence | None:
+        """The recorded answer to a request, its body whole; or why there is none; or None where it is to
+        go to its server.
 
         Raises TapeError where the tape is damaged.
         """
         found = self._take(request)
         if isinstance(found, Missed):
-            divergence = diagnose(self._index, found)
-            self._miss(divergence)
-            return divergence
+            divergence = self._diverge(found, number)
+            return None if self._goes_live else divergence
+        return self._serve(found.recorded)
+
+    def _serve(self, recorded: Recorded) -> Answer:
         self.served += 1
-        return answer_of(found.recorded, self._rebinder, upstream=self._upstream)
+        return answer_of(recorded, self._rebinder, upstream=self._upstream)
+
+    def _diverge(self, missed: Missed, number: int) -> Divergence:
+        divergence = diagnose(self._index, missed, number)
+        self._miss(divergence)
+        return divergence
 
     def script(self, messages: tuple[Message, ...]) -> Script:
         """The dialogue of a recorded WebSocket."""
@@ -89,11 +109,20 @@ class Player:
         if len(self._misses) < LISTED:
             self._misses.append(divergence)
 
-    def pass_over(self, request: Request) -> None:
-        """A fault answered this request: what is recorded for it is not missing."""
-        self._take(request)
+    def pass_over(self, request: Request, number: int = 0) -> None:
+        """A fault answered this request, and no server was asked: what is recorded for it is not missing,
+        and answers the call when it is made again."""
+        found = self._take(request)
+        if not isinstance(found, Missed):
+            self._index.give_back(found)
 
     def _take(self, request: Request) -> Entry | Missed:
+        if self._rebinder is None or not self._rebinder.bound:
+            same = self._index.ask_again(request, sha256(request.body or b"").digest())
+            if same is not None:
+                if self._rebinder is not None:
+                    self._rebinder.hear(live=request.body, recorded=request.body)
+                return self._index.take(same)
         plain = clean(request, self._redactor)
         wanted = self._index.ask(self._rebinder.recorded(plain) if self._rebinder else plain)
         found = self._index.take(wanted)
@@ -120,16 +149,21 @@ class Player:
             if made is None:
                 continue
             made += self._rebinder.masked(places)
-            if self._index.strict_order and entry is not self._index.expected:
+            if self._index.is_early(entry):
                 return Missed(wanted, "order", entry)
             self._index.use(entry)
             self._rebinder.bind(made)
             return entry
         return missed
 
+    @property
+    def _left(self) -> list[Entry]:
+        """What is recorded and was not asked for, although it should have been."""
+        return self._index.left
+
     def report(self) -> dict[str, Any]:
         """What was served and what was not, for reports; texts are redacted."""
-        left = self._index.left
+        left = self._left
         classes = Counter(self._classes)
         if left:
             classes["missing call"] = len(left)

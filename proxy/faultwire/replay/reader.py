@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -14,8 +15,11 @@ from faultwire.tape.read import TapeReader
 from faultwire.tape.verify import verify
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from faultwire.events import Recorded
+    from faultwire.replay.settings import ReplaySettings
     from faultwire.tape.records import Event
 
 
@@ -55,6 +59,23 @@ def open_tape(path: Path, *, unverified: bool = False) -> TapeReader:
     return TapeReader.open(path)
 
 
+def said_of(settings: ReplaySettings) -> dict[str, object]:
+    """What a tape that is made by a replay says of itself. What the proxy did not record does not become its
+    record by being replayed. Raises TapeError where the replayed tape cannot be read."""
+    kind = Unverified if settings.unverified else TapeReader
+    with kind.open(settings.tape) as tape:
+        known = tape.info().settings
+    imported = known.get("imported")
+    said = {**settings.said_of(), "masks": list(dict.fromkeys((*_masks(known), *settings.masks)))}
+    return {**said, **({"imported": str(imported)} if imported else {})}
+
+
+def _masks(settings: dict[str, Any]) -> list[str]:
+    """The masks that a tape was recorded with."""
+    own = settings.get("masks", [])
+    return [text for text in own if isinstance(text, str)] if isinstance(own, list) else []
+
+
 def index(
     reader: TapeReader,
     masks: tuple[str, ...] = (),
@@ -62,11 +83,27 @@ def index(
     session: str | None = None,
     strict_order: bool = False,
     reuse: bool = False,
+    as_forwarded: bool = False,
 ) -> Index:
     """What a tape answers: one of its sessions where it has one of that name, else all. The tape's own masks
-    hold as well. Raises UsageError for a mask that is none."""
-    own = reader.info().settings.get("masks", [])
-    texts = [text for text in own if isinstance(text, str)] if isinstance(own, list) else []
+    hold as well. `as_forwarded`: requests that a fault changed are known by what their servers were asked.
+
+    Raises UsageError for a mask that is none."""
+    texts = _masks(reader.info().settings)
     names = {info.name for info in reader.sessions()}
     recorded = reader.exchanges(session if session in names else None)
+    recorded = forwarded(reader, recorded) if as_forwarded else recorded
     return Index(recorded, Masks.parse([*texts, *masks]), strict_order=strict_order, reuse=reuse)
+
+
+def forwarded(reader: TapeReader, exchanges: Iterable[Recorded]) -> Iterator[Recorded]:
+    """The exchanges with the requests that servers got. A tool's result that a fault replaced is replaced in
+    all requests that follow, so only those are looked at."""
+    changed: set[str] = set()
+    for exchange in exchanges:
+        if any(line.site == "result" and line.outcome != "skipped" for line in exchange.faults):
+            changed.add(exchange.session)
+        sent = None
+        if exchange.session in changed and exchange.kind == "llm":
+            sent = reader.detail(exchange.session, exchange.number).forwarded
+        yield exchange if sent is None else replace(exchange, request=sent)

@@ -40,6 +40,11 @@ class Rebinder:
         self._unheard: list[tuple[bytes | None, bytes | None]] = []
         self._unheard_size = 0
 
+    @property
+    def bound(self) -> bool:
+        """Does any value stand for another?"""
+        return bool(self._to_recorded)
+
     # ------------------------------------------------------------ requests
 
     def recorded(self, request: Request) -> Request:

@@ -5,16 +5,55 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Base64Bytes, BaseModel, ConfigDict, Field
+
+Tail = Literal["live", "mock", "tape"]
+"""Who answers what comes after a fork: the servers, the mock provider, or still the tape."""
 
 
-class ReplaySettings(BaseModel):
-    """What is replayed, and how. `timing` times recorded instants: 0 does not wait at all, 1 waits as
-    long as it took then. `on_miss` says what becomes of a call without a recorded answer."""
+class Frozen(BaseModel):
+    """Base of the settings here: no unknown keys, no change, no input echoed in errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
+
+class GivenAnswer(Frozen):
+    """An answer that takes the recorded one's place: `body` as it goes out, and where its chunks end, with
+    nanoseconds since the request began."""
+
+    status: int = Field(ge=100, le=599)
+    reason: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    body: Base64Bytes = b""
+    chunks: tuple[tuple[int, int], ...] = ()
+    trailers: tuple[tuple[str, str], ...] = ()
+
+
+class ForkSettings(Frozen):
+    """Where a replay leaves its tape: at exchange `at` of `session`.
+
+    `answer` is given there in place of the recorded one; `drop` gives none and ends the connection;
+    `fault` says that the session's profile acts there, on the recorded answer. `tail` answers all that
+    comes after it. `lineage` is what the new tape says of its parent.
+    """
+
+    session: str
+    at: int = Field(ge=1)
+    tail: Tail
+    answer: GivenAnswer | None = None
+    drop: bool = False
+    fault: bool = False
+    lineage: dict[str, object] = {}
+
+
+class ReplaySettings(Frozen):
+    """What is replayed, and how. `timing` times recorded instants: 0 does not wait at all, 1 waits as
+    long as it took then. `on_miss` says what becomes of a call without a recorded answer. `sessions` are
+    the tape's sessions that answer, by how the names of the engine's begin; without one it is the session of
+    the same name, else all of the tape."""
+
     tape: Path
+    sessions: dict[str, str] = {}
     strict_order: bool = False
     reuse: bool = False
     rebind: bool = True
@@ -22,3 +61,21 @@ class ReplaySettings(BaseModel):
     timing: float = Field(default=0.0, ge=0, le=100)
     on_miss: Literal["fail", "live", "record"] = "fail"
     unverified: bool = False
+    fork: ForkSettings | None = None
+
+    def answering(self, session: str) -> str:
+        """The tape's session that answers a session of the engine's."""
+        if self.fork is not None:
+            return self.fork.session
+        return next((there for begins, there in self.sessions.items() if session.startswith(begins)), session)
+
+    @property
+    def offline(self) -> bool:
+        """Is there no way out at all?"""
+        return self.on_miss == "fail" and (self.fork is None or self.fork.tail == "tape")
+
+    def said_of(self) -> dict[str, object]:
+        """What a tape that is made with it says of itself: how it was made, and which tape answered."""
+        if self.fork is not None:
+            return {"made_by": "fork", **self.fork.lineage}
+        return {"made_by": "replay", "made_of": [{"tape": self.tape.name}]}

@@ -32,7 +32,8 @@ def mitmdump(script: str, folder: Path, *options: str) -> Iterator[int]:
         f"confdir={folder / 'confdir'}",
         "faultwire_allow_hosts=127.0.0.1",
     ]
-    for setting in (*settings, *options):
+    named = {option.partition("=")[0] for option in options}
+    for setting in (*(one for one in settings if one.partition("=")[0] not in named), *options):
         command += ["--set", setting]
     process = subprocess.Popen(
         [*command, "-s", str(ADDONS / script), "--listen-host", "127.0.0.1", "-p", str(port)],
@@ -109,6 +110,34 @@ def test_record(tools: Any, upstream: Any, tmp_path: Path) -> None:
     assert exchange.upstream is not None
     assert exchange.upstream.body == b"data: 1\n\ndata: 2\n\n"
     assert exchange.ending == "complete"
+
+
+def test_replay(tools: Any, upstream: Any, tmp_path: Path) -> None:
+    upstream.handlers["/"] = lambda asked, connection: connection.sendall(
+        tools.sse_head() + tools.chunk(b"data: 1\n\n") + tools.chunk(b"data: 2\n\n") + b"0\r\n\r\n"
+    )
+    tape = tmp_path / "mine.tape"
+    target = f"127.0.0.1:{upstream.port}"
+    with (
+        mitmdump("record.py", tmp_path, f"faultwire_tape={tape}") as port,
+        tools.Client(Address(port), target) as client,
+    ):
+        client.post("/", b"{}")
+        assert client.response()[0] == 200
+    before = len(upstream.asked)
+    options = (f"faultwire_replay={tape}", "connection_strategy=eager")
+    with (
+        mitmdump("replay.py", tmp_path, *options) as port,
+        tools.Client(Address(port), target) as client,
+    ):
+        client.post("/", b"{}")
+        status, _, body = client.response()
+        assert (status, body) == (200, b"data: 1\n\ndata: 2\n\n")
+        client.post("/", b'{"else": 1}')
+        status, headers, body = client.response()
+        assert (status, headers["x-should-retry"]) == (422, "false")
+        assert b"faultwire_replay_miss" in body
+    assert len(upstream.asked) == before
 
 
 def connect_and_ask(tools: Any, port: int, target: str) -> tuple[int, bytes]:

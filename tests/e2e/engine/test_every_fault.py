@@ -91,6 +91,7 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "tool_stale": (REQUEST, {}),
     "tool_schema_drift": (REQUEST, {}),
     "tool_no_op": (REQUEST, {}),
+    "recorded_response": (REQUEST, {"responses": [{"response": "recorded"}]}),
     "indirect_injection": (REQUEST, {}),
     "rag_poison": (REQUEST, {"match": "42"}),
     "memory_poisoning": (REQUEST, {}),

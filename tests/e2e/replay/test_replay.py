@@ -209,6 +209,18 @@ def test_the_openai_sdk_sees_no_difference(ways: tuple[str, ...], faultwire: Run
     assert told(again.stdout) == told(first.stdout)
 
 
+def test_an_sdk_s_second_attempt_gets_what_its_first_did_not_ask_for(faultwire: Run, about: Run) -> None:
+    command = (str(environments().python("openai-3")), str(AGENTS / "openai_agent.py"), "sync/whole")
+    env = {"OPENAI_API_KEY": "sk-test-0123456789abcdef0123456789"}
+    first = faultwire("exec", "--mock", "--record", "t", "--", *command, env=env)
+    fault = "status: {code: 503, attempts: first}"
+    again = faultwire("exec", "--replay", "t", "--fault", fault, "--", *command, offline=True, env=env)
+    assert again.returncode == 0, again.stderr.decode()
+    assert b"1 fired" in again.stderr
+    assert told(again.stdout) == told(first.stdout)
+    assert (about()["replay"]["served"], about()["replay"]["left"]) == (1, 0)
+
+
 def test_websockets_say_the_same_again(faultwire: Run, about: Run) -> None:
     """`taped_socket` and `replayed` under the official SDK: two tool loops over WebSockets."""
     python = environments().python("openai-3-realtime")
@@ -250,3 +262,31 @@ def told(out: bytes) -> Any:
         return value
 
     return without_times(json.loads(out))
+
+
+def test_masks_of_a_recording_hold_when_it_is_replayed(faultwire: Run) -> None:
+    mask = "api.openai.com/v1/* $.messages.*.content"
+    first = (*CALLS, "whole", "rivers 1")
+    assert faultwire("exec", "--mock", "--record", "t", "--mask", mask, "--", *first).returncode == 0
+    second = (*CALLS, "whole", "rivers 2")
+    done = faultwire("exec", "--replay", "t", "--record", "u", "--", *second, offline=True)
+    assert done.returncode == 0, done.stderr.decode()
+    # What was made of it has them as well; without them the same call is another one.
+    assert faultwire("exec", "--replay", "u", "--", *first, offline=True).returncode == 0
+    assert faultwire("exec", "--mock", "--record", "v", "--", *first).returncode == 0
+    assert faultwire("exec", "--replay", "v", "--", *second, offline=True).returncode == 1
+    assert faultwire("exec", "--mock", "--mask", "model", "--", *first).returncode == 2
+
+
+def test_a_replay_leaves_a_page_and_json_in_its_folder(faultwire: Run, here: Path, about: Run) -> None:
+    record(faultwire, "whole", "which rivers are long")
+    done = faultwire("exec", "--replay", "t", "--", *CALLS, "whole", "which rivers are <long>", offline=True)
+    assert done.returncode == 1
+    folder = here / ".faultwire" / "runs" / about()["id"]
+    told = json.loads((folder / "replay.json").read_text())
+    assert (told["verdict"], told["reason"], told["missed"]) == ("fail", "diverged", 1)
+    assert told["misses"][0]["differences"][0]["path"] == "$.messages[0].content"
+    page = (folder / "replay.html").read_text()
+    assert "which rivers are &lt;long&gt;" in page
+    assert "diverged" in page
+    assert (folder / "replay.html").stat().st_mode & 0o777 == 0o600

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
-from faultwire.cli._play import _target
-from faultwire.cli._play_options import Play
+from faultwire.cli._play import _comparable, _target
+from faultwire.cli._play_options import Play, Share
 from faultwire.contract.statistics import MOST_RUNS, Until
 from faultwire.errors import UsageError
 
@@ -58,3 +59,35 @@ def test_options_change_the_file(tmp_path: Path) -> None:
     assert (options(config=file).load().seed, options(config=file).load().advanced.concurrency) == (1, 2)
     changed = options(config=file, seed=5, repeat=3, concurrency=9).load().advanced
     assert (changed.seed, changed.repeat, changed.concurrency) == (5, 3, 9)
+
+
+@pytest.mark.parametrize("text", ["0", "0.9", "1"])
+def test_a_minimum_is_a_share(text: str) -> None:
+    assert Share().convert(text, None, None) == float(text)
+
+
+@pytest.mark.parametrize("text", ["nan", "-nan", "NaN", "inf", "-0.1", "1.1", "x"])
+def test_a_minimum_that_no_score_could_miss_is_refused(text: str) -> None:
+    with pytest.raises(click.BadParameter):
+        Share().convert(text, None, None)
+
+
+def test_a_baseline_of_another_phase_is_refused_and_of_another_file_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "faultwire.yaml"
+    file.write_text(
+        'version: "2.0"\nagent: {type: command, command: [x, "{prompt}"]}\ngolden_prompts: [hi]\n'
+        "invariants: [{type: completes}]\n"
+    )
+    config = options(config=file).load()
+    same, other = {"run": {"config": config.digest}}, {"run": {"config": "0" * 64}}
+    with pytest.raises(
+        UsageError, match="found a run of `mutation` for --baseline, expected one of `contract`"
+    ):
+        _comparable({"mutation": same}, {"contract"}, config)
+    _comparable(None, {"contract"}, config)
+    _comparable({"contract": same}, {"contract", "mutation"}, config)
+    assert capsys.readouterr().err == ""
+    _comparable({"contract": other}, {"contract"}, config)
+    assert "another configuration" in capsys.readouterr().err

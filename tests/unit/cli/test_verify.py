@@ -90,6 +90,14 @@ def test_answers(result, state, text):
     assert found.text.startswith(text)
 
 
+def test_what_an_agent_says_is_shown_without_its_keys():
+    key = "sk-ant-api03-" + "Zq7" * 31 + "AA"
+    for result in (AgentResult(f"it is {key}", 0, 0.5), AgentResult("", 1, 0.5, f"401 for {key}")):
+        found = _answered("p1", result)
+        assert key not in found.text
+        assert "redacted:v1:" in found.text
+
+
 def test_incident_sessions_are_looked_up_with_their_contracts(tmp_path: Path) -> None:
     path = tmp_path / "faultwire.yaml"
     session = "replays: {sessions: [{id: inc-1, input: hi, contract: %s, tool_responses: []}]}"

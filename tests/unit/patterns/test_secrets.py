@@ -3,6 +3,7 @@
 import tomllib
 from pathlib import Path
 from random import Random
+from time import process_time
 
 import pytest
 from pattern_carriers import carriers, instance
@@ -85,3 +86,30 @@ def test_spans_are_bytes_and_bad_utf8_is_welcome():
     start, end, name = secret_spans(data)[0]
     assert data[start:end] == key
     assert name == "github-pat"
+
+
+@pytest.mark.parametrize("key", ["://", "a://", "://a@", "http://x:"])
+def test_a_text_of_nothing_but_the_marks_of_urls_is_read_once(key):
+    """Reading on from each mark cost 5 microseconds a byte; once through costs a hundredth of that."""
+    text = key * (120_000 // len(key))
+    scan(text, kinds=["secrets"])
+    took = []
+    for _ in range(3):
+        began = process_time()
+        assert scan(text, kinds=["secrets"]) == []
+        took.append(process_time() - began)
+    assert min(took) < 1e-6 * len(text)
+
+
+def test_each_of_many_urls_is_found_behind_marks_without_end():
+    url = "https://ann:s3cr3tpw{}@api.firm.com/x"
+    many = " ".join(url.format(n) for n in range(100, 150))
+    text = "://" * 5000 + " " + many + "://" * 5000 + " " + url.format(7)
+    found = [text[hit.start : hit.end] for hit in scan(text, kinds=["secrets"])]
+    assert found == [f"s3cr3tpw{n}" for n in (*range(100, 150), 7)]
+
+
+def test_a_url_right_behind_another_is_found():
+    text = "ab://:ccc@x.test://ann:s3cr3tpw@h.test"
+    found = [text[hit.start : hit.end] for hit in scan(text, kinds=["secrets"])]
+    assert found == ["ccc", "s3cr3tpw"]

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -83,8 +85,26 @@ def test_what_a_fault_answers_is_not_missing(deck: Any, play: Any) -> None:
     deck.add(chat("a"), b"r2")
     player = play()
     player.pass_over(chat("a"))
-    assert said(player.play(chat("a"))) == b"r2"
+    assert player.report()["leftovers"] == ["exec#2 POST https://api.openai.com/v1/chat/completions"]
+    # Its server was never asked, so the same call again gets what it would have got.
+    assert [said(player.play(chat("a"))) for _ in range(2)] == [b"r1", b"r2"]
     assert player.report()["left"] == 0
+
+
+def test_what_a_fault_answers_has_its_turn_also_in_strict_order(deck: Any, play: Any) -> None:
+    for text, answer in (("a", b"r1"), ("b", b"r2")):
+        deck.add(chat(text), answer)
+    player = play(strict_order=True)
+    player.pass_over(chat("a"))
+    assert [said(player.play(chat(text))) for text in ("b", "a")] == [b"r2", b"r1"]
+
+
+def test_a_miss_goes_on_where_that_was_asked_for(deck: Any, play: Any) -> None:
+    deck.add(chat("a"), b"r1")
+    player = play(live=True)
+    assert player.play(chat("b")) is None
+    assert said(player.play(chat("a"))) == b"r1"
+    assert player.report()["missed"] == 1
 
 
 WORDS = ("which", "rivers", "flow", "through", "the", "old", "town", "and", "where", "do", "they", "rise")
@@ -169,3 +189,24 @@ def test_a_recorded_529_comes_back_with_its_headers(deck: Any, play: Any) -> Non
 def test_a_broken_answer_breaks_again(deck: Any, play: Any) -> None:
     deck.add(chat("a"), b"half", ending="upstream_aborted")
     assert play().play(chat("a")).ends == "aborted"
+
+
+def test_only_a_request_that_is_the_recorded_one_is_taken_unread(deck: Any, play: Any) -> None:
+    deck.add(chat("a"), b"r1")
+    deck.add(chat(f"my key is {SECRET}"), b"r2")
+    player = play(rebind=True)
+    index = player._index
+
+    def unread(request: Request) -> bool:
+        return index.ask_again(request, sha256(request.body or b"").digest()) is not None
+
+    assert unread(chat("a"))
+    assert not unread(chat("b"))
+    assert not unread(chat(f"my key is {SECRET}"))
+    assert not unread(replace(chat("a"), path="/v1/chat/completions?x=1"))
+    assert not unread(replace(chat("a"), headers=(*JSON, ("x-amz-target", "Other"))))
+    assert not unread(replace(chat("a"), port=444))
+    # However it was found, an answer is given once.
+    assert said(player.play(chat("a"))) == b"r1"
+    assert missed(player.play(chat("a"))).reason == "it was asked more often than recorded"
+    assert said(player.play(chat(f"my key is {SECRET}"))) == b"r2"

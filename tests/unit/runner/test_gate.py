@@ -43,7 +43,9 @@ def test_all_that_passed_is_zero() -> None:
         ({"failed": 1, "decisions": ("good", "good")}, {}, 0),
         ({"failed": 9, "decisions": ("good", "bad")}, {}, 1),
         ({"failed": 9, "decisions": ("good", "exhausted")}, {}, 1),
-        ({"failed": 9, "decisions": ("good", "exhausted")}, {"allow_unknown": True}, 0),
+        ({"failed": 9, "decisions": ("good", "exhausted")}, {"allow_unknown": True}, 1),
+        ({"unknown": 9, "decisions": ("good", "exhausted")}, {"allow_unknown": True}, 0),
+        ({"unknown": 9, "decisions": ("good", "exhausted")}, {}, 1),
         ({"failed": 1, "critical_failed": 1, "decisions": ("good",)}, {}, 1),
     ],
 )

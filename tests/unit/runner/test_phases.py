@@ -123,3 +123,20 @@ def test_chaos_is_what_was_named_else_what_the_file_says() -> None:
     assert [(s.name, s.profile) for s in phases.chaos_scenarios(own, [])] == [("chaos", CHAOS.profile)]
     assert phases.chaos_scenarios(CONFIG, []) == ()
     assert phases.chaos_scenarios(replace(CONFIG, chaos=Profile(name="empty")), []) == ()
+
+
+def test_an_invariant_that_no_scenario_is_about_is_told() -> None:
+    broken = make("completes", {"id": "broken", "when": "any_chaos_active", "severity": "critical"})
+    tools = make("contains", {"value": "x", "when": "tool_faults_active"})
+    rules = ContractSettings("rules", (TALKS, broken, tools), (phases.CALM, CHAOS))
+    config = replace(CONFIG, invariants=(TALKS, broken), contract=rules)
+    told = (
+        "the invariant `broken` is judged nowhere: no scenario that is played fits its "
+        "`when: any_chaos_active`"
+    )
+    assert phases.mutation(config, mutate).notes[-1] == told
+    assert told not in phases.mutation(config, mutate, chaos=(CHAOS,)).notes
+    assert phases.chaos(config, (CHAOS,)).notes == ()
+    assert phases.contract(config).notes == ()  # CHAOS may break tools as well as models
+    calm = replace(config, contract=replace(rules, scenarios=(phases.CALM,)))
+    assert [note.split("`")[1] for note in phases.contract(calm).notes] == ["broken", "contains"]

@@ -25,6 +25,7 @@ class World:
     """A stage and an agent in memory: what was called, in order, and how many ran at once."""
 
     exchanges: int = 1
+    stderr: str = ""
     voids: dict = field(default_factory=dict)
     notes: dict = field(default_factory=dict)
     lost_at: str | None = None
@@ -94,7 +95,8 @@ class World:
             self.gate.wait(timeout=10)
         if env["SESSION"] == self.fails:
             raise AgentError("the agent `x` did not start: No such file or directory")
-        return AgentResult(f"{asked.text} in {env['SESSION']} of {env['PROFILE']} with {env['SEED']}", 0, 0.1)
+        said = f"{asked.text} in {env['SESSION']} of {env['PROFILE']} with {env['SEED']}"
+        return AgentResult(said, 0, 0.1, self.stderr)
 
     def stop(self):
         self.stopped = True
@@ -223,6 +225,15 @@ def test_an_agent_that_never_reached_the_proxy_voids_the_run_and_says_what_to_se
     assert error.value.exit_code == 3
     assert error.value.message == "the agent ran 2 times and sent nothing through the proxy"
     assert "HTTPS_PROXY" in error.value.hint
+
+
+def test_a_silent_agents_last_words_are_told_without_its_keys():
+    key = "sk-ant-api03-" + "Zq7" * 31 + "AA"
+    world = World(exchanges=0, stderr=f"Traceback\n401 for {key}\n")
+    with pytest.raises(CaptureError) as error:
+        play(plan("calm"), world, world, seed=1)
+    assert "it said `401 for redacted:v1:" in error.value.message
+    assert key not in error.value.message
 
 
 def test_an_empty_plan_plays_nothing():

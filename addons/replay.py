@@ -1,0 +1,8 @@
+"""Answer an agent from a tape, in a stock mitmdump: nothing is asked of any server.
+
+mitmdump -s replay.py --set faultwire_replay=incident.tape
+"""
+
+from faultwire.mitm.scripted import ScriptedAddon
+
+addons = [ScriptedAddon(replay="recorded.tape")]
