@@ -18,9 +18,9 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TAKEN = ("tests", "addons", "profiles", "replays", "pyproject.toml")
+TAKEN = ("tests", "addons", "profiles", "replays", "docs", ".github", "pyproject.toml")
 """What the tests read besides the package."""
-TESTED = ("exec", "demo", "mock", "tape", "engine/test_pass_through.py")
+TESTED = ("exec", "demo", "mock", "tape", "engine/test_pass_through.py", "play/test_ci.py")
 """Below tests/e2e: what is tested without `--all`."""
 NOT_TESTS = ("import-linter", "maturin", "mypy", "ruff", "types-")
 """Development tools that no test imports."""
@@ -30,6 +30,8 @@ SHIPPED = (
     "faultwire/_data/addons/chaos.py",
     "faultwire/capture/node_preload.cjs",
     "faultwire/report/templates/report.html.j2",
+    "faultwire/report/templates/style.css",
+    "faultwire/agents/child/__init__.py",
     "faultwire/tape/schema.sql",
     "faultwire/demo/demo.yaml",
     "faultwire/demo/script.yaml",

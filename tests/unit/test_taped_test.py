@@ -33,7 +33,7 @@ def test_a_tape_without_a_name_has_its_test_s(name: str) -> None:
     check_name(tape)
     assert tape.parent == Path("/suite/tapes")
     assert tape != of(name=name + "2").tape
-    assert tape != of(name=name.replace("π", "ρ") + " ").tape
+    assert tape != of(name=name.replace("π", "ρ") + " ").tape  # noqa: RUF001
 
 
 def test_a_faulted_test_has_a_tape_only_where_it_names_one() -> None:

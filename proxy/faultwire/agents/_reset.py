@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from faultwire.errors import AgentError
+from faultwire.tape.redact import Redactor, fresh_key
 from faultwire.text import safe
 
 if TYPE_CHECKING:
@@ -68,5 +69,13 @@ NO_RESET = Resetting()
 def failed(what: str, said: str = "") -> AgentError:
     """The error of a reset that did not work."""
     line = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "")
-    quoted = f" and said `{safe(line[:SAID])}`" if line else ""
+    quoted = f" and said `{safe(quotable(line, SAID))}`" if line else ""
     return AgentError(f"the agent was not reset: {what}{quoted}", code="agent.reset", hint=HINT)
+
+
+def quotable(text: str, most: int, *, last: bool = False) -> str:
+    """The first (or last) `most` characters of what somebody said, for an error: without what looks like a
+    secret, which is looked for before the text is cut, because half of one would not be known as one."""
+    near = text[-8 * most :] if last else text[: 8 * most]
+    clean = Redactor(fresh_key()).text(near, {})
+    return clean[-most:] if last else clean[:most]

@@ -15,7 +15,7 @@ from faultwire import clock
 from faultwire.agents._dial import Dialler, Heard, Unheard
 from faultwire.agents._process import Processes
 from faultwire.agents._request import call, pieces
-from faultwire.agents._reset import NO_RESET, failed
+from faultwire.agents._reset import NO_RESET, failed, quotable
 from faultwire.events import AgentResult, header, with_header
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def status_line(heard: Heard) -> str:
 
 def refused(heard: Heard) -> Said:
     """An answer that is none: its text is told, so that a report can show what was wrong."""
-    said = " ".join(text_of(heard)[:SHOWN].split())
+    said = " ".join(quotable(text_of(heard), SHOWN).split())
     where = header(heard.headers, "location") if 300 <= heard.status < 400 else None
     more = f" to `{where}`, and redirects are not followed" if where else f": {said}" if said else ""
     return Said("", FAILED, f"faultwire: the agent answered {status_line(heard)}{more}")

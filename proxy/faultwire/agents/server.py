@@ -12,8 +12,10 @@ from urllib.parse import urlsplit
 
 from faultwire import clock
 from faultwire.agents._dial import Dialler, Unheard
+from faultwire.agents._log import Log
 from faultwire.agents._process import kill_group
 from faultwire.agents._request import call, pieces
+from faultwire.agents._reset import quotable
 from faultwire.errors import AgentError
 from faultwire.text import safe
 
@@ -59,6 +61,7 @@ class Server:
         self._timeout_s = timeout_s
         self._cwd = cwd
         self._process: subprocess.Popen[bytes] | None = None
+        self._said: Log | None = None
         self._stale = False
         self._lock = threading.Lock()
 
@@ -124,15 +127,14 @@ class Server:
                 code="agent.server",
                 hint="its traffic would not go through the proxy: end it, or let `start` use another port",
             )
-        handle = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
         try:
             self._process = subprocess.Popen(
                 self._command,
                 env=self._env,
                 cwd=self._cwd,
                 stdin=subprocess.DEVNULL,
-                stdout=handle,
-                stderr=handle,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
         except OSError as error:
@@ -140,8 +142,8 @@ class Server:
                 f"the agent's server `{self._command[0]}` did not start: {error.strerror or error}",
                 hint="`start.command` runs without a shell: name a program in PATH, or its whole path",
             ) from error
-        finally:
-            os.close(handle)
+        if self._process.stdout is not None:
+            self._said = Log(self._process.stdout, self._log)
         self._stale = False
         self._wait()
 
@@ -175,21 +177,27 @@ class Server:
         if process is not None:
             kill_group(process.pid)
             process.wait()
+            if self._said is not None:
+                self._said.settle()
 
     def _last_words(self) -> str:
         """The last lines of its log, for an error."""
+        if self._said is not None and self._ended() is not None:
+            self._said.settle()
+        if not self._log.exists():
+            return ""
         with self._log.open("rb") as file:
             file.seek(max(0, self._log.stat().st_size - TAIL))
             lines = file.read(TAIL).decode("utf-8", "replace").splitlines()
-        said = " / ".join(line.strip() for line in lines if line.strip())[-SHOWN:] if lines else ""
+        said = quotable(" / ".join(line.strip() for line in lines if line.strip()), SHOWN, last=True)
         return f", having said `{safe(said)}`" if said else ""
 
 
 def _look(address: str, dialler: Dialler) -> str | None:
     """Is somebody there? None, or why not."""
-    told = call("GET", urlsplit(address))
+    asked = call("GET", urlsplit(address))
     try:
-        heard = dialler.ask(told, pieces(told), timeout_s=LOOK_S)
+        heard = dialler.ask(asked, pieces(asked), timeout_s=LOOK_S)
     except Unheard as error:
         return error.why
     return None if heard.status < 500 else f"answered HTTP {heard.status}"

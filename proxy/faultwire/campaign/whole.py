@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire import _core, clock
 from faultwire.agents.make import prepared
 from faultwire.campaign.documents import Told, phase_document, summary_document
+from faultwire.campaign.known import known_keys
 from faultwire.errors import ConfigError, FaultwireError
 from faultwire.report import faces, json
 from faultwire.runner.conduct import Playing, conduct, merged
@@ -86,9 +87,12 @@ def perform(
     """
     started, moment = clock.monotonic(), clock.utc_now().isoformat(timespec="seconds")
     done = _Done()
+    # The chance of any wrong word is bounded for the run as a whole, so its phases share it.
+    phases = sum(len(part.phases) for part in parts)
+    each = replace(wanted, until=wanted.until.shared(phases) if wanted.until is not None else None)
     for number, part in enumerate(parts):
         with start_run(launch_settings(config, wanted, part, number), done.folder) as run:
-            _play_part(config, part, wanted, run, done, progress)
+            _play_part(config, part, each, run, done, progress)
         if any(outcome.partial for outcome in done.outcomes):
             break
     folder = done.folder
@@ -106,7 +110,7 @@ def perform(
         notes=tuple(done.notes),
         warnings=(*config.warnings, *done.warnings),
         baseline=wanted.baseline,
-        trend=trend(wanted.base, wanted.command, config.path, folder.id),
+        trend=trend(wanted.base, config.path, folder.id, {outcome.phase.name for outcome in done.outcomes}),
     )
     return _written(folder, merged(done.outcomes), told, wanted, done.tapes[0])
 
@@ -211,8 +215,11 @@ def _written(
 ) -> Result:
     """Judge, and write the run's files: one report, or one for each phase and one over all."""
     redactor = Redactor(load_key(wanted.base / "keys" / "redaction.key"))
+    keys = known_keys(told.config)
 
     def redact(text: str) -> str:
+        for key in keys:
+            text = text.replace(key, "redacted")
         return redactor.text(text, {})
 
     documents: dict[str, dict[str, Any]] = {

@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from faultwire.cli._ended import interruptible
 from faultwire.cli.output import colour, say, show, show_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from faultwire.campaign.whole import Part, Result
     from faultwire.cli._play_options import Play
@@ -47,6 +48,7 @@ def play(
     target = _target(options) or _wanted(config)
     baseline = _baseline(options.baseline)
     made, missing = parts(config)
+    _comparable(baseline, {phase.name for part in made for phase in part.phases}, config)
     for warning in config.warnings:
         say(f"warning: {warning}")
     for note in (note for part in made for phase in part.phases for note in phase.notes):
@@ -61,9 +63,13 @@ def play(
     )
     planned = {invocation.id for part in made for phase in part.phases for invocation in phase.plan}
     if options.quiet:
-        result = perform(config, made, wanted, lambda _phase, _played: None)
+        with interruptible():
+            result = perform(config, made, wanted, lambda _phase, _played: None)
     else:
-        with progress.progress(len(planned), sys.stderr, live=live and colour(sys.stderr)) as meter:
+        with (
+            interruptible(),
+            progress.progress(len(planned), sys.stderr, live=live and colour(sys.stderr)) as meter,
+        ):
             result = perform(
                 config,
                 made,
@@ -77,9 +83,8 @@ def play(
     if result.void is not None:
         raise result.void
     verdict = gate(result.scores, Rule(options.min_score, options.allow_unknown))
-    if not options.quiet:
-        for reason in verdict.reasons:
-            say(reason)
+    for reason in verdict.reasons:
+        say(reason)
     sys.exit(verdict.code)
 
 
@@ -89,10 +94,10 @@ def _met(meter: Progress, phase: Phase, played: Played, planned: set[str]) -> No
 
     if played.invocation.id not in planned:
         meter.more(1)
-    meter.played(played.invocation, played.history)
     last = {check.label for check in phase.checks if not check.over_all}
     cells = judge(phase.invariants, [(played.invocation, played.history)]).cells
     meter.judged(cell for cell in cells if cell.invariant in last and cell.verdict.verdict != "unknown")
+    meter.played(played.invocation, played.history)  # says a line, in which its verdicts count
 
 
 def mutator(config: Config) -> Mutator:
@@ -154,6 +159,26 @@ def _baseline(name: str | None) -> dict[str, dict[str, Any]] | None:
         files = [file for file in several if file.is_file()] or [folder / "report.json"]
         found = [load(file) for file in files]
     return {str(document["run"].get("phase") or "contract"): document for document in found}
+
+
+def _comparable(baseline: Mapping[str, dict[str, Any]] | None, played: set[str], config: Config) -> None:
+    """Say what of an earlier run cannot be compared. Raises UsageError where nothing of it can."""
+    from faultwire.errors import UsageError
+
+    if baseline is None:
+        return
+    if not played & set(baseline):
+        raise UsageError(
+            f"found a run of {_listed(baseline)} for --baseline, expected one of {_listed(played)}",
+            code="usage.baseline",
+            hint="`faultwire runs list` names the runs and their commands",
+        )
+    if any(document["run"].get("config") not in (None, config.digest) for document in baseline.values()):
+        say("note: the run for --baseline was played with another configuration, which may be the difference")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names))
 
 
 def _copy(result: Result, target: tuple[Path, Face] | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -76,6 +77,21 @@ class Play:
         return Until(rates[0], rates[1], most=self.most or MOST_RUNS)
 
 
+class Share(click.FloatRange):
+    """A number from 0 to 1. NaN is none: it is neither over nor under anything, so that no score would
+    ever miss it."""
+
+    def __init__(self) -> None:
+        super().__init__(0, 1)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number. Fails as click's other types do."""
+        share = super().convert(value, param, ctx)
+        if isnan(share):
+            self.fail(f"{value} is not in the range 0<=x<=1.", param, ctx)
+        return share
+
+
 def play_options(command: F) -> F:
     """What every command takes that plays a configuration."""
     for option in reversed(_OPTIONS):
@@ -103,7 +119,7 @@ _OPTIONS = (
     click.option("--concurrency", type=click.IntRange(1, 100), help="Invocations at once."),
     click.option(
         "--min-score",
-        type=click.FloatRange(0, 1),
+        type=Share(),
         help="Let the scores decide, 0 to 1, and not every single verdict.",
     ),
     click.option("--allow-unknown", is_flag=True, help="Do not fail where a verdict is unknown."),

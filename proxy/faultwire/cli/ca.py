@@ -63,9 +63,16 @@ def remove() -> None:
     from faultwire.cli.output import say
     from faultwire.mitm.ca import remove as remove_ca
 
-    remove_trust(_folder())
-    removed = remove_ca(_folder())
-    say(f"removed the CA in `{_folder()}`" if removed else f"found no CA in `{_folder()}`: nothing to remove")
+    own, frozen = _folder(), _folder().with_name("ca-frozen")
+    removed = []
+    for folder in (own, frozen):  # the second is of runs with --freeze-time
+        remove_trust(folder)
+        if remove_ca(folder):
+            removed.append(folder)
+    for folder in removed:
+        say(f"removed the CA in `{folder}`")
+    if not removed:
+        say(f"found no CA in `{own}`: nothing to remove")
 
 
 def _folder() -> Path:

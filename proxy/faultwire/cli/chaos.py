@@ -38,4 +38,4 @@ def chaos(profiles: tuple[str, ...], **options: Any) -> None:
     def parts(config: Config) -> tuple[Sequence[Part], Mapping[str, str]]:
         return (Part((made.chaos(config, scenarios(config, profiles)),)),), {}
 
-    play("run", Play(**options), parts)
+    play("chaos", Play(**options), parts)

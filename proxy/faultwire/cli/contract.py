@@ -69,6 +69,8 @@ def validate(config: Path) -> None:
     for warning in found.warnings:
         say(f"warning: {warning}")
     phase = phase_of(found)
+    for note in phase.notes:
+        say(f"note: {note}")
     cells = sum(
         applies(check.when, invocation.scenario.profile)
         for invocation in phase.plan

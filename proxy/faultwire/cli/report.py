@@ -75,7 +75,14 @@ def read(run: str, phase: str | None) -> dict[str, Any]:
             code="usage.phase",
             hint=f"--phase {there[0]}; its page over all is `{folder / 'report.html'}`",
         )
-    return load(folder / (f"{phase}.json" if there else "report.json"))
+    document = load(folder / (f"{phase}.json" if there else "report.json"))
+    only = document["run"].get("phase")
+    if phase is not None and only and phase != only:
+        raise UsageError(
+            f"found no phase `{phase}` in `{folder.name}`, expected `{only}`, the only one",
+            code="usage.no_phase",
+        )
+    return document
 
 
 def _print(document: dict[str, Any]) -> None:

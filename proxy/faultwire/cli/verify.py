@@ -40,9 +40,11 @@ def verify(config: Path, format_: Format) -> None:
 def verified(config: Path, format_: Format = "terminal") -> int:
     """Check, print what was found, and give the exit code. Raises ConfigError and AgentError."""
     from faultwire.cli import _verifying
+    from faultwire.cli._ended import interruptible
     from faultwire.cli.doctor import show_findings
     from faultwire.config.load import load
 
-    findings = list(_verifying.examined(load(config)))
+    with interruptible():
+        findings = list(_verifying.examined(load(config)))
     show_findings(findings, format_)
     return _verifying.code(findings)

@@ -50,12 +50,13 @@ def _walk(node: Node, name: str, reading: Reading) -> None:
     elif isinstance(node.value, str):
         if "\0" in node.value:
             reading.add(node, "bad_value", f"found a NUL character in `{printable(name)}`, expected none")
-        elif _is_key(name) and _literal(node.value):
+        elif is_key(name) and _literal(node.value):
             message = f"found a literal value of `{printable(name)[:60]}`, expected a variable"
             reading.add(node, "literal_key", message, HINT)
 
 
-def _is_key(name: str) -> bool:
+def is_key(name: str) -> bool:
+    """Is this the name of something that holds a key?"""
     bare = name.strip().lower()
     return header_class(bare) is not None and _HARMLESS.fullmatch(bare) is None
 

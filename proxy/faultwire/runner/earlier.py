@@ -57,15 +57,15 @@ def runs(base: Path = STATE) -> list[Earlier]:
     return sorted(_found(folder), key=lambda run: (run.started_at, run.id))
 
 
-def trend(base: Path, command: str, config: Path, before: str) -> tuple[dict[str, Any], ...]:
-    """The finished runs of the same command on the same file that came before one; scores 0 to 100."""
+def trend(base: Path, config: Path, before: str, phases: set[str]) -> tuple[dict[str, Any], ...]:
+    """The finished runs of the same phases on the same file that came before one; scores 0 to 100."""
     return tuple(
         run.as_json() | {"score": None if run.score is None else round(run.score * 100, 2)}
         for run in runs(base)
         if run.status == "finished"
-        and run.command == command
         and run.config == str(config)
         and run.id != before
+        and {name for name, _ in run.scores} == phases
     )
 
 

@@ -57,11 +57,12 @@ def _phase(phase: Scored, rule: Rule) -> Iterator[str]:
 
 def _verdicts(phase: Scored, rule: Rule) -> Iterator[str]:
     """Without a minimum: what the runs decided, where they were repeated until they did, else any
-    failed cell."""
+    failed cell. Rates that nobody decided excuse no failure: they are harmless only where the verdicts
+    that are missing are unknown ones."""
     bad, undecided = phase.decisions.count("bad"), phase.decisions.count("exhausted")
     if bad:
         yield f"{phase.name}: {_count(bad, 'pass rate')} decided to be bad"
-    if undecided and not rule.allow_unknown:
+    if undecided and (phase.failed or not rule.allow_unknown):
         yield f"{phase.name}: {_count(undecided, 'pass rate')} undecided"
     if phase.failed and not phase.decisions:
         yield f"{phase.name}: {_count(phase.failed, 'cell')} failed"

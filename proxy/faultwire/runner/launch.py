@@ -198,13 +198,18 @@ def start_run(settings: LaunchSettings, folder: RunFolder | None = None) -> Iter
     with ExitStack() as stack:
         try:
             run = _start(settings, folder, tape or named, stack)
-        except UsageError:
+        except UsageError as error:
             stack.close()
-            if not going_on:
+            if going_on:
+                folder.end("void", error=error.code)
+            else:
                 shutil.rmtree(folder.path)
             raise
         except FaultwireError as error:
             folder.end("void", error=error.code)
+            raise
+        except KeyboardInterrupt:
+            folder.end("interrupted")
             raise
         folder.note(
             tape=str(run.tape),

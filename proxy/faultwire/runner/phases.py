@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from faultwire.agents._api import Asked
 from faultwire.checks._api import Check
-from faultwire.contract.matrix import Invocation, Prompt, Scenario, distinct
+from faultwire.contract.matrix import Invocation, Prompt, Scenario, applies, distinct
 from faultwire.errors import ConfigError
 from faultwire.profile.model import Profile
 from faultwire.runner.cells import planned
@@ -79,6 +79,7 @@ def mutation(config: Config, mutate: Mutator, *, chaos: Sequence[Scenario] = ())
         *planned((CALM,), config.prompts, repeat=repeat, phase="mutation"),
         *planned(tuple(chaos) or (CALM,), (*made, *probes), repeat=repeat, phase="mutation"),
     )
+    notes = (*notes, *_unjudged(plan, shared))
     return Phase("mutation", scenarios, (*prompts, *probes), shared, plan, mutants, notes)
 
 
@@ -88,7 +89,7 @@ def chaos(config: Config, scenarios: Sequence[Scenario]) -> Phase:
     every, prompts = (CALM, *scenarios), (*config.prompts, *probes)
     distinct(every, prompts, shared)
     plan = planned(every, prompts, repeat=config.advanced.repeat, phase="chaos")
-    return Phase("chaos", every, prompts, shared, plan)
+    return Phase("chaos", every, prompts, shared, plan, notes=_unjudged(plan, shared))
 
 
 def contract(config: Config) -> Phase:
@@ -104,7 +105,7 @@ def contract(config: Config) -> Phase:
     prompts = (*config.prompts, *probes)
     distinct(said.scenarios, prompts, shared)
     plan = planned(said.scenarios, prompts, repeat=config.advanced.repeat, phase="contract")
-    return Phase("contract", said.scenarios, prompts, shared, plan)
+    return Phase("contract", said.scenarios, prompts, shared, plan, notes=_unjudged(plan, shared))
 
 
 def chaos_scenarios(config: Config, profiles: Sequence[Profile]) -> tuple[Scenario, ...]:
@@ -114,6 +115,21 @@ def chaos_scenarios(config: Config, profiles: Sequence[Profile]) -> tuple[Scenar
     if config.chaos is None or not config.chaos.entries:
         return ()
     return (Scenario("chaos", config.chaos),)
+
+
+def _unjudged(plan: Sequence[Invocation], shared: Sequence[Check]) -> tuple[str, ...]:
+    """A note on every invariant that has not a single cell: no scenario here is one that it is about."""
+    found: dict[str, tuple[str, bool]] = {}
+    for invocation in plan:
+        prompt = invocation.prompt
+        for check in (*(() if prompt.probe else shared), *prompt.invariants):
+            here = applies(check.when, invocation.scenario.profile)
+            found[check.label] = (check.when, here or found.get(check.label, ("", False))[1])
+    return tuple(
+        f"the invariant `{label}` is judged nowhere: no scenario that is played fits its `when: {when}`"
+        for label, (when, judged) in found.items()
+        if not judged
+    )
 
 
 def _mutated(

@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from faultwire.agents._api import Asked
+from faultwire.checks._api import quoted
 from faultwire.errors import AgentError, CaptureError, FaultwireError, TapeError
 from faultwire.events import History
 from faultwire.replay.incident_seen import notes_on
+from faultwire.tape.redact import Redactor, fresh_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -127,7 +129,8 @@ def void(results: Sequence[Played]) -> FaultwireError | None:
     more = f"; and {len(reasons) - REASONS} more reasons" if len(reasons) > REASONS else ""
     kept = "the others are judged and in the report" if count < len(results) else "nothing was learned"
     return FaultwireError(
-        f"{count} of {len(results)} invocations {_are(count)} void ({'; '.join(each)}{more})",
+        # A reason may quote what the agent said, and this goes to a terminal and into `run.json`.
+        _clean(f"{count} of {len(results)} invocations {_are(count)} void ({'; '.join(each)}{more})"),
         code="run.void",
         hint=f"{kept}; what our engine says of it is in `engine.log` in the run folder",
     )
@@ -207,13 +210,18 @@ def _ours(error: FaultwireError) -> str:
 def _silent(results: Sequence[Played], asked: Agent) -> CaptureError:
     agent = results[0].history.agent
     last = next((line for line in reversed((agent.stderr if agent else "").splitlines()) if line.strip()), "")
-    said = f"; it said `{last.strip()[:200]}`" if last else ""
+    said = f"; it said {quoted(_clean(last), 200)}" if last else ""
     return CaptureError(
         f"the agent ran {len(results)} times and sent nothing through the proxy{said}",
         hint="start its server by `agent.start`, or with what `agent.env` in the run's folder holds"
         if asked.network
         else "its runtime must honour HTTPS_PROXY and the CA file; `faultwire doctor -- CMD` says more",
     )
+
+
+def _clean(text: str) -> str:
+    """A text without what looks like a secret: what stopped an agent may have printed its keys."""
+    return Redactor(fresh_key()).text(text, {})
 
 
 def _are(count: int) -> str:

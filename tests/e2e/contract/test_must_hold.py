@@ -125,7 +125,7 @@ def played(tmp_path_factory: pytest.TempPathFactory, port: int) -> Played:
 
 
 @pytest.mark.parametrize("site", SITES)
-@pytest.mark.parametrize("language", ["python", "node"])
+@pytest.mark.parametrize("language", ["python", pytest.param("node", marks=pytest.mark.nightly)])
 class TestSites:
     def test_an_agent_that_ignores_failures_fails(self, language: str, site: str, played: Played) -> None:
         done = played(language, "careless")

@@ -98,6 +98,7 @@ def test_a():
     )
 
 
+@pytest.mark.nightly
 def test_a_test_that_fails_by_itself_is_told_what_differed(suite: pytest.Pytester) -> None:
     suite.makepyfile(
         test_it=CLIENT
@@ -115,6 +116,7 @@ def test_a():
     done.stdout.fnmatch_lines(["*HTTPStatusError*422*", "*Captured faultwire call*", "*- rivers", "*+ lakes"])
 
 
+@pytest.mark.nightly
 def test_all_records_anew_and_new_episodes_adds(suite: pytest.Pytester) -> None:
     suite.makepyfile(
         test_it=CLIENT
@@ -172,6 +174,7 @@ def test_unmarked():
     assert not (suite.path / "tapes").exists()
 
 
+@pytest.mark.nightly
 def test_chaos_on_a_tape(suite: pytest.Pytester) -> None:
     suite.makepyfile(
         test_it=CLIENT

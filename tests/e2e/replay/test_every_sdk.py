@@ -17,10 +17,7 @@ AGAIN = Path(__file__).with_name("again.py")
 OFFLINE = ("unshare", "-n", "sh", "-c", 'ip link set lo up && exec "$@"', "sh")
 SOME = (
     "openai 3 (Python)",
-    "openai 6 (Node)",
-    "anthropic 2 (Python)",
     "@anthropic-ai/sdk 1 (Node)",
-    "google-genai 3",
     "boto3, Converse",
 )
 """What every run tries; the others come at night."""

@@ -109,8 +109,15 @@ def test_an_sdk_s_tool_loop_takes_another_way(faultwire: Run, about: Run) -> Non
     assert about()["replay"]["fork"]["onward"] == 1
 
 
-@pytest.mark.parametrize("change", [("--fault", "status: {code: 503}"), ("--drop",)])
-@pytest.mark.parametrize("tail", ["tape", "mock"])
+@pytest.mark.parametrize(
+    ("tail", "change"),
+    [
+        ("tape", ("--fault", "status: {code: 503}")),
+        pytest.param("mock", ("--fault", "status: {code: 503}"), marks=pytest.mark.nightly),
+        pytest.param("tape", ("--drop",), marks=pytest.mark.nightly),
+        ("mock", ("--drop",)),
+    ],
+)
 def test_an_sdk_tries_again_after_what_happens_at_the_fork(
     change: tuple[str, ...], tail: str, faultwire: Run, about: Run
 ) -> None:
@@ -127,7 +134,7 @@ def test_an_sdk_tries_again_after_what_happens_at_the_fork(
     assert (b"1 fired" in done.stderr) == (change[0] == "--fault")
 
 
-@pytest.mark.parametrize("way", ["whole", "stream"])
+@pytest.mark.parametrize("way", [pytest.param("whole", marks=pytest.mark.nightly), "stream"])
 def test_a_node_agent_gets_the_given_answer(way: str, faultwire: Run, here: Path) -> None:
     """The official Anthropic SDK for Node; the file holds a whole answer, the agent may have a stream."""
     command = ("node", str(environments().node() / "agent.mjs"), "anthropic", way)

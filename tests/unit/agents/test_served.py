@@ -2,7 +2,7 @@ import pytest
 
 from faultwire.agents._dial import Dialler, Heard, Unheard
 from faultwire.agents._process import Processes
-from faultwire.agents._reset import NO_RESET, Resetting, failed
+from faultwire.agents._reset import NO_RESET, Resetting, failed, quotable
 from faultwire.agents._served import Served, refused, text_of, trace, unheard
 from faultwire.errors import AgentError
 
@@ -84,3 +84,20 @@ def test_every_part_of_a_reset_is_done():
     assert error.message == "the agent was not reset: `x` ended with 1 and said `last line`"
     assert (error.code, error.exit_code) == ("agent.reset", 2)
     assert failed("x", "\x1b[2Jgone").message == r"the agent was not reset: x and said `\x1b[2Jgone`"
+
+
+KEY = "sk-ant-api03-" + "Zq7" * 31 + "AA"
+
+
+@pytest.mark.parametrize("padding", [0, 120, 180, 190, 250])
+def test_errors_quote_no_key_and_no_half_of_one(padding):
+    words = "x" * padding + " " + KEY + " " + "y" * padding
+    said = (failed("it", words).message, refused(heard(words.encode(), status=500)).why)
+    for text in (*said, quotable(words, 200), quotable(words, 200, last=True)):
+        assert "Zq7Zq7" not in text
+
+
+def test_what_is_no_secret_is_quoted_as_it_is():
+    assert quotable("abcdef", 4) == "abcd"
+    assert quotable("abcdef", 4, last=True) == "cdef"
+    assert quotable("", 4) == ""

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from faultwire.agents.settings import CommandSettings
+from faultwire.campaign.documents import Told, phase_document, summary_document
 from faultwire.checks._registry import make
 from faultwire.config.model import Config, ScoringSettings
 from faultwire.contract.matrix import Prompt
 from faultwire.report.schema import problems
 from faultwire.runner.cells import planned
 from faultwire.runner.conduct import Playing, conduct
-from faultwire.campaign.documents import Told, phase_document, summary_document
 from faultwire.runner.phases import CALM, Phase
 from faultwire.runner.scored import scored, summed
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from faultwire.agents.settings import CommandSettings
+from faultwire.campaign.whole import Part, Wanted, launch_settings
 from faultwire.config.model import Config, ProxySettings
 from faultwire.contract.matrix import Prompt
 from faultwire.profile.model import ToolSite
 from faultwire.runner.phases import Phase
-from faultwire.campaign.whole import Part, Wanted, launch_settings
 
 PART = Part((Phase("replay", (), (), (), ()),))
 

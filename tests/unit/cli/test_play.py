@@ -8,10 +8,14 @@ from typing import Any
 import click
 import pytest
 
-from faultwire.cli._play import _comparable, _target
+from faultwire.cli._play import _comparable, _met, _target
 from faultwire.cli._play_options import Play, Share
 from faultwire.contract.statistics import MOST_RUNS, Until
 from faultwire.errors import UsageError
+from faultwire.events import AgentResult, History
+from faultwire.report.progress import Progress
+from faultwire.runner.phases import contract
+from faultwire.runner.run import Played
 
 
 def options(**changes: Any) -> Play:
@@ -91,3 +95,18 @@ def test_a_baseline_of_another_phase_is_refused_and_of_another_file_told(
     assert capsys.readouterr().err == ""
     _comparable({"contract": other}, {"contract"}, config)
     assert "another configuration" in capsys.readouterr().err
+
+
+def test_the_last_line_of_progress_counts_the_last_verdicts(tmp_path: Path) -> None:
+    file = tmp_path / "faultwire.yaml"
+    file.write_text(
+        'version: "2.0"\nagent: {type: command, command: [x, "{prompt}"]}\ngolden_prompts: [hi]\n'
+        "contract: {name: c, invariants: [{type: completes}], chaos_matrix: [{name: calm}]}\n"
+    )
+    phase = contract(options(config=file).load())
+    (invocation,) = phase.plan
+    lines: list[str] = []
+    meter = Progress(1, say=lines.append, now=lambda: 0.0)
+    history = History(invocation.id, (), agent=AgentResult("", 1, 0.1))
+    _met(meter, phase, Played(invocation, history), {invocation.id})
+    assert lines == ["  1 of 1 invocations · 0 pass, 1 fail, 0 unknown · 0 faults fired"]

@@ -10,6 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from faultwire.cli import main
+from faultwire.contract.matrix import Matrix
+from faultwire.report.document import Subject, document
 
 
 @pytest.fixture
@@ -65,6 +67,17 @@ def test_a_report_that_is_not_there_is_told(base: Path) -> None:
     said = faultwire("report", "r1")
     assert said.exit_code == 2
     assert "Traceback" not in said.stderr
+
+
+def test_the_only_report_is_not_shown_for_another_phase(base: Path) -> None:
+    folder = kept(base, "r1", command="contract")
+    about = Subject("r1", "contract", "agent", 42, 1, "2026-01-01", 0.0, "0" * 64, phase="contract")
+    made = document(about, (), (), (), Matrix(()), (), redact=str)
+    (folder / "report.json").write_text(json.dumps(made))
+    assert faultwire("report", "r1", "--phase", "contract", "--format", "json").exit_code == 0
+    said = faultwire("report", "r1", "--phase", "chaos")
+    assert said.exit_code == 2
+    assert "expected `contract`, the only one" in said.stderr
 
 
 def test_of_several_reports_one_is_to_be_chosen(base: Path) -> None:

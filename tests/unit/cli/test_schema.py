@@ -9,7 +9,6 @@ from click.testing import CliRunner
 
 from faultwire.cli import main
 
-
 TITLES = {"profile": "faultwire profile", "config": "faultwire.yaml", "report": "faultwire report"}
 
 

@@ -50,13 +50,14 @@ def test_fields_of_another_type_say_nothing(tmp_path: Path) -> None:
     )
 
 
-def test_a_trend_is_of_the_same_command_on_the_same_file_before_this_run(tmp_path: Path) -> None:
-    kept(tmp_path, "1", config="a.yaml", score=0.25)
-    kept(tmp_path, "2", config="b.yaml")
-    kept(tmp_path, "3", config="a.yaml", command="run")
-    kept(tmp_path, "4", config="a.yaml", status="void")
-    kept(tmp_path, "5", config="a.yaml")
-    found = trend(tmp_path, "contract", Path("a.yaml"), "5")
+def test_a_trend_is_of_the_same_phases_of_the_same_file_before_this_run(tmp_path: Path) -> None:
+    kept(tmp_path, "1", config="a.yaml", score=0.25, scores={"contract": 0.25})
+    kept(tmp_path, "2", config="b.yaml", scores={"contract": 1.0})
+    kept(tmp_path, "3", config="a.yaml", scores={"mutation": 1.0})
+    kept(tmp_path, "4", config="a.yaml", status="void", scores={"contract": 1.0})
+    kept(tmp_path, "5", config="a.yaml", scores={"contract": 1.0})
+    kept(tmp_path, "6", config="a.yaml", scores={"contract": 1.0, "chaos": 1.0})
+    found = trend(tmp_path, Path("a.yaml"), "5", {"contract"})
     assert [(run["id"], run["score"]) for run in found] == [("1", 25.0)]
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -52,3 +54,24 @@ def test_a_file_that_is_not_there_is_told_and_no_run_is_left(tmp_path: Path, fie
         raise AssertionError("it must not start")
     assert caught.value.code == "usage.file"
     assert list((base / "runs").iterdir()) == []
+
+
+class Pressed(Mapping[str, str]):
+    """Settings during whose reading somebody presses Ctrl-C."""
+
+    def __getitem__(self, key: str) -> str:
+        raise KeyboardInterrupt
+
+    def __iter__(self) -> Iterator[str]:
+        raise KeyboardInterrupt
+
+    def __len__(self) -> int:
+        return 1
+
+
+def test_a_run_that_is_interrupted_while_it_starts_is_not_running_for_ever(tmp_path: Path) -> None:
+    settings = LaunchSettings("run", base=tmp_path, reverse=Pressed())
+    with pytest.raises(KeyboardInterrupt), start_run(settings):
+        raise AssertionError("it must not start")
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert json.loads((folder / "run.json").read_text())["status"] == "interrupted"

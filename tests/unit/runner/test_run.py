@@ -236,6 +236,14 @@ def test_a_silent_agents_last_words_are_told_without_its_keys():
     assert key not in error.value.message
 
 
+def test_why_an_invocation_is_void_is_told_without_keys():
+    key = "sk-ant-api03-" + "Zq7" * 31 + "AA"
+    world = World(voids={"calm/p1/r1": (f"the agent was not reset: it said `{key}`",)})
+    error = void(play(plan("calm"), world, world, seed=1))
+    assert "it said `redacted:v1:" in error.message
+    assert key not in error.message
+
+
 def test_an_empty_plan_plays_nothing():
     assert play((), World(), World(), seed=1) == ()
 
