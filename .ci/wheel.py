@@ -20,7 +20,16 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 TAKEN = ("tests", "addons", "profiles", "replays", "docs", ".github", "pyproject.toml")
 """What the tests read besides the package."""
-TESTED = ("exec", "demo", "mock", "tape", "engine/test_pass_through.py", "play/test_ci.py")
+TESTED = (
+    "exec",
+    "demo",
+    "mock",
+    "tape/test_kill.py",
+    "tape/test_policies.py",
+    "tape/test_exports.py",
+    "engine/test_pass_through.py",
+    "play/test_run.py",
+)
 """Below tests/e2e: what is tested without `--all`."""
 NOT_TESTS = ("import-linter", "maturin", "mypy", "ruff", "types-")
 """Development tools that no test imports."""

@@ -139,6 +139,16 @@ def test_the_files_that_are_changed_are_fine(folder: Path) -> None:
         parse(text.encode(), folder / "f.yaml", environ=ENVIRON)
 
 
+def test_a_pattern_that_is_none_is_told_without_its_escapes(folder: Path) -> None:
+    tree = {
+        "version": "2.0",
+        "agent": {"command": ["x", "{prompt}"]},
+        "golden_prompts": ["a"],
+        "invariants": [{"type": "excludes_pattern", "patterns": "\x1b[31m"}],
+    }
+    understood(json.dumps(tree).encode(), folder)
+
+
 @CASES
 @given(tree=mutated())
 def test_any_change_of_a_value(tree: Any, folder: Path) -> None:

@@ -91,7 +91,7 @@ def exchanges(draw: st.DrawFn) -> dict[str, Any]:
     codes = st.integers(100, 599)
     body = draw(st.none() | bodies)
     return {
-        "request": Request("POST", "https", "h.example", 8443, "/v1/x?a=b", draw(headers), body),
+        "request": Request("POST", "https", "api.openai.com", 443, "/v1/x?a=b", draw(headers), body),
         "said": said,
         "up": chopped(draw(bodies), draw(cuts)) if said else [],
         "given": Response(draw(codes), draw(latin), draw(headers)) if draw(st.booleans()) else None,

@@ -51,6 +51,7 @@ from faultwire.checks.valid_json import ValidJson
 from faultwire.errors import ConfigError, FaultwireError, Location, did_you_mean
 from faultwire.faults._describe import sections
 from faultwire.plugins import Registry
+from faultwire.text import safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -170,7 +171,8 @@ def _invalid(kind: type[Check], error: ValidationError, where: Location | None) 
         message = f"found no `{key}` in the check `{kind.name}`, expected one"
         return ConfigError(message, code="config.missing_key", where=where)
     reason = first["msg"].removeprefix("Value error, ")
-    message = f"found a value of `{key}` in the check `{kind.name}` that does not fit: {_lower(reason)}"
+    told = _lower(safe(reason, lines=True))
+    message = f"found a value of `{key}` in the check `{kind.name}` that does not fit: {told}"
     return ConfigError(message, code="config.invalid_value", where=where)
 
 

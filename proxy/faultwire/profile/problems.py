@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from faultwire.errors import Location, UsageError, did_you_mean
 from faultwire.faults._describe import settings
 from faultwire.profile.yaml import Node, printable, shown
+from faultwire.text import safe
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -90,7 +91,7 @@ class Problems:
             elif error["type"] == "missing" and len(error["loc"]) == 1:
                 self.add(node, "bad_value", f"found no `{name}` in `{what}`, expected {expected[name]}")
             elif error["type"] == "value_error":
-                self.add(place, "bad_value", f"in `{what}`: {error['ctx']['error']}")
+                self.add(place, "bad_value", f"in `{what}`: {safe(str(error['ctx']['error']))}")
             else:
                 self._value(place, error, f"`{what}.{name}`", expected[name])
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.nightly
+
 START = "  start: {command: [python3, shape_server.py], ready_url: 'http://localhost:${AGENT_PORT}/ready'}\n"
 
 

@@ -14,6 +14,8 @@ import redirect
 import yaml
 from driving import LIMIT_S, environment
 
+pytestmark = pytest.mark.nightly
+
 ROOT = Path(__file__).parents[3]
 ACTION = ROOT / ".github" / "actions" / "faultwire"
 DOCS = (ROOT / "docs" / "ci.md").read_text()

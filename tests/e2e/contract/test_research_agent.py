@@ -79,6 +79,7 @@ def test_the_incident_stays_mended(manners: str, code: int, folder: Path) -> Non
     assert rules["never_invents"] == ("pass" if code == 0 else "fail")
 
 
+@pytest.mark.nightly
 def test_everything_at_once(folder: Path) -> None:
     done = faultwire(folder, "ci", AGENT_PYTHON=str(environments.python("openai-3")))
     assert done.code == 0, done.stdout + done.stderr

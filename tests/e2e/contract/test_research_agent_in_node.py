@@ -10,6 +10,8 @@ import environments
 import pytest
 from driving import faultwire
 
+pytestmark = pytest.mark.nightly
+
 HERE = Path(__file__).parent
 EXAMPLE = HERE.parents[2] / "replays" / "research_agent"
 PYTHON = '["${AGENT_PYTHON:-python3}", agent.py, "${MANNERS:-careful}", "{prompt}"]'

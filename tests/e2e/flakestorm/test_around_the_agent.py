@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.nightly
+
 OUTAGE = {"name": "outage", "tool_faults": [{"tool": "*", "mode": "error"}]}
 HARD = 'He said "no"\nand {q} \\ left\t{{x}} $y %s'
 

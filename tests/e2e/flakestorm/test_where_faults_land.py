@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
+
 SAID = "'Say tea and milk and honey.'"
 
 
@@ -63,6 +65,7 @@ def test_f03_a_named_tool_is_broken_and_no_other(project: Any) -> None:
     assert answers(done)["named"] == {"model": SAID, "find": "500", "again": "500", "other": "200"}
 
 
+@pytest.mark.nightly
 def test_f04_a_python_agent_has_tool_faults(project: Any) -> None:
     import sys
 
@@ -79,6 +82,7 @@ def test_f04_a_python_agent_has_tool_faults(project: Any) -> None:
     assert ("tool_error", "find") in fired(done, "outage")
 
 
+@pytest.mark.nightly
 def test_f07_a_timeout_of_the_model_is_one_and_faults_after_it_act(project: Any) -> None:
     late = {
         "name": "late",
@@ -111,6 +115,7 @@ def test_f10_f11_global_chaos_reaches_no_scenario(project: Any) -> None:
     assert met[0] == met[1] == met[2]
 
 
+@pytest.mark.nightly
 def test_f17_calls_are_counted_in_each_cell_anew(project: Any) -> None:
     second = {"name": "second", "tool_faults": [{"tool": "find", "mode": "error", "after_calls": 1}]}
     contract = project.contract(second)

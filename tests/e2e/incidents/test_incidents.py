@@ -78,7 +78,9 @@ def test_an_incident_fails_again_until_it_is_mended(site: str, shop: Any, here: 
     assert cells(here) == {"made-up": "pass", "completes": "pass"}
 
 
-@pytest.mark.parametrize("site", SITES)
+@pytest.mark.parametrize(
+    "site", [s if s == "http" else pytest.param(s, marks=pytest.mark.nightly) for s in SITES]
+)
 def test_the_same_tool_that_works_is_no_incident(site: str, shop: Any, here: Path) -> None:
     """The control: it is the recorded answer that makes the unfixed agent fail."""
     (here / "incident.yaml").write_text(incident(TOOL[site], "response: {price: 7}"))
@@ -152,7 +154,7 @@ def test_a_contract_is_found_by_name_by_path_or_not_at_all(shop: Any, here: Path
         assert ("is judged by the only one, `honest`" in done.stderr) == (name == "default")
 
 
-@pytest.mark.parametrize("site", ["http", "inside"])
+@pytest.mark.parametrize("site", ["http", pytest.param("inside", marks=pytest.mark.nightly)])
 def test_what_failed_is_exported_and_replayed_offline(site: str, shop: Any, here: Path) -> None:
     scenarios = "[{name: calm}, {name: outage, faults: [{tool_error: {code: 503}, on: {tool: price}}]}]"
     done = shop(site, "careless", "contract", "run", scenarios=scenarios)

@@ -15,6 +15,8 @@ from langsmith_server import BEGAN, KEY, Runs, ident, serving
 
 from faultwire.replay.incident_read import read_file
 
+pytestmark = pytest.mark.nightly
+
 TRACE = "Traceback (most recent call last):\n  File ..."
 
 

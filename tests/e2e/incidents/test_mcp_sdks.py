@@ -11,6 +11,8 @@ import environments
 import pytest
 from harness import execute, faultwire
 
+pytestmark = pytest.mark.nightly
+
 AGENTS = Path(__file__).parents[1] / "agents"
 WEATHER = {"city": "Oslo", "temperature_c": -3, "sky": "snow"}
 PROFILE = f"""name: incident

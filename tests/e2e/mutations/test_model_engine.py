@@ -30,7 +30,7 @@ SDKS = {
     "google-genai-3": ("google", ""),
     "google-generativeai-0": ("google", ""),
 }
-DAILY = ("openai-2", "anthropic-2", "ollama-0", "google-genai-3")
+DAILY = ("openai-2",)
 SOME = [sdk if sdk in DAILY else pytest.param(sdk, marks=pytest.mark.nightly) for sdk in SDKS]
 SCRIPT = """
 fallback: error

@@ -67,6 +67,7 @@ def test_one_report_of_several_is_chosen_by_phase(project: Any) -> None:
     assert project.run("report", "last", "--phase", "replay").returncode == 2
 
 
+@pytest.mark.nightly
 def test_the_contract_meets_the_same_faults_alone_and_in_ci(project: Any) -> None:
     flaky = {"name": "flaky", "faults": [{"status": {"code": 503}, "trigger": {"probability": 0.5}}]}
     project.write(**{**SECTIONS, "contract": {**CONTRACT, "chaos_matrix": [{"name": "calm"}, flaky]}})

@@ -161,6 +161,7 @@ def timeless(value: Any) -> Any:
     return [timeless(each) for each in value] if isinstance(value, list) else value
 
 
+@pytest.mark.nightly
 def test_runs_are_repeated_until_they_decide(project: Any) -> None:
     project.write(contract=RULES, golden_prompts=["What is the capital of France?"])
     done = project.run("contract", "run", "--until", "0.3:0.95", "--most", "20")
@@ -172,6 +173,7 @@ def test_runs_are_repeated_until_they_decide(project: Any) -> None:
     ).returncode == 1  # fmt: skip
 
 
+@pytest.mark.nightly
 def test_an_earlier_run_is_compared_with(project: Any) -> None:
     project.write(contract=RULES)
     project.run("contract", "run", "--repeat", "5")

@@ -229,6 +229,7 @@ def test_no_fault():
     assert not (suite.path / "tapes" / "t.tape").exists()
 
 
+@pytest.mark.nightly
 def test_an_sdk_s_agent_in_its_own_process(suite: pytest.Pytester) -> None:
     """The official OpenAI SDK, unmodified, in an environment of its own: recorded, then replayed."""
     spec = importlib.util.spec_from_file_location("agent_environments", AGENTS / "environments.py")

@@ -14,6 +14,8 @@ import pytest
 
 from faultwire.tape.read import TapeReader
 
+pytestmark = pytest.mark.nightly
+
 AGENTS = Path(__file__).parents[1] / "agents"
 THEN = "2024-03-01T10:00:00Z"
 PYTHON = """

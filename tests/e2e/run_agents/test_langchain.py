@@ -12,6 +12,8 @@ from faultwire.agents.settings import LangchainSettings
 from faultwire.contract.matrix import Prompt
 from faultwire.errors import CaptureError
 
+pytestmark = pytest.mark.nightly
+
 BROKEN = scenario("broken", "  - status: {code: 400}\n    on: {kind: llm}\n")
 MODULE = """
 from langchain_core.prompts import ChatPromptTemplate

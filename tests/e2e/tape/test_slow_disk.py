@@ -140,6 +140,7 @@ def test_drop_holds_nobody_and_says_what_is_missing(tmp_path: Path, upstream: st
     assert any("the writer was behind" in reason for reason in ran.report["reasons"])
 
 
+@pytest.mark.nightly
 def test_block_holds_everybody_and_misses_nothing(tmp_path: Path, upstream: str) -> None:
     ran = Ran(tmp_path, upstream, "block")
     assert ran.held is not None

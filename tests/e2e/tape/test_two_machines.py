@@ -117,6 +117,7 @@ def test_live_traffic_with_secrets_meets_the_same_faults(machines: tuple[Machine
     agree(*tapes)
 
 
+@pytest.mark.nightly
 def test_a_tape_that_is_replayed_elsewhere_meets_the_same_faults(machines: tuple[Machine, Machine]) -> None:
     """The other machine has the tape, and another key than its recorder."""
     one, two = machines
@@ -127,6 +128,7 @@ def test_a_tape_that_is_replayed_elsewhere_meets_the_same_faults(machines: tuple
     agree(one.play("t.tape", *options), two.play("t.tape", *options))
 
 
+@pytest.mark.nightly
 def test_two_recordings_of_the_same_traffic_meet_the_same_faults(machines: tuple[Machine, Machine]) -> None:
     """Each machine replays its own: the agent says back what was recorded, placeholders and all."""
     for one in machines:
