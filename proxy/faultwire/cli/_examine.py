@@ -164,7 +164,7 @@ def command(words: Sequence[str], *, listen: str, allow_hosts: tuple[str, ...]) 
     findings = [Finding("ok", "runtime", runtime)]
     with start_run(LaunchSettings("doctor", listen=listen, allow_hosts=allow_hosts)) as run:
         environment = run.open_session("doctor", Profile(name="calm"), 0)
-        with _stdout_to_stderr():
+        with stdout_to_stderr():
             code = child.shell_code(child.run(words, environment))
         closed = run.close_session("doctor")
         history, notes = run.history("doctor"), (*closed.notes, *run.engine.notes())
@@ -191,7 +191,7 @@ def arrivals(history: History) -> list[Finding]:
 
 
 @contextmanager
-def _stdout_to_stderr() -> Iterator[None]:
+def stdout_to_stderr() -> Iterator[None]:
     """Our stdout carries the findings; the command's own output goes beside them."""
     sys.stdout.flush()
     kept = os.dup(1)

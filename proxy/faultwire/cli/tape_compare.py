@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,12 @@ from faultwire.cli.output import format_option, say, show, show_json
 from faultwire.text import safe
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from faultwire.replay.match import Index
     from faultwire.tape.read import TapeReader
+
+PROGRAM = "faultwire.program"
 
 
 @click.command()
@@ -45,17 +50,43 @@ def diff(one: str, other: str, masks: tuple[str, ...], format_: str) -> None:
     sys.exit(1 if found.divergence is not None else 0)
 
 
-@click.command()
-@click.argument("one")
-@click.argument("other")
+class WithProgram(click.Command):
+    """A command that takes a program with its arguments after `--`, beside arguments of its own."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep what stands behind the first `--` in `ctx.meta`."""
+        if "--" in args:
+            at = args.index("--")
+            ctx.meta[PROGRAM], args = tuple(args[at + 1 :]), args[:at]
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=WithProgram)
+@click.argument("tapes", nargs=-1, metavar="[ONE OTHER] [-- CMD [ARG]...]")
+@click.option("--mock", is_flag=True, help="With a program: let the mock provider answer it.")
+@click.option("--allow-host", multiple=True, metavar="HOST", help="With a program: it may call this host.")
 @format_option
-def learn(one: str, other: str, format_: str) -> None:
+@click.pass_context
+def learn(
+    context: click.Context, tapes: tuple[str, ...], mock: bool, allow_host: tuple[str, ...], format_: str
+) -> None:
     """Propose masks: places in requests that differ between two recorded runs of the same agent.
 
-    Look at each before you use it: a mask makes a replay blind to that place.
+    The runs are two tapes, or a program that is run twice. Look at each proposal before you use it: a
+    mask makes a replay blind to that place.
     """
+    from faultwire.errors import UsageError
     from faultwire.replay.compare import learn as compared
 
+    program = context.meta.get(PROGRAM, ())
+    if bool(program) == bool(tapes) or len(tapes) not in (0, 2):
+        raise UsageError(
+            f"found {len(tapes)} tapes and {'a' if program else 'no'} program, "
+            "expected two tapes or a program",
+            code="usage.missing",
+            hint="faultwire tape learn ONE OTHER, or faultwire tape learn -- CMD",
+        )
+    one, other = tapes or [str(recorded(program, mock=mock, allow_hosts=allow_host)) for _ in range(2)]
     with _opened(one) as first, _opened(other) as second:
         found = compared(_index(first, ()), second.exchanges())
     if format_ == "json":
@@ -69,6 +100,32 @@ def learn(one: str, other: str, format_: str) -> None:
         say(safe(f"  {count}, {kind}: `{proposal.recorded}` and `{proposal.asked}`"))
     if not found:
         say("no place differs that a mask can name")
+
+
+def recorded(program: tuple[str, ...], *, mock: bool, allow_hosts: tuple[str, ...]) -> Path:
+    """Run a program once behind the proxy, without faults; its tape. Its stdout goes to stderr.
+
+    Raises CaptureError where nothing came through, AgentError where it fails: half a run teaches nothing.
+    """
+    from faultwire.capture import child
+    from faultwire.cli._examine import stdout_to_stderr
+    from faultwire.cli.exec import SESSION
+    from faultwire.cli.exec import learn as proven
+    from faultwire.errors import AgentError
+    from faultwire.profile.model import Profile
+    from faultwire.runner.launch import LaunchSettings, start_run
+
+    child.find(program, os.environ)
+    with start_run(LaunchSettings("learn", mock=mock, allow_hosts=allow_hosts)) as run:
+        environment = run.open_session(SESSION, Profile(name="calm"), 0)
+        with stdout_to_stderr():
+            code = child.shell_code(child.run(program, environment))
+        closed = run.close_session(SESSION)
+        proven(run, closed, run.history(SESSION), program, closed.notes, allow_no_traffic=False)
+        run.folder.end("finished", exit_code=code)
+    if code:
+        raise AgentError(f"`{program[0]}` exited with `{code}`, expected a run that ends well")
+    return run.tape
 
 
 def _opened(name: str) -> TapeReader:

@@ -182,14 +182,17 @@ def test_a_tape_is_a_session(shop: Any, here: Path) -> None:
     assert document(here)["invocations"][0]["answer"] == 'it is {"price": 7}\n'
 
 
-def test_har_becomes_a_session_and_what_comes_of_it_never_counts_as_recorded(shop: Any, here: Path) -> None:
+@pytest.mark.parametrize("form", ["har", "flows"])
+def test_a_recording_of_others_becomes_a_session_that_never_counts_as_ours(
+    form: str, shop: Any, here: Path
+) -> None:
     (here / "incident.yaml").write_text(incident("price", "response: {price: 7}"))
     shop("http", "careful", "replay", "run", "incident.yaml")
     (tape,) = (here / ".faultwire" / "runs").glob("*/run.tape")
-    done = shop("http", "careful", "tape", "export", str(tape), "--to", "har", "-o", "run.har")
+    done = shop("http", "careful", "tape", "export", str(tape), "--to", form, "-o", f"run.{form}")
     assert done.returncode == 0, done.stderr
     done = shop(
-        "http", "careful", "replay", "import", "--har", "run.har", "-c", "faultwire.yaml", "-o", "out"
+        "http", "careful", "replay", "import", f"--{form}", f"run.{form}", "-c", "faultwire.yaml", "-o", "out"
     )
     assert done.returncode == 0, done.stderr
     (session,) = (here / "out").glob("*.yaml")
@@ -199,4 +202,4 @@ def test_har_becomes_a_session_and_what_comes_of_it_never_counts_as_recorded(sho
     done = shop("http", "careful", "tape", "verify", str(latest / "run.tape"), "--format", "json")
     (told,) = json.loads(done.stdout)
     assert told["class"] == "NON_AUTHORITATIVE", told
-    assert "it was imported from har, not recorded by the proxy" in told["reasons"]
+    assert f"it was imported from {form}, not recorded by the proxy" in told["reasons"]

@@ -251,6 +251,19 @@ def test_two_runs_are_compared_and_masks_learned(faultwire: Run) -> None:
     assert faultwire("exec", "--replay", "a", "--mask", mask, "--", *calls["b"]).returncode == 0
 
 
+def test_a_program_is_recorded_twice_to_learn_from(faultwire: Run) -> None:
+    """`tape learn -- CMD`: what differs between two runs of the same program."""
+    script = f'"$0" {" ".join(CALLS[1:])} whole "rivers $(cat /proc/sys/kernel/random/uuid)"'
+    learned = faultwire("tape", "learn", "--mock", "--", "sh", "-c", script, CALLS[0])
+    assert learned.returncode == 0, learned.stderr.decode()
+    assert learned.stdout.decode() == "--mask 'api.openai.com/v1/chat/completions $.messages.*.content'\n"
+    same = faultwire("tape", "learn", "--mock", "--", *CALLS, "whole", "rivers")
+    assert (same.returncode, same.stdout) == (0, b"")
+    assert b"no place differs" in same.stderr
+    assert faultwire("tape", "learn", "--mock", "--", "false").returncode == 3
+    assert faultwire("tape", "learn", "a").returncode == 2
+
+
 def told(out: bytes) -> Any:
     """What an agent met, without how long it took."""
 

@@ -53,7 +53,7 @@ def test_every_probe_is_of_a_runtime_whose_needs_we_can_tell(name: str) -> None:
 
 
 def test_stdout_goes_beside_the_findings_and_comes_back(capfd: pytest.CaptureFixture[str]) -> None:
-    with _examine._stdout_to_stderr():
+    with _examine.stdout_to_stderr():
         os.write(1, b"theirs\n")
     os.write(1, b"ours\n")
     assert capfd.readouterr() == ("ours\n", "theirs\n")
