@@ -6,6 +6,7 @@ import socket
 import time
 
 import pytest
+from tests.unit.room import Room
 
 
 @pytest.fixture(autouse=True)
@@ -16,3 +17,9 @@ def no_network_and_no_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("connect", "connect_ex", "bind", "listen"):
         monkeypatch.setattr(socket.socket, name, refuse)
     monkeypatch.setattr(time, "sleep", refuse)
+
+
+@pytest.fixture
+def room() -> type[Room]:
+    """A stage and an agent in memory, for what is built on `runner.run.play`."""
+    return Room

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
-
 from faultwire.agents._api import Asked
 from faultwire.events import AgentResult, History, Recorded, Request
 
@@ -66,8 +64,3 @@ class Room:
             self._counts[asked.turns] += 1
             count = self._counts[asked.turns]
         return AgentResult(self.answers(asked, count), 0, 0.01)
-
-
-@pytest.fixture
-def room() -> type[Room]:
-    return Room
