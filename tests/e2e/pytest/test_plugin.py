@@ -148,6 +148,7 @@ def test_a():
     assert calls(tape) == ["seas"]
 
 
+@pytest.mark.nightly
 def test_profiles_and_faults_need_no_tape(suite: pytest.Pytester) -> None:
     suite.makepyfile(
         test_it=CLIENT

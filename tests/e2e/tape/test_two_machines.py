@@ -137,6 +137,7 @@ def test_two_recordings_of_the_same_traffic_meet_the_same_faults(machines: tuple
     agree(*(one.play("t.tape", *options) for one in machines))
 
 
+@pytest.mark.nightly
 def test_another_seed_makes_other_faults(machines: tuple[Machine, Machine]) -> None:
     """The control."""
     one, two = machines
