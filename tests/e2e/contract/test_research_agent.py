@@ -14,6 +14,8 @@ from faultwire.config.load import load
 from faultwire.tape.read import TapeReader
 from faultwire.tape.verify import verify
 
+pytestmark = pytest.mark.nightly
+
 EXAMPLE = Path(__file__).parents[3] / "replays" / "research_agent"
 BROKEN = ("search_outage", "calculator_outage")
 

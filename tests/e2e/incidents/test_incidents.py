@@ -120,6 +120,7 @@ def test_answers_come_in_their_order_and_what_is_left_is_told(shop: Any, here: P
         ("pass", "the price could not be looked up\n", "passed on"),
     ],
 )
+@pytest.mark.nightly
 def test_a_call_with_none_left(none_left: str, answer: str, did: str, shop: Any, here: Path) -> None:
     (here / "incident.yaml").write_text(incident("price", 'response: "1st"', none_left=none_left))
     shop("http", "careful", "replay", "run", "incident.yaml", env=', CALLS: "2"')
@@ -137,6 +138,7 @@ def test_a_tool_that_is_never_seen_makes_the_verdict_unknown(shop: Any, here: Pa
     assert why == {"tool `refund` of `incident-001` was never called (seen were `price`)"}
 
 
+@pytest.mark.nightly
 def test_a_contract_is_found_by_name_by_path_or_not_at_all(shop: Any, here: Path) -> None:
     folder = here / "replays"
     folder.mkdir()

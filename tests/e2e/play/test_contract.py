@@ -75,6 +75,7 @@ def test_an_agent_that_crashes_is_a_verdict(project: Any) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.nightly
 def test_an_agent_that_asks_nobody_is_void(project: Any) -> None:
     project.write(contract=RULES)
     done = project.run("contract", "run", env={"TALKER": "mute"})
@@ -82,6 +83,7 @@ def test_an_agent_that_asks_nobody_is_void(project: Any) -> None:
     assert "sent nothing through the proxy" in done.stderr
 
 
+@pytest.mark.nightly
 def test_a_minimum_lets_the_score_decide(project: Any) -> None:
     project.write(contract=RULES)
     careless = {"TALKER": "careless"}
@@ -91,6 +93,7 @@ def test_a_minimum_lets_the_score_decide(project: Any) -> None:
     assert "contract: the score 0.7500 is under the minimum 0.76" in done.stderr
 
 
+@pytest.mark.nightly
 def test_a_failed_critical_invariant_fails_whatever_the_score(project: Any) -> None:
     critical = [{**check, "severity": "critical"} for check in RULES["invariants"]]  # type: ignore[dict-item]
     project.write(contract={**RULES, "invariants": critical})

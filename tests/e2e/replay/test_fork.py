@@ -95,6 +95,7 @@ def deltas(answer: dict[str, Any]) -> list[str]:
     return [c["delta"].get("content") or "" for event in events for c in event["choices"]]
 
 
+@pytest.mark.nightly
 def test_an_sdk_s_tool_loop_takes_another_way(faultwire: Run, about: Run) -> None:
     """The official OpenAI SDK: the model calls its tool with other arguments, and the mock goes on."""
     command = (str(environments().python("openai-3")), str(AGENTS / "openai_agent.py"), "tools")
@@ -118,6 +119,7 @@ def test_an_sdk_s_tool_loop_takes_another_way(faultwire: Run, about: Run) -> Non
         ("mock", ("--drop",)),
     ],
 )
+@pytest.mark.nightly
 def test_an_sdk_tries_again_after_what_happens_at_the_fork(
     change: tuple[str, ...], tail: str, faultwire: Run, about: Run
 ) -> None:
@@ -135,6 +137,7 @@ def test_an_sdk_tries_again_after_what_happens_at_the_fork(
 
 
 @pytest.mark.parametrize("way", [pytest.param("whole", marks=pytest.mark.nightly), "stream"])
+@pytest.mark.nightly
 def test_a_node_agent_gets_the_given_answer(way: str, faultwire: Run, here: Path) -> None:
     """The official Anthropic SDK for Node; the file holds a whole answer, the agent may have a stream."""
     command = ("node", str(environments().node() / "agent.mjs"), "anthropic", way)
@@ -151,6 +154,7 @@ def test_a_node_agent_gets_the_given_answer(way: str, faultwire: Run, here: Path
     assert json.loads(done.stdout)[way]["text"] == "No rivers on this branch."
 
 
+@pytest.mark.nightly
 def test_a_fault_on_a_stream_acts_at_the_fork_alone(faultwire: Run) -> None:
     calls = (*CALLS, *("stream", "rivers") * 3)
     record(faultwire, *calls)
