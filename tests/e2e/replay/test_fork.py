@@ -5,7 +5,10 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+import threading
 from collections.abc import Callable
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -209,3 +212,23 @@ def test_what_makes_no_sense_is_refused(arguments: tuple[str, ...], word: bytes,
     done = faultwire("fork", "t", *arguments, "--", "true")
     assert done.returncode == 2, done.stderr.decode()
     assert word in done.stderr
+
+
+def test_what_comes_after_the_fork_goes_live(faultwire: Run, here: Path) -> None:
+    """`--tail live`: the prefix comes from the tape, what follows from the server as it is now."""
+    (here / "served").mkdir()
+    page = here / "served" / "page"
+    page.write_text("old")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(here / "served"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://localhost:{server.server_port}/page"
+        script = f"curl -sS {url}; curl -sS -o seen -w '%{{http_code}}' {url}; curl -sS {url}"
+        program = ("--", "sh", "-c", script)
+        first = faultwire("exec", "--allow-host", "localhost", "--record", "t", *program)
+        page.write_text("new")
+        at = ("--at", "2", "--set", "status=503", "--tail", "live", "--allow-host", "localhost")
+        branch = faultwire("fork", "t", *at, *program)
+        server.shutdown()
+    assert (first.stdout, branch.stdout) == (b"old200old", b"old503new"), branch.stderr.decode()
+    assert b"1 later call went live" in branch.stderr
