@@ -108,8 +108,11 @@ class Socket:
     def _say(self, what: Iterable[Said]) -> None:
         self._to_say.append(iter(what))
         if self._task is None:
-            self._task = asyncio.get_running_loop().create_task(self._perform())
-            self._task.add_done_callback(self._done)
+            self._start()
+
+    def _start(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._perform())
+        self._task.add_done_callback(self._done)
 
     async def _perform(self) -> None:
         while self._to_say:
@@ -129,6 +132,8 @@ class Socket:
         self._task = None
         if not task.cancelled():
             task.result()
+            if self._to_say:  # heard after the task's last step, and before it was known to be done
+                self._start()
 
     def _close(self, code: int) -> None:
         """Begin the closing handshake; the client's answer ends the connection."""

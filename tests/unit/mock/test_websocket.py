@@ -87,6 +87,27 @@ def test_messages_whole_in_pieces_and_with_the_head() -> None:
     asyncio.run(run())
 
 
+def test_what_comes_in_the_turn_in_which_an_answer_ends_is_answered_too() -> None:
+    """Between the last step of the session's task and the turn in which its end is known."""
+
+    async def run() -> None:
+        client, loop = Client(), asyncio.get_running_loop()
+        client.connection.data_received(GET)
+        await client.heard()
+        write, late = client.wire.write, [events.TextMessage(data="late")]
+
+        def writing(data: Any) -> None:
+            write(data)
+            if late:
+                loop.call_soon(client.send, late.pop())
+
+        client.wire.write = writing  # type: ignore[method-assign]
+        client.send(events.TextMessage(data="one"))
+        assert texts(await client.heard()) == ["one", "late"]
+
+    asyncio.run(run())
+
+
 def test_either_end_can_close() -> None:
     async def run() -> None:
         client = Client()
