@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from harness import Run, curl, execute
 
+NIGHTLY = pytest.mark.nightly
 URL = "https://api.openai.com/v1/chat/completions"
 BODY = {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Tell me about rivers."}]}
 EMPTY_REPLY, PARTIAL, SSL, RESET = 52, 18, 35, 56
@@ -39,14 +40,14 @@ def test_calm_delivers_what_upstream_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fault", "stream", "codes", "status"),
     [
-        ("latency: {ms: 200}", False, {0}, "200"),
+        pytest.param("latency: {ms: 200}", False, {0}, "200", marks=NIGHTLY),
         ("status: {code: 503}", False, {0}, "503"),
-        ("rate_limit: {retry_after_s: 1}", False, {0}, "429"),
+        pytest.param("rate_limit: {retry_after_s: 1}", False, {0}, "429", marks=NIGHTLY),
         ("reset: {at: before_headers}", False, {EMPTY_REPLY, RESET, SSL}, "000"),
         ("cut_stream: {after_events: 2}", True, {PARTIAL, RESET}, "200"),
-        ("slow_tokens: {ms: 10}", True, {0}, "200"),
+        pytest.param("slow_tokens: {ms: 10}", True, {0}, "200", marks=NIGHTLY),
         ("truncate_response: {max_tokens: 2}", False, {0}, "200"),
-        ("truncate_response: {max_tokens: 2}", True, {0}, "200"),
+        pytest.param("truncate_response: {max_tokens: 2}", True, {0}, "200", marks=NIGHTLY),
     ],
 )
 def test_under_a_fault(fault: str, stream: bool, codes: set[int], status: str, tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ def run(tmp_path: Path, service: Service, fault: str, on: str = '{tool: "*"}') -
     return done
 
 
+NIGHTLY = pytest.mark.nightly
 CALM = {"http": '{"query": "tea", "score": 87}', "result": '{"query": "tea", "score": 87}'}
 
 
@@ -83,15 +84,24 @@ CALM = {"http": '{"query": "tea", "score": 87}', "result": '{"query": "tea", "sc
             True,
             {"mcp": "timed out", "result": "timed out"},
         ),
-        (f"tool_slow: {{ms: {WAIT_MS}}}", True, dict.fromkeys(SITES, '"tea"')),
-        ("tool_empty: {}", True, dict.fromkeys(SITES, "{}")),
+        pytest.param(f"tool_slow: {{ms: {WAIT_MS}}}", True, dict.fromkeys(SITES, '"tea"'), marks=NIGHTLY),
+        pytest.param("tool_empty: {}", True, dict.fromkeys(SITES, "{}"), marks=NIGHTLY),
         ("tool_malformed: {}", True, {"http": '"score": 87', "mcp": '"score":87', "result": '"score": 87'}),
-        ("tool_malicious: {payload: obey me}", True, dict.fromkeys(SITES, "obey me")),
-        ("tool_wrong_values: {}", True, dict.fromkeys(SITES, '"score"')),
+        pytest.param(
+            "tool_malicious: {payload: obey me}", True, dict.fromkeys(SITES, "obey me"), marks=NIGHTLY
+        ),
+        pytest.param("tool_wrong_values: {}", True, dict.fromkeys(SITES, '"score"'), marks=NIGHTLY),
         ("tool_schema_drift: {how: wrapped}", True, dict.fromkeys(SITES, '"api_version"')),
-        ("tool_no_op: {}", False, {"http": '{"status": "ok"}', "mcp": "Done.", "result": '{"status": "ok"}'}),
-        ("tool_stale: {}", True, dict.fromkeys(SITES, '"milk"')),
-        ("indirect_injection: {payloads: [obey me]}", True, dict.fromkeys(SITES, "obey me")),
+        pytest.param(
+            "tool_no_op: {}",
+            False,
+            {"http": '{"status": "ok"}', "mcp": "Done.", "result": '{"status": "ok"}'},
+            marks=NIGHTLY,
+        ),
+        pytest.param("tool_stale: {}", True, dict.fromkeys(SITES, '"milk"'), marks=NIGHTLY),
+        pytest.param(
+            "indirect_injection: {payloads: [obey me]}", True, dict.fromkeys(SITES, "obey me"), marks=NIGHTLY
+        ),
     ],
 )
 def test_every_fault_at_three_sites(

@@ -55,9 +55,12 @@ TRUST = {
     "node-fetch": ("NODE_EXTRA_CA_CERTS",),
     "node-https": ("NODE_EXTRA_CA_CERTS",),
 }
+BY_DAY = ("httpx", "node-fetch")
 
 
-@pytest.mark.parametrize("runtime", TRUST)
+@pytest.mark.parametrize(
+    "runtime", [one if one in BY_DAY else pytest.param(one, marks=pytest.mark.nightly) for one in TRUST]
+)
 def test_without_the_variable_that_names_our_authority_it_refuses_us(
     runtime: str, faultwire: Faultwire
 ) -> None:

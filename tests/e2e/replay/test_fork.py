@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+NIGHTLY = pytest.mark.nightly
 CALLS = (sys.executable, str(Path(__file__).with_name("calls.py")))
 AGENTS = Path(__file__).parents[1] / "agents"
 KEYS = {
@@ -197,12 +198,14 @@ def test_a_fork_that_is_never_reached_fails(faultwire: Run) -> None:
     ("arguments", "word"),
     [
         (("--at", "9", "--drop"), b"expected one of the 2 exchanges"),
-        (("--at", "x#1", "--drop"), b"hint: sessions: exec"),
-        (("--at", "none", "--drop"), b"expected the number of an exchange"),
+        pytest.param(("--at", "x#1", "--drop"), b"hint: sessions: exec", marks=NIGHTLY),
+        pytest.param(("--at", "none", "--drop"), b"expected the number of an exchange", marks=NIGHTLY),
         (("--at", "1"), b"found no change"),
-        (("--at", "1", "--drop", "--set", "status=500"), b"found `--set` and `--drop`"),
+        pytest.param(
+            ("--at", "1", "--drop", "--set", "status=500"), b"found `--set` and `--drop`", marks=NIGHTLY
+        ),
         (("--at", "1", "--fault", "dns_failure: {}"), b"fork.fault"),
-        (("--at", "1", "--response", "absent.json"), b"usage.file"),
+        pytest.param(("--at", "1", "--response", "absent.json"), b"usage.file", marks=NIGHTLY),
         (("--at", "1", "--set", "$.a.b.c=1"), b"fork.answer"),
         (("--at", "1", "--drop", "--tail", "tape", "--script", "x.yaml"), b"fork.tail"),
     ],

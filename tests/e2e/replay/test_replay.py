@@ -52,6 +52,7 @@ def test_bytes_boundaries_status_and_headers_come_back(faultwire: Run, about: Ru
     assert told["diverged"] is False
 
 
+@pytest.mark.nightly
 def test_recorded_timing_takes_its_time(faultwire: Run) -> None:
     first = record(faultwire, "stream", "rivers")
     again = faultwire("exec", "--replay", "t", "--timing", "scaled:0.5", "--", *CALLS, "stream", "rivers")
@@ -118,6 +119,7 @@ def test_faults_act_on_recorded_answers(faultwire: Run, about: Run) -> None:
     assert about()["replay"]["left"] == 0
 
 
+@pytest.mark.nightly
 def test_a_recorded_529_comes_back(faultwire: Run) -> None:
     fault = "status: {code: 529, headers: {retry-after: '7'}}"
     done = faultwire("exec", "--mock", "--record", "t", "--fault", fault, "--", *CALLS, "whole", "rivers")
@@ -127,7 +129,9 @@ def test_a_recorded_529_comes_back(faultwire: Run) -> None:
     assert again.returncode == 0
 
 
-@pytest.mark.parametrize("fault", ["cut_stream: {after_events: 2}", "reset: {}"])
+@pytest.mark.parametrize(
+    "fault", ["cut_stream: {after_events: 2}", pytest.param("reset: {}", marks=pytest.mark.nightly)]
+)
 def test_a_broken_answer_breaks_again(fault: str, faultwire: Run) -> None:
     Path("slow.yaml").write_text("chunk_delay_ms: 30\nfallback: small_talk\nturns: []\n")
     calls = (
@@ -209,6 +213,7 @@ def test_the_openai_sdk_sees_no_difference(ways: tuple[str, ...], faultwire: Run
     assert told(again.stdout) == told(first.stdout)
 
 
+@pytest.mark.nightly
 def test_an_sdk_s_second_attempt_gets_what_its_first_did_not_ask_for(faultwire: Run, about: Run) -> None:
     command = (str(environments().python("openai-3")), str(AGENTS / "openai_agent.py"), "sync/whole")
     env = {"OPENAI_API_KEY": "sk-test-0123456789abcdef0123456789"}
@@ -234,6 +239,7 @@ def test_websockets_say_the_same_again(faultwire: Run, about: Run) -> None:
     assert about()["replay"]["served"] == 2
 
 
+@pytest.mark.nightly
 def test_two_runs_are_compared_and_masks_learned(faultwire: Run) -> None:
     """`tape_compare`: what differs between two recorded runs, and the replay that ignores it."""
     calls = {name: (*CALLS, "whole", f"rivers {name}") for name in "ab"}
@@ -277,6 +283,7 @@ def told(out: bytes) -> Any:
     return without_times(json.loads(out))
 
 
+@pytest.mark.nightly
 def test_masks_of_a_recording_hold_when_it_is_replayed(faultwire: Run) -> None:
     mask = "api.openai.com/v1/* $.messages.*.content"
     first = (*CALLS, "whole", "rivers 1")

@@ -122,7 +122,7 @@ def forget_the_last(death: Death) -> Death:
     return Death(death.session, copy, death.named, death.told, death.said)
 
 
-@pytest.mark.parametrize("kills", [15, pytest.param(200, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("kills", [6, pytest.param(200, marks=pytest.mark.nightly)])
 def test_a_killed_engine_loses_nothing_that_it_acknowledged(rig: Rig, kills: int) -> None:
     for nth in range(kills):
         death = kill_one(rig, nth)

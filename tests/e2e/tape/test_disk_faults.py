@@ -59,7 +59,7 @@ def test_every_call_may_fail(disk: Disk, tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(LONG_S)
-@pytest.mark.parametrize("part", [pytest.param(60, id="sample"), pytest.param(0, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("part", [pytest.param(20, id="sample"), pytest.param(0, marks=pytest.mark.nightly)])
 def test_a_later_seal_may_fail_at_every_call(disk: Disk, tmp_path: Path, part: int) -> None:
     """`tape seal` on a closed tape: whatever stops it, it can be done again."""
     folder = tmp_path / "job"
