@@ -102,6 +102,7 @@ class Crossing:
     def request_chunk(self, data: bytes) -> None:
         """Part of a request body that nobody holds."""
         if self.recording is not None and not self.ended:
+            self._begin()  # of what it does not know as a request the tape takes nothing, and lags behind
             self.recording.request_chunk(data)
 
     # ------------------------------------------------------------ response

@@ -52,7 +52,7 @@ def _flow(recorded: Recorded) -> http.HTTPFlow:
     made.request = http.Request(
         host=request.host,
         port=request.port,
-        method=request.method.encode("latin-1"),
+        method=request.method.encode("utf-8", "replace"),
         scheme=request.scheme.encode(),
         authority=b"",
         path=request.path.encode("utf-8", "surrogateescape"),

@@ -9,6 +9,8 @@ from faultwire.mitm.sessions import Strangers
 from faultwire.mitm.sharing import Shared
 
 if TYPE_CHECKING:
+    from mitmproxy.connection import Connection
+
     from faultwire.mitm.compat.hooks import Pause
     from faultwire.mitm.crossing import Crossing
     from faultwire.mitm.sessions import Session, Whose
@@ -23,6 +25,8 @@ class Link:
     """The user that several sessions share, where it came by one."""
     crossings: set[Crossing] = field(default_factory=set)
     pauses: set[Pause] = field(default_factory=set)
+    held: set[Connection] = field(default_factory=set)
+    """Connections that are not read from for the sake of its only exchange."""
     grpc: bool = False
     """Has it made a gRPC call?"""
 

@@ -16,6 +16,7 @@ from mitmproxy.proxy.layers.http._events import (
     RequestEndOfMessage,
     RequestProtocolError,
     ResponseData,
+    ResponseEndOfMessage,
     ResponseHeaders,
     ResponseProtocolError,
     ResponseTrailers,
@@ -46,7 +47,8 @@ QUEUE_LIMIT = 512 * 1024
 
 
 class Performer(HttpStream):
-    """One exchange on the wire. `_upstream` is True while a server connection works for it."""
+    """One exchange on the wire. `_upstream` is True while a server connection works for it, `_said_all` once
+    a client that still sends its request was told that the response is over."""
 
     def __init__(self, context: Context, stream_id: int, shell: Shell) -> None:
         super().__init__(context, stream_id)
@@ -56,6 +58,7 @@ class Performer(HttpStream):
         self._head_sent = False
         self._left = False
         self._upstream = False
+        self._said_all = False
         self._pause: Pause | None = None
         self._waiting = 0
         self._throttled = False
@@ -154,8 +157,17 @@ class Performer(HttpStream):
             assert self._answer is not None
             yield from self._send_answer(*self._answer)
 
+    def state_ignore_request_body(self, event: events.Event) -> Commands:
+        """The client has its answer, and nobody upstream wants the rest."""
+        if isinstance(event, RequestData) and self._crossing is not None:
+            self._crossing.request_chunk(event.data)
+        elif isinstance(event, RequestEndOfMessage):
+            self.client_state = self.state_done
+            if self.server_state == self.state_done:
+                yield from self.flow_done()
+
     def _send_answer(self, response: Response, ending: str, error: str | None) -> Commands:
-        """Give a whole answer of our own; the request has been read to its end."""
+        """Give a whole answer of our own."""
         message = self.flow.response = self._own(response)
         content = b"" if self.flow.request.method == "HEAD" else message.raw_content or b""
         if self._crossing is not None:
@@ -186,6 +198,21 @@ class Performer(HttpStream):
             yield SendHttp(trailers, self.context.client)
         if self.client_state == self.state_done:
             yield from self.flow_done()
+        else:
+            self._said_all = True
+            yield SendHttp(ResponseEndOfMessage(self.stream_id), self.context.client)
+
+    def flow_done(self) -> Commands:
+        """Request and response are over."""
+        if self._said_all:
+            self.flow.live = False
+            yield DropStream(self.stream_id)
+        else:
+            yield from super().flow_done()
+
+    def state_done(self, event: events.Event) -> Commands:
+        """What still comes of a response that a fault has ended. (mitmproxy expects nothing here.)"""
+        yield from ()
 
     def handle_protocol_error(self, event: RequestProtocolError | ResponseProtocolError) -> Commands:
         """A peer broke its protocol or went away."""
@@ -193,6 +220,9 @@ class Performer(HttpStream):
             yield from super().handle_protocol_error(event)
         elif isinstance(event, RequestProtocolError):
             yield from self._abandoned(event)
+        elif self._said_all:
+            self._upstream = False  # it has answered, and does not want the rest of the request
+            self.client_state = self.state_ignore_request_body
         elif self._head_sent or self.client_state == self.state_errored:
             yield from self._hang_up("upstream_aborted", event.message)
         else:
@@ -221,11 +251,16 @@ class Performer(HttpStream):
         yield from self._answer_when_read(refusal, "upstream_aborted")
 
     def _answer_when_read(self, refusal: Refusal, ending: str) -> Commands:
-        if self.client_state == self.state_done:
-            yield from self._send_answer(refusal.response(), ending, refusal.message)
-        else:
-            self._answer = (refusal.response(), ending, refusal.message)
+        """Answer once the request is whole: HTTP/1 clients that are still sending would see a reset. On
+        HTTP/2 at once (RFC 9113 §8.1): in a dialogue the client waits for us before it says more."""
+        answer = (refusal.response(), ending, refusal.message)
+        if self.client_state != self.state_done and not self.flow.request.is_http2:
+            self._answer = answer
             self.client_state = self.state_discard_request_body
+            return
+        if self.client_state != self.state_done:
+            self.client_state = self.state_ignore_request_body
+        yield from self._send_answer(*answer)
 
     # ------------------------------------------------------------ back-pressure
 

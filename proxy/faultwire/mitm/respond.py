@@ -103,7 +103,7 @@ class Responder(Performer):
         elif isinstance(event, ResponseTrailers):
             self._trailers = event.trailers
         elif isinstance(event, ResponseEndOfMessage):
-            self._upstream = False
+            self._upstream = self.client_state == self.state_stream_request_body
             if crossing.touches and (yield from self._act(crossing.finish())):
                 return
             self._trail()
@@ -138,15 +138,15 @@ class Responder(Performer):
         assert crossing is not None
         assert response is not None
         assert head is not None
-        if not crossing.touches and not body:
+        actions = crossing.whole(body) if crossing.touches or body else iter(())
+        ready, stop = _at_once(actions)
+        if not (body or ready or stop) and (not crossing.touches or self.flow.request.is_http2):
             self._trail()
             flows.apply_response(response, head)
             crossing.sends(head)
             yield from self._send_head(end_stream=not response.trailers)
             yield from self._complete("complete")
             return
-        actions = crossing.whole(body)
-        ready, stop = _at_once(actions)
         bodiless = self.flow.request.method == "HEAD" or head.status in (204, 304)
         if not bodiless and stop is None and not self._trailers:
             head = flows.sized(head, sum(len(action.data) for action in ready))
@@ -211,6 +211,7 @@ class Responder(Performer):
             yield from super().flow_done()
             return
         assert self._crossing is not None
+        self._release(self._waiting)  # from here on the socket counts what it holds
         self.child_layer = self._socket()
         self._handle_event = self.state_socket
         yield from self.child_layer.handle_event(Start())

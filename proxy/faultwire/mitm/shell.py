@@ -13,6 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from faultwire import _core
 from faultwire.mitm import answers, flows
+from faultwire.mitm.bypassed import Reached
 from faultwire.mitm.compat import transports
 from faultwire.mitm.crossing import Crossing
 from faultwire.mitm.limits import Guard
@@ -70,6 +71,7 @@ class Shell:
         self._globs = [(host, route) for host, route in self._routes.items() if "*" in host]
         self._links: dict[str, Link] = {}
         self._ending: dict[str, asyncio.Event] = {}
+        self.reached = Reached()
         self.idle = asyncio.Event()
         self.idle.set()
 
@@ -99,6 +101,8 @@ class Shell:
         crossing = Crossing(session, head, self.tape, leave, self.context_of(session, client))
         if self.replays is not None:
             crossing.holds_request = True  # what answers depends on all of it
+        while link.held:
+            transports.read_more(client, link.held.pop(), paused=False)
         link.crossings.add(crossing)
         session.live += 1
         self.live += 1
@@ -202,8 +206,13 @@ class Shell:
             handler.unhurried = True
 
     def throttle(self, flow: http.HTTPFlow, *, paused: bool, by: Side = "server") -> None:
-        """Stop or go on reading what a fault holds back."""
+        """Stop or go on reading what a fault holds back. Where streams share a connection it is not stopped
+        for the sake of one of them, nor any longer once there is a second one."""
         sender = flow.server_conn if by == "server" else flow.client_conn
+        link = self._link(flow.client_conn)
+        if paused and len(link.crossings) > 1:
+            return
+        (link.held.add if paused else link.held.discard)(sender)
         transports.read_more(flow.client_conn, sender, paused=paused)
 
     def _left(self, link: Link, client: Client, crossing: Crossing) -> None:

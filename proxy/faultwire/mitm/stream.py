@@ -32,7 +32,6 @@ from faultwire.mitm.limits import MARK
 from faultwire.mitm.replayed import Replayed
 
 if TYPE_CHECKING:
-    from faultwire.mitm.answers import Refusal
     from faultwire.mitm.perform import Commands, Ended
     from faultwire.mitm.shell import Shell
     from faultwire.passage import Departure
@@ -130,7 +129,7 @@ class FaultStream(Replayed):
             crossing = self._crossing = self._shell.begin(self.flow)
             self._shell.admit(crossing)
         except answers.Refusal as refusal:
-            self._refuse(refusal)
+            yield from self._answer_when_read(refusal, "refused")
             return
         if event.end_stream or crossing.holds_request:
             self.client_state = self.state_consume_request_body
@@ -140,11 +139,6 @@ class FaultStream(Replayed):
         if (yield from self._connect()):
             flows.frame(request, None, h2_upstream=self.context.server.alpn == b"h2")
             yield SendHttp(RequestHeaders(self.stream_id, request, end_stream=False), self.context.server)
-
-    def _refuse(self, refusal: Refusal) -> None:
-        """Answer once the request is whole: clients that are still sending would see a reset."""
-        self._answer = (refusal.response(), "refused", refusal.message)
-        self.client_state = self.state_discard_request_body
 
     def state_consume_request_body(self, event: events.Event) -> Commands:
         """Hold the body until it is whole, then set out."""
@@ -186,6 +180,7 @@ class FaultStream(Replayed):
     def _set_out(self, departure: Departure, *, live: bool = False) -> Commands:
         if (yield from self._act(departure.actions)):
             self._pass_over()
+            self._nobody_asks()
             return
         answer, request = departure.answer, self.flow.request
         if answer is not None:
@@ -214,16 +209,6 @@ class FaultStream(Replayed):
             yield SendHttp(RequestTrailers(self.stream_id, request.trailers), server)
         yield SendHttp(RequestEndOfMessage(self.stream_id), server)
 
-    def state_ignore_request_body(self, event: events.Event) -> Commands:
-        """The client has its answer, and upstream was not called: nobody wants the rest."""
-        assert self._crossing is not None
-        if isinstance(event, RequestData):
-            self._crossing.request_chunk(event.data)
-        elif isinstance(event, RequestEndOfMessage):
-            self.client_state = self.state_done
-            if self.server_state == self.state_done:
-                yield from self.flow_done()
-
     def state_stream_request_body(self, event: events.Event) -> Commands:
         """Pass the body on as it comes."""
         assert self._crossing is not None
@@ -241,13 +226,14 @@ class FaultStream(Replayed):
                 yield SendHttp(trailers, self.context.server)
             yield SendHttp(event, self.context.server)
             if self.server_state == self.state_done:
+                self._upstream = False
                 yield from self.flow_done()
 
     # ------------------------------------------------------------ upstream
 
     def _connect(self) -> Ended:
         """Get a server connection; False where the exchange is over instead."""
-        if self._client_left():
+        if self._nobody_asks():
             return False
         address, tls = self._shell.destination(self.flow.request)
         server = self.flow.server_conn
@@ -257,7 +243,14 @@ class FaultStream(Replayed):
             return False
         self.context.server = self.flow.server_conn = connection
         self._upstream = True
-        return not self._client_left()
+        return not self._nobody_asks()
+
+    def _nobody_asks(self) -> bool:
+        """Has the client left? What is queued of its request then has no head before it, and goes nowhere."""
+        left = self._client_left()
+        if left and self.client_state == self.state_stream_request_body:
+            self.client_state = self.state_ignore_request_body
+        return left
 
     def _unreachable(self, problem: str) -> Commands:
         refused = problem.find(MARK)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import h2.config
 import h2.connection
@@ -42,6 +42,18 @@ class _Asked:
         )
 
 
+class _Frames(h2.connection.H2Connection):  # type: ignore[misc]  # untyped
+    """Frames and states. GOAWAY without an error ends no stream (RFC 9113 §6.8); with h2 it ends all."""
+
+    leaving = False
+
+    def _receive_goaway_frame(self, frame: Any) -> Any:
+        if frame.error_code != h2.errors.ErrorCodes.NO_ERROR:
+            return super()._receive_goaway_frame(frame)
+        self.leaving = True
+        return [], []
+
+
 class Http2(asyncio.Protocol):
     """One client; each of its streams is answered in a task of its own."""
 
@@ -49,7 +61,7 @@ class Http2(asyncio.Protocol):
         config = h2.config.H2Configuration(client_side=False, header_encoding="latin-1")
         self._server = server
         self._scheme = scheme
-        self._http = h2.connection.H2Connection(config)
+        self._http = _Frames(config)
         self._transport: asyncio.Transport | None = None
         self._asked: dict[int, _Asked] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
@@ -86,6 +98,12 @@ class Http2(asyncio.Protocol):
         for event in events:
             self._take(event)
         self._flush()
+        self._part()
+
+    def _part(self) -> None:
+        """Close once a client that leaves has heard all that it asked for."""
+        if self._http.leaving and not (self._tasks or self._asked) and self._transport is not None:
+            self._transport.close()
 
     def _take(self, event: h2.events.Event) -> None:
         match event:
@@ -99,13 +117,15 @@ class Http2(asyncio.Protocol):
                 asked.body += event.data
                 if len(asked.body) > MAX_BODY:
                     del self._asked[stream]
-                    self._http.reset_stream(stream, h2.errors.ErrorCodes.ENHANCE_YOUR_CALM)
+                    self._reset(stream, h2.errors.ErrorCodes.ENHANCE_YOUR_CALM)
             case h2.events.StreamEnded(stream_id=int() as stream) if stream in self._asked:
                 self._begin(stream, self._asked.pop(stream).whole())
             case h2.events.StreamReset(stream_id=int() as stream):
                 self._asked.pop(stream, None)
                 if stream in self._tasks:
                     self._tasks[stream].cancel()
+            case h2.events.ConnectionTerminated():
+                self.abort()
             case h2.events.WindowUpdated() | h2.events.RemoteSettingsChanged():
                 self._room.set()
 
@@ -114,16 +134,24 @@ class Http2(asyncio.Protocol):
         answer = self._server.answer(request)
         if answer.session is not None or answer.feed is not None:
             # A WebSocket, and a stream that stays open, are spoken over HTTP/1.1 here.
-            self._http.reset_stream(stream, h2.errors.ErrorCodes.HTTP_1_1_REQUIRED)
+            self._reset(stream, h2.errors.ErrorCodes.HTTP_1_1_REQUIRED)
             return
         task = asyncio.get_running_loop().create_task(self._perform(stream, answer))
         self._tasks[stream] = task
         task.add_done_callback(lambda done: self._done(stream, done))
 
+    def _reset(self, stream: int, code: h2.errors.ErrorCodes) -> None:
+        with suppress(h2.exceptions.StreamClosedError):  # the client was faster
+            self._http.reset_stream(stream, code)
+
     def _done(self, stream: int, task: asyncio.Task[None]) -> None:
         self._tasks.pop(stream, None)
-        if not task.cancelled():
-            task.result()
+        if task.cancelled():
+            return
+        if task.exception() is not None:
+            self.abort()
+        task.result()
+        self._part()
 
     async def _perform(self, stream: int, answer: Answer) -> None:
         with suppress(h2.exceptions.StreamClosedError):  # the client wants no more of it

@@ -211,8 +211,8 @@ class RealtimeSession(Session):
         pauses = (reply.first_event_delay_ms or 0, reply.chunk_delay_ms or 0)
         yield self._event("response.created", pauses[0], response=begun)
         if reply.failure is not None:
-            yield self._event("response.done", response={**begun, **realtime_reply.failed(reply.failure)})
             self._active = False
+            yield self._event("response.done", response={**begun, **realtime_reply.failed(reply.failure)})
             return
         kind = "audio" if "audio" in self._modalities() else "text"
         final = begun | realtime_reply.final(
@@ -223,9 +223,9 @@ class RealtimeSession(Session):
             final |= {"status": "cancelled", "status_details": _CANCELLED, "output": []}
         elif wanted.get("conversation") != "none":
             self._items += final["output"]
+        self._active = False  # before it is told: the client's next one may come as soon as it has heard this
         yield self._event("response.done", response=final)
         yield self._event("rate_limits.updated", rate_limits=_LIMITS)
-        self._active = False
 
     def _told(self, final: dict[str, Any], wanted: dict[str, Any], pause_ms: int) -> Iterator[Said]:
         previous = self._items[-1]["id"] if self._items else None

@@ -276,6 +276,11 @@ class _Connection(asyncio.Protocol):
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._task = None
-        if not task.cancelled():
+        if task.cancelled():
+            return
+        try:
             task.result()
             self._advance()
+        except Exception:
+            self.abort()  # nobody waits for what does not come; asyncio does so where bytes came in
+            raise

@@ -131,6 +131,8 @@ class Socket:
     def _done(self, task: asyncio.Task[None]) -> None:
         self._task = None
         if not task.cancelled():
+            if task.exception() is not None:
+                self._transport.abort()
             task.result()
             if self._to_say:  # heard after the task's last step, and before it was known to be done
                 self._start()

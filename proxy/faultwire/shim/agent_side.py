@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import httpx
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 ORDERED_S = 0.25
 """How long a message waits for the one before it to reach the server. A fault may hold that one up for
 longer; then later messages overtake it, as they would overtake a slow call."""
+LAST_S = 5.0
+"""How long what is under way may still take once the agent has said its last, and once the server has."""
 CLOSED = -32000
 _NO_LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=64)
 
@@ -51,7 +54,7 @@ class AgentSide:
         try:
             async with self._client.stream("GET", self._url, headers=headers) as response:
                 await self._relay(response, None)
-        except httpx.TransportError:
+        except httpx.RequestError:
             return  # a fault closed it; requests and their answers go on
 
     async def send(self, line: bytes) -> None:
@@ -66,13 +69,18 @@ class AgentSide:
         arrived.cancel()
 
     async def idle(self) -> None:
-        """Let the messages under way come to their end."""
-        while self._tasks:
-            await asyncio.wait(set(self._tasks))
+        """Let the messages under way come to their end, for `LAST_S`: an answer may never come, where a fault
+        holds it up or where the agent cancelled its request."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LAST_S):
+                while self._tasks:
+                    await asyncio.wait(set(self._tasks))
 
     async def close(self) -> None:
         """Hang up, once nothing is under way any more."""
         await self.idle()
+        for task in self._tasks:
+            task.cancel()
         await self._client.aclose()
 
     async def _post(self, line: bytes, number: str) -> None:
@@ -87,7 +95,7 @@ class AgentSide:
         try:
             async with self._client.stream("POST", self._url, content=line, headers=headers) as response:
                 answered = await self._relay(response, ident)
-        except httpx.TransportError:
+        except httpx.RequestError:
             answered = False
         if ident is not None and not answered:
             self._say(_mcp_messages.error(ident, CLOSED, "Connection closed"))

@@ -36,6 +36,7 @@ class Bridge:
         self._write = write
         self._waiting: dict[bytes, Feed] = {}
         self._arrivals: dict[str, asyncio.Event] = {}
+        self._ended = False
 
     def arrival(self, number: str) -> asyncio.Event:
         """Set once the message with this number has come through the proxy."""
@@ -56,6 +57,8 @@ class Bridge:
             feed = Feed()
             self._waiting |= dict.fromkeys(wanted, feed)
             answer = Answer(200, _SSE, feed=feed)
+            if self._ended:  # while the message was on its way
+                self.end()
         self._write(body.replace(b"\r", b" ").replace(b"\n", b" ") + b"\n")
         arrived = self._arrivals.pop(header(request.headers, COUNT) or "", None)
         if arrived is not None:
@@ -69,17 +72,16 @@ class Bridge:
             said = mcp.messages(line)
         except WireError:
             said = ()
-        for one in said:
-            feed = self._waiting.pop(_json.dump(one.id), None) if one.is_answer else None
-            if feed is not None:
-                feed.put(event)
-                if feed not in self._waiting.values():  # else other answers to its batch are to come
-                    feed.end()
-                return
-        self.unasked.put(event)
+        found = [self._waiting.pop(_json.dump(one.id), None) for one in said if one.is_answer]
+        feeds = [feed for feed in found if feed is not None]
+        (feeds[0] if feeds else self.unasked).put(event)
+        for feed in dict.fromkeys(feeds):
+            if feed not in self._waiting.values():  # else other answers to its batch are to come
+                feed.end()
 
     def end(self) -> None:
         """The server has ended: nothing more is said."""
+        self._ended = True
         for feed in (*self._waiting.values(), self.unasked):
             feed.end()
         self._waiting.clear()

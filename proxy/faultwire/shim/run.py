@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,12 +18,14 @@ from faultwire.shim.agent_side import AgentSide, through
 from faultwire.shim.bridge import Bridge, Lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 
     from faultwire.shim.find import Surroundings
 
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 _PIECE = 1 << 16
+_LEFT_S = 2.0
+"""How long a server's output is still read once it has ended: what it started may hold that open."""
 
 
 def run(command: Sequence[str], name: str, around: Surroundings, environment: Mapping[str, str]) -> int:
@@ -37,31 +39,52 @@ def run(command: Sequence[str], name: str, around: Surroundings, environment: Ma
 async def _run(
     command: Sequence[str], name: str, around: Surroundings, environment: Mapping[str, str]
 ) -> int:
-    server = await _started(command, {**environment, **around.variables})
-    assert server.stdin is not None
-    secret = token(16)
-    bridge = Bridge(secret, server.stdin.write)
-    for number in _PASSED_ON:
-        asyncio.get_running_loop().add_signal_handler(number, _pass_on, server, number)
-    async with MockServer(bridge) as listening:
-        with _told(around.shims, listening.http):
-            url = f"http://127.0.0.1:{listening.http}/mcp/{name}"
-            agent = AgentSide(url, through(around.proxy), secret, bridge, _say)
-            hearing = asyncio.ensure_future(agent.listen())
-            reading = asyncio.ensure_future(_read_agent(agent, server))
-            await _read_server(server, bridge)
-            await agent.close()
-            hearing.cancel()
-            reading.cancel()
-            return await server.wait()
+    async with _started(command, {**environment, **around.variables}) as (server, ended):
+        assert server.stdin is not None
+        secret = token(16)
+        bridge = Bridge(secret, server.stdin.write)
+        for number in _PASSED_ON:
+            asyncio.get_running_loop().add_signal_handler(number, _pass_on, server, number)
+        async with MockServer(bridge) as listening:
+            with _told(around.shims, listening.http):
+                url = f"http://127.0.0.1:{listening.http}/mcp/{name}"
+                agent = AgentSide(url, through(around.proxy), secret, bridge, _say)
+                hearing = asyncio.ensure_future(agent.listen())
+                reading = asyncio.ensure_future(_read_agent(agent, server))
+                await _read_server(server, ended, bridge)
+                await agent.close()
+                hearing.cancel()
+                reading.cancel()
+                await ended.wait()
+                assert server.returncode is not None
+                return server.returncode
 
 
-async def _started(command: Sequence[str], environment: Mapping[str, str]) -> asyncio.subprocess.Process:
+class _Watched(asyncio.subprocess.SubprocessStreamProtocol):
+    """Tells of the server's end at once; asyncio waits for all who hold its pipes as well."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
+        super().__init__(limit=_PIECE, loop=loop)
+        self._ended = ended
+
+    def process_exited(self) -> None:
+        self._ended.set()
+        super().process_exited()
+
+
+@asynccontextmanager
+async def _started(
+    command: Sequence[str], environment: Mapping[str, str]
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, asyncio.Event]]:
+    """The server, and what is set once it has ended."""
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
     try:
-        return await asyncio.create_subprocess_exec(
+        transport, protocol = await loop.subprocess_exec(
+            lambda: _Watched(loop, ended),
             *command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
+            stderr=None,
             env=environment,
             process_group=0,  # signals reach it through us, once
         )
@@ -69,6 +92,10 @@ async def _started(command: Sequence[str], environment: Mapping[str, str]) -> as
         raise AgentError(
             f"cannot start `{command[0]}`: {error.strerror}", code="agent.not_started", hint="check `PATH`"
         ) from error
+    try:
+        yield asyncio.subprocess.Process(transport, protocol, loop), ended
+    finally:
+        transport.close()
 
 
 async def _read_agent(agent: AgentSide, server: asyncio.subprocess.Process) -> None:
@@ -95,13 +122,24 @@ def _read_input(loop: asyncio.AbstractEventLoop, pieces: asyncio.Queue[bytes]) -
             return
 
 
-async def _read_server(server: asyncio.subprocess.Process, bridge: Bridge) -> None:
+async def _read_server(server: asyncio.subprocess.Process, ended: asyncio.Event, bridge: Bridge) -> None:
+    """All that the server says, until it closes its output, or has ended and somebody else holds it."""
+    reading = asyncio.ensure_future(_hear(server, bridge))
+    ending = asyncio.ensure_future(ended.wait())
+    await asyncio.wait({reading, ending}, return_when=asyncio.FIRST_COMPLETED)
+    if ending.done():
+        await asyncio.wait({reading}, timeout=_LEFT_S)
+    ending.cancel()
+    reading.cancel()
+    bridge.end()
+
+
+async def _hear(server: asyncio.subprocess.Process, bridge: Bridge) -> None:
     assert server.stdout is not None
     lines = Lines()
     while data := await server.stdout.read(_PIECE):
         for line in lines.feed(data):
             bridge.hear(line)
-    bridge.end()
 
 
 def _say(line: bytes) -> None:

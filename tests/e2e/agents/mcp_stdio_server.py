@@ -1,18 +1,20 @@
 """A small MCP server on stdio, on the standard library alone: tools, a notification, a question of its own.
 
-`ask_back` asks the client for its roots before it answers, `big` says as much as it is told to, and
-`orders.txt` in the working directory counts what was really ordered.
+`ask_back` asks the client for its roots before it answers, `big` says as much as it is told to, `leave` ends
+it and leaves a process behind that holds its pipes, and `orders.txt` in the working directory counts what was
+really ordered.
 """
 
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 ORDERS = Path("orders.txt")
-TOOLS = ("get_weather", "create_order", "list_orders", "big", "ask_back", "quit")
+TOOLS = ("get_weather", "create_order", "list_orders", "big", "ask_back", "quit", "leave")
 WAITING: dict[Any, Any] = {}
 
 
@@ -43,6 +45,10 @@ def call(ident: Any, name: str, arguments: dict[str, Any]) -> None:
     elif name == "quit":
         sys.stderr.write("the server leaves\n")
         sys.exit(7)
+    elif name == "leave":
+        child = subprocess.Popen(["sleep", "600"])
+        sys.stderr.write(f"{child.pid}\n")
+        sys.exit(8)
     else:
         say({"id": ident, "error": {"code": -32602, "message": f"Unknown tool: {name}"}})
 

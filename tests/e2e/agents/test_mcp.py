@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import environments
 import pytest
@@ -160,11 +160,11 @@ def test_stdio_by_the_shim(sdk: str, tmp_path: Path) -> None:
 class Shim:
     """A shim below `exec`, spoken to line by line as an agent does."""
 
-    def __init__(self, tmp_path: Path, *options: str) -> None:
+    def __init__(self, tmp_path: Path, *options: str, stderr: IO[str] | int = subprocess.PIPE) -> None:
         words = [*faultwire(), "exec", "-q", *options, "--", *SHIM.split()]
         self.process = subprocess.Popen(
             words, cwd=tmp_path, env=base_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
         )  # fmt: skip
 
     def say(self, message: dict[str, Any]) -> None:
@@ -182,9 +182,14 @@ class Shim:
         heard: dict[str, Any] = json.loads(line)
         return heard
 
+    def signalled(self) -> None:
+        """Its input stays open: the end of that would end the server as well."""
+        os.kill(self.process.pid, signal.SIGTERM)
+        self.process.wait(60)
+
     def end(self) -> tuple[int, str]:
         _, told = self.process.communicate(timeout=60)
-        return self.process.returncode, told.decode()
+        return self.process.returncode, (told or b"").decode()
 
 
 def test_the_server_s_own_questions_and_large_messages(tmp_path: Path) -> None:
@@ -211,11 +216,33 @@ def test_exit_code_and_stderr_are_the_server_s(tmp_path: Path) -> None:
     assert (code, told) == (7, "the server leaves\n")
 
 
+def test_what_a_server_leaves_behind_keeps_nobody_waiting(tmp_path: Path) -> None:
+    with (tmp_path / "said").open("w+") as said:
+        shim = Shim(tmp_path, stderr=said)
+        shim.call(1, "leave")
+        try:
+            assert shim.hear()["error"] == {"code": -32000, "message": "Connection closed"}
+            assert shim.end()[0] == 8
+        finally:
+            os.kill(int((tmp_path / "said").read_text()), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("ends", ["input", "signal"])
+def test_an_answer_that_is_held_up_for_ever_keeps_nobody_waiting(tmp_path: Path, ends: str) -> None:
+    shim = Shim(tmp_path, "--fault", "hang: {on: {tool: get_weather}}")
+    shim.call(1, "get_weather", city="Oslo")
+    shim.call(2, "list_orders")
+    assert shim.hear()["id"] == 2
+    if ends == "signal":
+        shim.signalled()
+    assert shim.end()[0] == (128 + signal.SIGTERM if ends == "signal" else 0)
+
+
 def test_a_signal_reaches_the_server(tmp_path: Path) -> None:
     shim = Shim(tmp_path)
     shim.call(1, "list_orders")
     shim.hear()
-    os.kill(shim.process.pid, signal.SIGTERM)
+    shim.signalled()
     code, _ = shim.end()
     assert code == 128 + signal.SIGTERM
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 from typing import Any
 
 import h2.config
@@ -17,9 +19,11 @@ EVENTS = [b"data: %d\n\n" % n for n in range(4)]
 class H2:
     """A client on one connection."""
 
-    def __init__(self, tools: Any, engine: Engine, port: int, session: SessionHandle) -> None:
-        self.client = tools.Client(engine, f"localhost:{port}", tls=True, session=session, alpn=["h2"])
-        self.authority = f"localhost:{port}"
+    def __init__(
+        self, tools: Any, engine: Engine, port: int, session: SessionHandle, host: str = "localhost"
+    ) -> None:
+        self.client = tools.Client(engine, f"{host}:{port}", tls=True, session=session, alpn=["h2"])
+        self.authority = f"{host}:{port}"
         self.connection = h2.connection.H2Connection(h2.config.H2Configuration(header_encoding="utf-8"))
         self.connection.initiate_connection()
         self.heads: dict[int, dict[str, str]] = {}
@@ -35,6 +39,16 @@ class H2:
         head = [(":method", "POST"), (":scheme", "https"), (":authority", self.authority), (":path", path)]
         self.connection.send_headers(stream, head)
         self.connection.send_data(stream, body, end_stream=True)
+        self.bodies[stream] = b""
+        self.flush()
+        return int(stream)
+
+    def begin(self, path: str, body: bytes) -> int:
+        """The first words of a request that goes on, whose client waits for an answer before it says more."""
+        stream = self.connection.get_next_available_stream_id()
+        head = [(":method", "POST"), (":scheme", "https"), (":authority", self.authority), (":path", path)]
+        self.connection.send_headers(stream, [*head, ("content-type", "application/grpc")])
+        self.connection.send_data(stream, body)
         self.bodies[stream] = b""
         self.flush()
         return int(stream)
@@ -137,3 +151,60 @@ def test_an_answer_and_a_refusal(tools: Any, engine: Engine, server: Any) -> Non
         head, body, _ = client.until_end(client.post("/json"))
         assert (head[":status"], tools.error_of(body)["type"]) == ("502", "faultwire_internal")
     assert len(engine.close_session(handle.name).voids) == 1
+
+
+# ---------------------------------------------------------------- dialogues
+
+HELLO = b"\0\0\0\0\2hi"
+
+
+def test_who_waits_for_an_answer_hears_that_upstream_cannot_be_reached(
+    tools: Any, engine: Engine, server: Any
+) -> None:
+    """Before it says more, and above all before it says that this was all."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    handle = engine.open_session(tools.fresh("h2"), tools.CALM, 1)
+    client = H2(tools, engine, port, handle)
+    with client.client:
+        stream = client.begin("/chat", HELLO)
+        head, body, reset = client.until_end(stream)
+        assert (head[":status"], tools.error_of(body)["type"], reset) == ("502", "faultwire_upstream", None)
+        client.connection.reset_stream(stream, 0)
+        again = client.begin("/chat", HELLO)
+        assert client.until_end(again)[0][":status"] == "502"
+        client.connection.end_stream(again)
+        client.flush()
+        assert client.until_end(client.post("/chat"))[0][":status"] == "502", "the connection goes on"
+    summary = engine.close_session(handle.name)
+    assert (summary.exchanges, summary.voids) == (3, ())
+
+
+def test_who_waits_for_an_answer_hears_that_upstream_is_gone(
+    tools: Any, engine: Engine, test_ca: Any
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def hang_up() -> None:
+            plain, _ = listening.accept()
+            with test_ca.server_context("localhost").wrap_socket(plain, server_side=True) as connection:
+                connection.recv(65536)
+
+        thread = threading.Thread(target=hang_up)
+        thread.start()
+        handle = engine.open_session(tools.fresh("h2"), tools.CALM, 1)
+        client = H2(tools, engine, listening.getsockname()[1], handle)
+        with client.client:
+            head, body, reset = client.until_end(client.begin("/chat", HELLO))
+        thread.join()
+    assert (head[":status"], tools.error_of(body)["type"], reset) == ("502", "faultwire_upstream", None)
+    assert engine.close_session(handle.name).voids == ()
+
+
+def test_who_waits_for_an_answer_hears_that_it_may_not_go_there(tools: Any, engine: Engine) -> None:
+    handle = engine.open_session(tools.fresh("h2"), tools.CALM, 1)
+    client = H2(tools, engine, 443, handle, host="10.0.0.1")
+    with client.client:
+        head, body, reset = client.until_end(client.begin("/chat", HELLO))
+    assert (head[":status"], tools.error_of(body)["type"], reset) == ("403", "faultwire_refused", None)
+    assert engine.close_session(handle.name).voids == ()

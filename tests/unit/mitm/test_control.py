@@ -21,9 +21,11 @@ class Engine:
     async def open_session(self, settings: Any) -> dict[str, Any]:
         return {"user": settings.name, "token": "t", "port": 1}
 
-    async def close_session(self, name: str) -> dict[str, Any]:
+    async def close_session(self, name: str, seen: Any = (), more: int = 0) -> dict[str, Any]:
         if name == "broken":
             raise ZeroDivisionError("sk-secret")
+        if seen:
+            return {"seen": [one.text for one in seen], "more": more}
         raise UsageError(f"no session `{name}` is open", code="engine.session")
 
     async def share(self, settings: Any) -> dict[str, Any]:
@@ -61,6 +63,13 @@ async def test_each_operation() -> None:
     assert engine.stopped
 
 
+async def test_a_session_is_closed_with_what_was_seen_of_it() -> None:
+    seen = [{"address": "203.0.113.5", "port": 443}, {"address": "::1", "port": 443, "transport": "udp"}]
+    told = {"op": "close_session", "name": "s", "seen": seen, "more": 3}
+    reply = await ask(Engine(), json.dumps(told).encode())
+    assert reply == {"seen": ["203.0.113.5:443", "[::1]:443/udp"], "more": 3}
+
+
 @pytest.mark.parametrize(
     ("line", "code"),
     [
@@ -73,6 +82,8 @@ async def test_each_operation() -> None:
         (b'{"op": "open_session", "name": "s"}', "engine.message"),
         (b'{"op": "open_session", "name": "s", "profile": {}, "seed": 1, "path": "/x"}', "engine.message"),
         (b'{"op": "close_session", "name": "unknown"}', "engine.session"),
+        (b'{"op": "close_session"}', "engine.message"),
+        (b'{"op": "close_session", "name": "s", "seen": [{"address": "x", "port": 1}]}', "engine.message"),
     ],
 )
 async def test_bad_messages_are_answered(line: bytes, code: str) -> None:

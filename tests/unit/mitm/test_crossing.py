@@ -74,6 +74,22 @@ def test_only_the_first_end_counts(tmp_path: Path) -> None:
     assert world.recorded().ending == "cut"
 
 
+def test_the_tape_takes_the_body_of_a_request_that_is_refused_as_it_comes(tmp_path: Path) -> None:
+    """Else what waits for the writer grows to its limit, at which nothing is read from anybody."""
+    world = World(tmp_path)
+    crossing = world.crossing()
+    for _ in range(3):
+        crossing.request_chunk(b"x" * 1000)
+        world.tape.flush()
+        assert world.tape.behind == 0
+    crossing.answered(Response(403, "", (), b"no"))
+    crossing.end("refused", "not allowed")
+    exchange = world.recorded()
+    assert exchange.request.body == b"x" * 3000
+    assert exchange.delivered is not None
+    assert (exchange.delivered.status, exchange.delivered.body, exchange.upstream) == (403, b"no", None)
+
+
 def test_an_answer_without_upstream(tmp_path: Path) -> None:
     world = World(tmp_path, inline("status: {code: 503, on: {path: '*'}}"))
     crossing = world.crossing()

@@ -6,6 +6,7 @@ import asyncio
 import errno
 import logging
 import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -172,3 +173,38 @@ def test_what_is_no_name_fails_as_connections_do(loop: Guarded) -> None:
     loop.answers = {}
     with pytest.raises(OSError, match="is no host name"):
         loop.run_until_complete(loop.getaddrinfo("a..test", 80))
+
+
+def test_a_resolver_that_says_nothing_holds_up_neither_the_tape_nor_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers, late, asked = threading.Event(), asyncio.Event(), []
+
+    def silent(host: str, *_: object) -> list[object]:
+        asked.append(host)
+        if host == "late.test":
+            loop.call_soon_threadsafe(late.set)
+        answers.wait()
+        raise socket.gaierror(socket.EAI_AGAIN, "no answer")
+
+    monkeypatch.setattr(socket, "getaddrinfo", silent)
+    loop = GuardedLoop()
+
+    async def run() -> None:
+        looking = [asyncio.ensure_future(loop.getaddrinfo(f"h{n % 50}.test", 443)) for n in range(100)]
+        assert await asyncio.wait_for(loop.run_in_executor(None, lambda: "committed"), 5) == "committed"
+        assert sorted(asked) == sorted(f"h{n}.test" for n in range(50)), "the same name is looked up once"
+        looking[0].cancel()
+        answers.set()
+        ended = await asyncio.gather(*looking, return_exceptions=True)
+        assert [type(end) for end in ended] == [asyncio.CancelledError, *[socket.gaierror] * 99]
+        answers.clear()
+        looking = [asyncio.ensure_future(loop.getaddrinfo("late.test", 443))]
+        await asyncio.wait_for(late.wait(), 5)
+        await asyncio.wait_for(loop.shutdown_default_executor(), 5)
+
+    try:
+        loop.run_until_complete(run())
+    finally:
+        answers.set()
+        loop.close()

@@ -13,6 +13,7 @@ from mitmproxy import ctx
 from mitmproxy.connection import Client, ConnectionState, Server
 from mitmproxy.options import Options
 from mitmproxy.proxy import commands, context, events
+from mitmproxy.proxy.layers import http as http_layer
 from mitmproxy.proxy.layers.http import HTTPMode
 
 from faultwire.dice import Dice
@@ -20,6 +21,7 @@ from faultwire.mitm import perform
 from faultwire.mitm.addon import FaultwireAddon
 from faultwire.mitm.compat import Hooks
 from faultwire.mitm.compat.hooks import FaultwireResetHook, FaultwireWaitHook
+from faultwire.mitm.compat.http1 import PatientHttp1Client
 from faultwire.mitm.limits import Guard
 from faultwire.mitm.stream import FaultLayer
 from faultwire.passage import Passage, SessionContext
@@ -56,6 +58,9 @@ class Play:
         self.to_client = b""
         self.to_server = b""
         self.closed: list[str] = []
+        self.opening: commands.OpenConnection | None = None
+        self.patient = False
+        """Does a server take its time to connect, until `connected`?"""
         self.hooks: list[commands.StartHook] = []
         self.tell(events.Start())
 
@@ -67,9 +72,9 @@ class Play:
                 else:
                     self.to_server += command.data
             elif isinstance(command, commands.OpenConnection):
-                self.server = command.connection
-                self.server.state = ConnectionState.OPEN
-                self.tell(events.OpenConnectionCompleted(command, None))
+                self.server, self.opening = command.connection, command
+                if not self.patient:
+                    self.connected()
             elif isinstance(command, commands.CloseConnection):
                 self.closed.append("client" if command.connection is self.client else "server")
                 command.connection.state = ConnectionState.CLOSED
@@ -77,6 +82,12 @@ class Play:
                 self.hooks.append(command)
             elif isinstance(command, commands.StartHook):
                 self.tell(events.HookCompleted(command))
+
+    def connected(self) -> None:
+        assert self.server is not None
+        assert self.opening is not None
+        self.server.state = ConnectionState.OPEN
+        self.tell(events.OpenConnectionCompleted(self.opening, None))
 
     def ask(self, data: bytes = REQUEST) -> None:
         self.tell(events.DataReceived(self.client, data))
@@ -97,6 +108,7 @@ class Play:
 def stage(monkeypatch: pytest.MonkeyPatch) -> None:
     server = SimpleNamespace(connections={})
     monkeypatch.setattr(ctx, "master", SimpleNamespace(addons={"proxyserver": server}), raising=False)
+    monkeypatch.setattr(http_layer, "Http1Client", PatientHttp1Client)  # as `compat.install` does
 
 
 def fault(text: str) -> Play:
@@ -132,6 +144,42 @@ def test_a_request_that_a_fault_must_read_is_held() -> None:
     assert play.to_server == b""  # upstream hears of it only when the wait is over
     play.resume()
     assert play.to_server.endswith(b"\r\n\r\n{}")
+
+
+def test_requests_that_come_at_once_are_answered_one_after_the_other() -> None:
+    """The second one is there while the end of the first one's response is told."""
+    play = Play(Profile(name="calm"))
+    play.ask(REQUEST * 3)
+    for number in b"1", b"2", b"3":
+        assert play.to_server.count(b"POST /v1") == int(number)
+        play.answer(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n" + number)
+        assert play.to_client.endswith(b"\r\n\r\n" + number)
+    assert (play.session.exchanges, play.addon.live, play.closed) == (3, 0, [])
+
+
+def test_a_response_that_ends_before_its_request_is_told_as_ended() -> None:
+    play = Play(Profile(name="calm"))
+    play.ask(REQUEST[:-1])
+    play.answer(SSE + chunk(EVENTS[0]) + b"0\r\n\r\n")
+    assert play.to_client.endswith(chunk(EVENTS[0]) + b"0\r\n\r\n")
+    play.ask(REQUEST[-1:] + REQUEST)
+    assert play.to_server.count(b"POST /v1") == 2
+    play.answer(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n2")
+    assert play.to_client.endswith(b"\r\n\r\n2")
+    assert (play.session.exchanges, play.addon.live, play.closed) == (2, 0, [])
+
+
+def test_who_has_answered_and_hangs_up_leaves_the_client_its_connection() -> None:
+    play = Play(Profile(name="calm"))
+    play.ask(REQUEST[:-1])
+    play.answer(SSE + chunk(EVENTS[0]) + b"0\r\n\r\n")
+    assert play.server is not None
+    play.server.state = ConnectionState.CAN_WRITE
+    play.tell(events.ConnectionClosed(play.server))
+    play.ask(REQUEST[-1:] + REQUEST)
+    play.answer(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n2")
+    assert play.to_client.endswith(b"\r\n\r\n2")
+    assert (play.session.exchanges, play.closed) == (2, ["server"])
 
 
 def test_a_cut_ends_both_sides() -> None:
@@ -188,6 +236,20 @@ def test_what_piles_up_behind_a_wait_is_bounded(monkeypatch: pytest.MonkeyPatch)
     assert throttled == [True, False]
 
 
+def test_what_is_queued_behind_a_clean_end_is_dropped() -> None:
+    both = ("early_end: {after_events: 1, on: {path: '*'}}", "latency: {ms: 5, on: {path: '*', status: 200}}")
+    play = Play(merge([inline(text) for text in both]))
+    asked = b'{"model":"m","stream":true,"messages":[]}'
+    head = b"POST http://up.test/v1/chat/completions HTTP/1.1\r\nhost: up.test\r\ncontent-length: %d\r\n\r\n"
+    play.ask(head % len(asked) + asked)
+    words = [b'data: {"choices":[{"index":0,"delta":{"content":"%d"}}]}\n\n' % n for n in range(3)]
+    play.answer(SSE + b"".join(map(chunk, words[:2])))
+    play.answer(chunk(words[2]) + b"0\r\n\r\n")
+    play.resume()
+    assert play.to_client.endswith(b"\r\n\r\n" + chunk(words[0]) + b"0\r\n\r\n")
+    assert (play.session.voids, play.session.fired) == ([], {"early_end": 1, "latency": 1})
+
+
 def test_a_malformed_response_is_not_passed_on() -> None:
     play = Play(Profile(name="calm"))
     play.ask()
@@ -210,6 +272,7 @@ def test_the_hooks_of_the_addon_are_all_known_to_mitmproxy() -> None:
         "http_connected",
         "next_layer",
         "server_connect",
+        "server_connected",
         "tls_clienthello",
         "tls_established_client",
         "tls_failed_client",
@@ -219,6 +282,18 @@ def test_the_hooks_of_the_addon_are_all_known_to_mitmproxy() -> None:
 
 
 # ---------------------------------------------------------------- a client that leaves
+
+
+@pytest.mark.parametrize("sent", [len(REQUEST) - 1, len(REQUEST)])
+def test_a_client_that_leaves_while_upstream_is_called_voids_nothing(sent: int) -> None:
+    play = Play(Profile(name="calm"))
+    play.patient = True
+    play.ask(REQUEST[:sent])
+    play.leave()
+    play.connected()
+    assert (play.to_server, play.session.voids) == (b"", [])
+    assert "server" in play.closed
+    assert (play.session.exchanges, play.addon.live) == (1, 0)
 
 
 def test_a_fault_behind_a_wait_that_the_client_did_not_sit_out_was_not_met() -> None:
@@ -343,6 +418,25 @@ def test_a_socket_that_no_fault_can_meet_passes() -> None:
     play.ask(UPGRADE)
     assert play.to_server.startswith(b"GET /ws")
     assert play.session.voids == []
+
+
+def test_what_a_server_says_while_its_101_waits_is_not_counted_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is held back as a response would be; then it is the socket that counts."""
+    throttled: list[bool] = []
+    play = fault("latency: {ms: 5, on: {path: '/ws', status: 101}}")
+    monkeypatch.setattr(play.addon, "throttle", lambda flow, paused, by="server": throttled.append(paused))
+    play.ask(UPGRADE)
+    said = b"\x82\x7f" + perform.QUEUE_LIMIT.to_bytes(8, "big") + bytes(perform.QUEUE_LIMIT)
+    head = b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n"
+    play.answer(head + said[:9])
+    play.answer(said[9:])
+    play.answer(b"\x81\x02hi")
+    assert (play.to_client, throttled) == (b"", [True])
+    play.resume()
+    assert play.to_client.endswith(said + b"\x81\x02hi")
+    assert throttled == [True, False]
 
 
 # ---------------------------------------------------------------- what mitmproxy refuses

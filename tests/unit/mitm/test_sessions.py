@@ -6,13 +6,14 @@ import pytest
 
 from faultwire.dice import Dice
 from faultwire.errors import UsageError
-from faultwire.events import Exchange, FaultFired, Request
+from faultwire.events import Bypass, Exchange, FaultFired, Request
 from faultwire.mitm.sessions import HOSTS_KEPT, VOIDS_KEPT, Sessions, Strangers
 from faultwire.passage import SessionContext
 from faultwire.profile.dump import merge
 from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile
 from faultwire.session import SessionState
+from faultwire.tape.bypassed import KEPT
 
 
 def context(name: str) -> SessionContext:
@@ -85,6 +86,8 @@ def test_what_is_counted() -> None:
         "voids": [],
         "notes": [],
         "incomplete": None,
+        "bypassed": [],
+        "bypassed_more": 0,
     }
 
 
@@ -137,3 +140,14 @@ def test_what_is_decided_about_tunnels_is_not_decided_in_them() -> None:
     assert session.inside.state is session.context.state
     calm = Sessions().open(context("one"))
     assert calm.inside is calm.context
+
+
+def test_connections_past_the_proxy_are_told_and_bounded() -> None:
+    session = Sessions().open(context("one"))
+    session.see((Bypass("203.0.113.5", 443),), 2)
+    assert session.notes == ["went past the proxy: 203.0.113.5:443, and 2 more"]
+    told = session.summary(0)
+    assert told["bypassed"] == [{"address": "203.0.113.5", "port": 443, "transport": "tcp", "host": None}]
+    assert told["bypassed_more"] == 2
+    session.see(tuple(Bypass(f"198.18.0.{at}", 443) for at in range(KEPT + 3)), 1)
+    assert (len(session.bypassed), session.bypassed_more) == (KEPT, 4)

@@ -15,6 +15,7 @@ import pytest
 from faultwire.events import Request
 from faultwire.mock._api import Answer
 from faultwire.mock.http2 import Http2
+from faultwire.mock.mcp import Feed
 from faultwire.mock.server import MockServer
 
 LONG = bytes(range(256)) * 1024
@@ -25,6 +26,8 @@ def answer(request: Request) -> Answer:
         case "/stream":
             kind = (("content-type", "text/event-stream"), ("Connection", "close"))
             return Answer(200, kind, b"", (b"one", b"two"), trailers=(("grpc-status", "0"),))
+        case "/feed":
+            return Answer(200, (), feed=Feed())
         case "/long":
             return Answer(200, (), LONG)
         case "/bare":
@@ -46,6 +49,9 @@ class Wire(asyncio.Transport):
         self.sent += data
 
     def abort(self) -> None:
+        self.dropped = True
+
+    def close(self) -> None:
         self.dropped = True
 
 
@@ -150,3 +156,36 @@ async def test_a_client_that_leaves_a_stream_stops_it_alone(client: Client) -> N
 async def test_what_is_no_http2_ends_the_connection(client: Client) -> None:
     client.peer.data_received(b"GET / HTTP/1.1\r\n\r\n" * 9)
     assert client.wire.dropped
+
+
+GOAWAY = b"\0\0\x08\x07" + bytes(5 + 4)
+"""A client that leaves and has no quarrel (RFC 9113 §6.8); h2 says nothing more once it has sent one."""
+
+
+async def test_a_client_that_leaves_hears_all_that_it_asked_for() -> None:
+    client = Client()
+    stream = client.ask("/stream")
+    client.turn()
+    client.peer.data_received(GOAWAY + bytes(4))
+    assert not client.wire.dropped
+    await client.until_end(stream)
+    await asyncio.sleep(0)
+    assert client.bodies[stream] == b"onetwo"
+    assert client.wire.dropped
+
+
+async def test_a_client_that_leaves_with_an_error_is_dropped() -> None:
+    client = Client()
+    client.ask("/stream")
+    client.turn()
+    client.peer.data_received(GOAWAY + b"\0\0\0\x0b")
+    assert client.wire.dropped
+
+
+async def test_a_stream_that_the_client_has_reset_already_is_no_reason_to_drop_it() -> None:
+    client = Client()
+    unanswered = client.ask("/feed")
+    client.http.reset_stream(unanswered)
+    other = client.ask("/echo", b"x")
+    await client.until_end(other)
+    assert not client.wire.dropped

@@ -157,6 +157,15 @@ def test_one_response_at_a_time_and_it_can_be_cancelled() -> None:
     assert view(tell(made, "response.create")).finish_reason == "completed"
 
 
+def test_the_next_one_may_come_as_soon_as_the_last_one_is_told_to_be_done() -> None:
+    made = session()
+    for said in made.hear(json.dumps({"type": "response.create"})):
+        if json.loads(said.text)["type"] == "response.done":
+            assert kinds(tell(made, "response.create"))[0] == "response.created"
+            return
+    pytest.fail("it was never done")
+
+
 def test_a_response_aside_leaves_no_trace() -> None:
     made = session()
     item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "aside"}]}

@@ -46,6 +46,25 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
+async def test_who_waits_for_an_answer_that_failed_does_not_wait_for_ever() -> None:
+    """The second request is answered when the first one's answer has ended, and nobody reads then."""
+
+    def answering(request: Request) -> Answer:
+        if request.path == "/2":
+            raise ZeroDivisionError
+        return Answer(200, (), b"", EVENTS)
+
+    told: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, about: told.append(about.get("exception")))
+    connection, wire = _Connection(MockServer(answering), "http"), Wire()
+    connection.connection_made(wire)
+    connection.data_received(GET % 1 + GET % 2)
+    await settle()
+    assert b"".join(wire.writes).endswith(b"0\r\n\r\n")
+    assert wire.closed
+    assert [type(error) for error in told] == [ZeroDivisionError]
+
+
 async def test_answers_come_in_order_of_pipelined_requests() -> None:
     asked: list[str] = []
 

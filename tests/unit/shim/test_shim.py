@@ -11,7 +11,7 @@ import pytest
 from faultwire.errors import UsageError
 from faultwire.events import Request
 from faultwire.mitm.limits import Guard
-from faultwire.shim import run
+from faultwire.shim import agent_side, run
 from faultwire.shim.agent_side import AgentSide
 from faultwire.shim.bridge import COUNT, Bridge, Lines
 from faultwire.shim.find import SHIMS, above, find
@@ -119,6 +119,28 @@ async def test_notifications_answers_and_batches():
     ]
 
 
+async def test_answers_that_come_as_a_batch_end_the_stream_of_theirs():
+    server = Server()
+    batch = server.post(b"[" + message(1) + b"," + message(2) + b"]")
+    other = server.post(message(3))
+    line = b'[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":2,"result":{}}]'
+    server.bridge.hear(line)
+    assert [await heard(batch.feed), await heard(batch.feed)] == [json.loads(line), None]
+    server.bridge.end()
+    assert await heard(other.feed) is None
+
+
+async def test_what_comes_through_after_the_server_has_ended_is_not_waited_for():
+    """A fault may hold a request up for longer than its server lives."""
+    server = Server()
+    before = server.post(message(1))
+    server.bridge.end()
+    arrival = server.bridge.arrival("1")
+    late = server.post(message(2))
+    assert [await asyncio.wait_for(heard(one.feed), 5) for one in (before, late)] == [None, None]
+    assert arrival.is_set()
+
+
 def test_nobody_else_may_speak_to_the_server():
     server = Server()
     assert (server.post(message(), token="other").status, server.lines) == (403, [])
@@ -181,6 +203,14 @@ NOTICE = b'data: {"jsonrpc":"2.0","method":"notifications/progress"}\n\n'
             [{"code": -32001, "message": "gone"}],
         ),
         (httpx.ReadError("reset"), [{"code": -32000, "message": "Connection closed"}]),
+        (
+            httpx.Response(
+                200,
+                headers={**EVENTS, "content-encoding": "gzip"},
+                stream=httpx.ByteStream(b"no gzip"),
+            ),
+            [{"code": -32000, "message": "Connection closed"}],
+        ),
     ],
 )
 async def test_what_a_request_hears(response, expected):
@@ -199,6 +229,27 @@ async def test_a_notification_hears_nothing():
     for _ in range(3):
         await agent.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
     await agent.close()
+    assert said == []
+
+
+async def test_an_answer_that_never_comes_keeps_nobody_for_ever(monkeypatch):
+    monkeypatch.setattr(agent_side, "LAST_S", 0.01)
+    left = asyncio.Event()
+
+    class Silent(httpx.AsyncByteStream):
+        async def __aiter__(self):
+            try:
+                await asyncio.Event().wait()
+                yield b""
+            finally:
+                left.set()
+
+    agent, said = side(httpx.Response(200, headers=EVENTS, stream=Silent()))
+    await agent.send(message())
+    await asyncio.wait_for(agent.idle(), 5)
+    assert not left.is_set(), "it may still come, as long as the server lives"
+    await asyncio.wait_for(agent.close(), 5)
+    await asyncio.wait_for(left.wait(), 5)
     assert said == []
 
 

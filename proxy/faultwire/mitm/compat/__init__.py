@@ -16,7 +16,7 @@ from mitmproxy.proxy.layers import http as http_layer
 from mitmproxy.proxy.layers.http import _events as http_events
 
 from faultwire.errors import FaultwireError
-from faultwire.mitm.compat import http1
+from faultwire.mitm.compat import http1, http2
 from faultwire.mitm.compat.handler import FastHandler, Hooks, SafeHandler
 from faultwire.mitm.compat.hooks import FaultwireWaitHook, Pause
 from faultwire.mitm.compat.http1 import BoundedHttp1Server
@@ -73,6 +73,8 @@ _NEEDED: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (http_layer.HttpLayer, ("make_stream", "event_to_child", "_handle_event")),
     (http_layer, ("GetHttpConnection", "SendHttp", "DropStream", "Http1Client")),
     (http1.BoundedHttp1Server, ("read_headers", "done", "mark_done")),
+    (http2.Leaving, ("_receive_goaway_frame", "open_inbound_streams", "open_outbound_streams")),
+    (http2.PatientHttp2Client, ("close_connection", "done", "is_closed")),
     (layer.Layer, ("handle_event",)),
     (JoiningTls, ("event_to_child", "send_data")),
 )
@@ -98,8 +100,9 @@ def check() -> None:
 
 
 def install() -> None:
-    """Put our mends of the HTTP/1 side in place."""
+    """Put our mends of HTTP/1 and HTTP/2 in place."""
     http1.install()
+    http2.install()
 
 
 # ---------------------------------------------------------------- self-test

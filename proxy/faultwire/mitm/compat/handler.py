@@ -34,6 +34,9 @@ IDLE_S = 3600
 BACKLOG = 64 * 1024
 """Bytes not yet taken by a peer from which on we stop reading, asyncio's own high-water mark."""
 
+OWN_BACKLOG = 1024 * 1024
+"""The same for what a client did not take of our answers to itself."""
+
 
 class Owner(Protocol):
     """What a handler needs to know of the engine."""
@@ -110,10 +113,14 @@ class _Limited(ProxyConnectionHandler):
             held.set()
 
     async def drain_writers(self) -> None:
-        """Called by the task that reads a connection, before it reads on: wait for peers that lag
-        behind, for a fault that holds this connection back, and for the tape."""
+        """Called by the task that reads a connection, before it reads on: wait for those who lag behind
+        with what comes from there, for a fault that holds this connection back, and for the tape.
+
+        mitmproxy waits for every peer, the one that is read included. One that answers while it reads
+        takes nothing more until its answer is taken, so that both would wait for ever.
+        """
         if any(_backlog(transport.writer) > BACKLOG for transport in self.transports.values()):
-            await super().drain_writers()  # type: ignore[no-untyped-call]
+            await self._catch_up(asyncio.current_task())
         if self._held:
             task = asyncio.current_task()
             for connection, held in list(self._held.items()):
@@ -122,6 +129,22 @@ class _Limited(ProxyConnectionHandler):
                     await held.wait()
         if self.owner.lags():
             await self.owner.room()
+
+    async def _catch_up(self, reading: asyncio.Task[None] | None) -> None:
+        client = self.transports.get(self.client)
+        from_client = client is not None and client.handler is reading
+        for connection, peer in list(self.transports.items()):
+            ours = connection is self.client
+            if not (from_client or ours):
+                continue  # a server speaks to nobody but the client
+            writer = peer.writer
+            most = OWN_BACKLOG if from_client and ours else BACKLOG
+            if isinstance(writer, asyncio.StreamWriter) and _backlog(writer) > most:
+                try:
+                    await writer.drain()
+                except OSError as error:
+                    if peer.handler is not None:
+                        peer.handler.cancel(f"Error sending data: {error}")
 
     def abort(self) -> None:
         """Drop every connection of this client now."""

@@ -43,9 +43,27 @@ class BodyReader(_http1.Http1Connection):
             if trailers is not None:
                 made = RequestTrailers if is_request else ResponseTrailers
                 yield ReceiveHttp(made(self.stream_id, trailers))
+            yield from self._over(is_request=is_request)
+
+    def _over(self, *, is_request: bool) -> Generator[commands.Command, Any, None]:
+        """Say that a message is over, and be ready for the next one.
+
+        A server's connection is ready first: where the client has sent its next request already, that comes
+        while the end of this response is told, and would be taken for a part of the request before it.
+        """
+        assert self.stream_id is not None
+        assert self.request is not None
+        end = ReceiveHttp(self.ReceiveEndOfMessage(self.stream_id))
+        if is_request:
             if self.request.data.method.upper() != b"CONNECT":
-                yield ReceiveHttp(self.ReceiveEndOfMessage(self.stream_id))
-            yield from self.mark_done(request=is_request, response=not is_request)
+                yield end
+            yield from self.mark_done(request=True)
+        elif self.response is not None and _http1.should_make_pipe(self.request, self.response):
+            yield end
+            yield from self.mark_done(response=True)
+        else:
+            yield from self.mark_done(response=True)
+            yield end
 
     def _read(self, event: events.Event) -> tuple[Any, list[bytes], h11.ProtocolError | None]:
         """The end, where it has come; the data before it; and what is wrong with what follows."""
