@@ -55,6 +55,7 @@ __all__ = [
     "pass_bound",
     "pass_hat",
     "pattern_catalog",
+    "record_holds_secret",
     "resilience_score",
     "scan_text",
     "secret_spans",
@@ -510,6 +511,9 @@ def scan_text(
 
 def secret_spans(data: bytes, /) -> list[tuple[int, int, str]]:
     """Start, end and id of every secret, in bytes."""
+
+def record_holds_secret(record: bytes, /) -> bool:
+    """Whether a string of a record (JSON) holds a secret; of two in an array, the first is its name."""
 
 def pattern_catalog() -> list[tuple[str, str, str, str, str, str]]:
     """Kind, id, category, severity, locale and source of every built-in entry."""

@@ -145,6 +145,15 @@ fn secret_spans(py: Python<'_>, data: &[u8]) -> CoreResult<Vec<(usize, usize, St
         .collect())
 }
 
+#[pyfunction]
+#[pyo3(signature = (record, /))]
+fn record_holds_secret(py: Python<'_>, record: &[u8]) -> CoreResult<bool> {
+    let engine = engine()?;
+    Ok(detached(py, record.len(), || {
+        engine.record_holds_secret(record)
+    }))
+}
+
 /// (kind, id, category, severity, locale, source) of every built-in entry; injections have no locale.
 #[pyfunction]
 fn pattern_catalog() -> CoreResult<Vec<Listed>> {
@@ -215,5 +224,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PatternStream>()?;
     module.add_function(wrap_pyfunction!(scan_text, module)?)?;
     module.add_function(wrap_pyfunction!(secret_spans, module)?)?;
+    module.add_function(wrap_pyfunction!(record_holds_secret, module)?)?;
     module.add_function(wrap_pyfunction!(pattern_catalog, module)?)
 }

@@ -4,6 +4,8 @@ use super::check::{self, Check};
 use super::gate::{Border, Gate, Mark, Words};
 use super::injection::Injection;
 use super::keyed::Keyed;
+use super::record::{self, Texts};
+use super::sieve::{MOST, Sieve, Wanted};
 use super::{Entry, Hit, Kind, UserPatterns, mask, overlap};
 
 /// Texts are cut at multiples of this; each part is scanned with `MARGIN` bytes around it.
@@ -37,6 +39,7 @@ pub(super) struct Form {
 pub struct Engine {
     pub entries: Vec<Entry>,
     gate: Gate,
+    sieve: Sieve,
     pub(super) forms: Vec<Form>,
     /// All forms; those that can count without a context word; those of them that any country lets count.
     pub(super) automata: [Automaton; 3],
@@ -123,8 +126,10 @@ impl Engine {
                 contextual[*word as usize] = true;
             }
         }
+        let sieve = Sieve::new(secret_words(&words, &wakes, &entries));
         Ok(Engine {
             gate: words.build()?,
+            sieve,
             forms,
             automata,
             members,
@@ -143,6 +148,39 @@ impl Engine {
             hits.extend(self.part(text, 0, base, options));
         }
         hits
+    }
+
+    /// Whether `scan` finds a secret in `text`.
+    pub fn holds_secret(&self, text: &[u8]) -> bool {
+        if text.len() > WINDOW {
+            return !self.scan(text, &only_secrets()).is_empty();
+        }
+        let mut hits = Vec::new();
+        let marks = self.sieve.marks(text);
+        self.woken(text, &marks, &only_secrets(), &mut hits);
+        !hits.is_empty()
+    }
+
+    /// Whether one of the strings of a record (JSON) holds one. Of an array of two strings, as a header field
+    /// is, the second is judged with the first as its name.
+    pub fn record_holds_secret(&self, record: &[u8]) -> bool {
+        // A word stands in the record as it stands in a string, unless something is escaped.
+        let told = |mark: &Mark| {
+            let ahead = self.wakes[mark.word as usize]
+                .iter()
+                .all(|keyed| !keyed.looks_back());
+            !record::says_nothing(record, mark.end, ahead)
+        };
+        if memchr::memchr(b'\\', record).is_none() && !self.sieve.marks(record).iter().any(told) {
+            return false;
+        }
+        let texts = Texts::of_record(record);
+        let mut last = None;
+        self.sieve.marks(&texts.joined).iter().any(|mark| {
+            let at = texts.starts.partition_point(|start| *start <= mark.start);
+            let known = last.replace(at) == Some(at);
+            !known && self.holds_secret(texts.part(at))
+        })
     }
 
     /// The hits that begin in the window at absolute offset `base`; `text` begins at absolute `origin`.
@@ -181,7 +219,10 @@ impl Engine {
     }
 
     fn window(&self, text: &[u8], options: &Options) -> Vec<Hit> {
-        let marks = self.gate.marks(text);
+        let marks = match options.kinds[..] {
+            [Kind::Secrets] => self.sieve.marks(text),
+            _ => self.gate.marks(text),
+        };
         let mut hits = Vec::new();
         if options.wants(Kind::Pii) {
             self.numbered(text, &marks, options, &mut hits);
@@ -205,16 +246,19 @@ impl Engine {
 
     /// Entries whose key stands in the text.
     fn woken(&self, text: &[u8], marks: &[Mark], options: &Options, hits: &mut Vec<Hit>) {
-        let mut barren = vec![0; self.entries.len()];
+        let mut barren: Vec<(usize, usize)> = Vec::new();
         for mark in marks {
             for keyed in &self.wakes[mark.word as usize] {
                 let entry = &self.entries[keyed.entry];
                 if !options.wants(entry.kind) || !entry.allowed(options.locales.as_deref()) {
                     continue;
                 }
-                if let Some((start, end)) =
-                    keyed.find(text, mark.start, mark.end, &mut barren[keyed.entry])
-                {
+                let mut none = (keyed.entry, 0);
+                let before = match keyed.looks_back() {
+                    true => kept(&mut barren, keyed.entry),
+                    false => &mut none,
+                };
+                if let Some((start, end)) = keyed.find(text, mark.start, mark.end, &mut before.1) {
                     let score = match (entry.value.is_empty(), entry.assigned) {
                         (true, _) => 0.95,
                         (false, false) => 0.8,
@@ -225,6 +269,48 @@ impl Engine {
             }
         }
     }
+}
+
+/// What is kept for an entry.
+fn kept(list: &mut Vec<(usize, usize)>, entry: usize) -> &mut (usize, usize) {
+    let at = list.iter().position(|one| one.0 == entry);
+    let at = at.unwrap_or(list.len());
+    if at == list.len() {
+        list.push((entry, 0));
+    }
+    &mut list[at]
+}
+
+fn only_secrets() -> Options {
+    Options {
+        kinds: vec![Kind::Secrets],
+        ..Options::default()
+    }
+}
+
+/// The words that wake entries of secrets.
+fn secret_words(words: &Words, wakes: &[Vec<Keyed>], entries: &[Entry]) -> Vec<Wanted> {
+    let mut wanted = Vec::new();
+    for (word, keyed) in wakes.iter().enumerate() {
+        let own: Vec<&Keyed> = keyed
+            .iter()
+            .filter(|one| entries[one.entry].kind == Kind::Secrets)
+            .collect();
+        if own.is_empty() {
+            continue;
+        }
+        let (text, border) = words.word(word as u32);
+        let beginnings = (text.len() < 4 && *border == Border::Opens)
+            .then(|| own.iter().map(|one| one.beginnings(MOST)).collect())
+            .flatten();
+        wanted.push(Wanted {
+            word: word as u32,
+            text: text.as_bytes().into(),
+            border: *border,
+            beginnings: beginnings.map(|lists: Vec<Vec<[u8; 4]>>| lists.concat()),
+        });
+    }
+    wanted
 }
 
 pub(super) fn hit(entry: &Entry, start: usize, end: usize, score: f64, contextual: bool) -> Hit {

@@ -133,6 +133,11 @@ impl Words {
         self.list.len()
     }
 
+    /// A word by its number.
+    pub fn word(&self, number: u32) -> &(String, Border) {
+        &self.list[number as usize]
+    }
+
     pub fn build(self) -> Result<Gate, String> {
         let (mut long, mut short, mut pair) =
             (Buckets::new(15), Buckets::new(13), Buckets::new(12));
@@ -213,13 +218,7 @@ impl Gate {
                 continue;
             };
             let (written, border) = &self.words[item.word as usize];
-            let part = &text[start..end];
-            let stands = match border {
-                Border::Free => part.eq_ignore_ascii_case(written),
-                Border::Whole => bounded(text, start, end) && part.eq_ignore_ascii_case(written),
-                Border::Opens => *part == **written && opens(text, start),
-            };
-            if stands {
+            if stands(text, start, end, written, *border) {
                 marks.push(Mark {
                     start,
                     end,
@@ -227,6 +226,16 @@ impl Gate {
                 });
             }
         }
+    }
+}
+
+/// Whether the word at `start..end` is `written`, between its borders.
+pub fn stands(text: &[u8], start: usize, end: usize, written: &[u8], border: Border) -> bool {
+    let part = &text[start..end];
+    match border {
+        Border::Free => part.eq_ignore_ascii_case(written),
+        Border::Whole => bounded(text, start, end) && part.eq_ignore_ascii_case(written),
+        Border::Opens => *part == *written && opens(text, start),
     }
 }
 

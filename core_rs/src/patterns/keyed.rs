@@ -3,6 +3,8 @@ use std::sync::OnceLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 use regex_automata::util::syntax;
+use regex_syntax::hir::literal::Extractor;
+use regex_syntax::hir::{Class, Hir, HirKind};
 
 use super::boundary::{closes, opens};
 use super::entropy::{entropy, placeholder};
@@ -26,6 +28,9 @@ const ASSIGNED: &str = concat!(
     r#"[ \t]{0,8}(?:[A-Za-z.]{0,14}\()?\\?["'`]{0,3}"#,
 );
 
+/// A set of bytes.
+type Set = [u64; 4];
+
 /// A keyed entry, compiled when its key is first seen.
 #[derive(Debug)]
 pub struct Keyed {
@@ -37,6 +42,10 @@ pub struct Keyed {
     inner: bool,
     least: f64,
     check: Option<check::Check>,
+    /// A byte besides the key that every match holds.
+    needs: Option<u8>,
+    /// How long a match at the key is at least, and what it is made of.
+    made_of: Option<(usize, Set)>,
     regex: OnceLock<Option<Regex>>,
 }
 
@@ -57,6 +66,12 @@ impl Keyed {
         Ok(Keyed {
             entry: index,
             reach: reach(&source)?,
+            needs: (entry.back > 0)
+                .then(|| needed(&source, &entry.keys))
+                .flatten(),
+            made_of: (entry.back == 0 && entry.value.is_empty())
+                .then(|| made_of(&source))
+                .flatten(),
             source,
             back: entry.back,
             inner: !entry.value.is_empty(),
@@ -81,6 +96,28 @@ impl Keyed {
                 .ok()
         };
         self.regex.get_or_init(compile).as_ref()
+    }
+
+    /// All that a match can begin with, four bytes each; `None` if it is too much, or shorter.
+    pub fn beginnings(&self, most: usize) -> Option<Vec<[u8; 4]>> {
+        let config = syntax::Config::new().unicode(false).utf8(false);
+        let parsed = syntax::parse_with(&self.source, &config).ok()?;
+        let all = Extractor::new()
+            .limit_class(256)
+            .limit_repeat(4)
+            .limit_literal_len(4)
+            .limit_total(most)
+            .extract(&parsed);
+        let four = |one: &[u8]| one.first_chunk().copied();
+        all.literals()?
+            .iter()
+            .map(|literal| four(literal.as_bytes()))
+            .collect()
+    }
+
+    /// Whether `find` keeps its `barren`.
+    pub fn looks_back(&self) -> bool {
+        self.back > 0
     }
 
     /// The value near the key at `start..end`.
@@ -108,8 +145,21 @@ impl Keyed {
             _ => self.reach * AHEAD,
         };
         let part = &text[from..(end + ahead).min(text.len())];
+        if let Some((least, set)) = &self.made_of {
+            let fits = |byte: &u8| set[usize::from(*byte >> 6)] >> (*byte & 63) & 1 != 0;
+            if !part.get(..*least)?.iter().all(fits) {
+                return None;
+            }
+        }
         if self.back > 0 && !self.inner {
-            match regex.find(part).map(|found| from + found.start()) {
+            let may = self
+                .needs
+                .is_none_or(|byte| memchr::memchr(byte, part).is_some());
+            match may
+                .then(|| regex.find(part))
+                .flatten()
+                .map(|found| from + found.start())
+            {
                 Some(first) if first <= start => {}
                 Some(first) => {
                     *barren = first;
@@ -159,6 +209,47 @@ fn reach(source: &str) -> Result<usize, String> {
     Ok(longest.min(REACH) + BORDER)
 }
 
+/// The least length of what an expression matches, and every byte that may be in it.
+fn made_of(source: &str) -> Option<(usize, Set)> {
+    let config = syntax::Config::new().unicode(false).utf8(false);
+    let parsed = syntax::parse_with(source, &config).ok()?;
+    let mut set = [0; 4];
+    let mut waiting = vec![&parsed];
+    while let Some(part) = waiting.pop() {
+        let mut put = |byte: u8| set[usize::from(byte >> 6)] |= 1 << (byte & 63);
+        match part.kind() {
+            HirKind::Literal(literal) => literal.0.iter().for_each(|byte| put(*byte)),
+            HirKind::Class(Class::Bytes(class)) => class
+                .iter()
+                .for_each(|range| (range.start()..=range.end()).for_each(&mut put)),
+            HirKind::Class(Class::Unicode(_)) => (0..=255).for_each(put),
+            HirKind::Empty | HirKind::Look(_) => {}
+            HirKind::Repetition(repeated) => waiting.push(&repeated.sub),
+            HirKind::Capture(group) => waiting.push(&group.sub),
+            HirKind::Concat(parts) | HirKind::Alternation(parts) => waiting.extend(parts),
+        }
+    }
+    Some((parsed.properties().minimum_len()?, set))
+}
+
+/// A byte that stands in every match, and in none of the keys: of those around groups, the last.
+fn needed(source: &str, keys: &[String]) -> Option<u8> {
+    let config = syntax::Config::new().unicode(false).utf8(false);
+    let parsed = syntax::parse_with(source, &config).ok()?;
+    let HirKind::Concat(parts) = parsed.kind() else {
+        return None;
+    };
+    let literal = |part: &Hir| match part.kind() {
+        HirKind::Literal(literal) => literal.0.last().copied(),
+        _ => None,
+    };
+    let among_keys = |byte: &u8| keys.iter().any(|key| key.as_bytes().contains(byte));
+    parts
+        .iter()
+        .filter_map(literal)
+        .rfind(|byte| !among_keys(byte))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,5 +259,25 @@ mod tests {
         let mail = r"[a-z]{1,64}@[a-z]{1,63}(?:\.[a-z]{1,63}){1,6}";
         assert_eq!(reach(mail), Ok(64 + 1 + 63 + 6 * 64 + BORDER));
         assert_eq!(reach("a+"), Ok(REACH + BORDER));
+    }
+
+    #[test]
+    fn what_every_match_holds_is_known() {
+        let keys = ["://".to_string()];
+        assert_eq!(
+            needed("[a-z]{2}://[^@]{1,9}:([^@]+)@[a-z]", &keys),
+            Some(b'@')
+        );
+        assert_eq!(needed("[a-z]{2}://(?:@|x)", &keys), None);
+    }
+
+    #[test]
+    fn what_matches_are_made_of_is_known() {
+        let (least, set) = made_of("ab[0-2]{3,9}(?:-|x?)").expect("an expression");
+        let bytes: Vec<u8> = (0..=255)
+            .filter(|byte| set[usize::from(*byte >> 6)] >> (*byte & 63) & 1 != 0)
+            .collect();
+        assert_eq!((least, &bytes[..]), (5, &b"-012abx"[..]));
+        assert!(made_of("[^a]").expect("an expression").1[3] == u64::MAX);
     }
 }

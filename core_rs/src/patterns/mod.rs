@@ -2,7 +2,8 @@
 //!
 //! Patterns are data (`core_rs/patterns/*.toml`); this module is what runs them in linear time:
 //!
-//! 1. `gate` finds every word that some entry cares about in one pass over hashed beginnings (`bucket`);
+//! 1. `gate` finds every word that some entry cares about in one pass over hashed beginnings (`bucket`)
+//!    (`sieve` is its faster sister for the words of secrets alone);
 //! 2. `numbers` and `identify` try each token that could begin an identifier with one anchored automaton, a
 //!    smaller one where no context word is near;
 //! 3. `keyed` runs the entries whose key word was seen;
@@ -27,6 +28,8 @@ mod keyed;
 mod mask;
 mod numbers;
 mod overlap;
+mod record;
+mod sieve;
 mod stream;
 mod user;
 

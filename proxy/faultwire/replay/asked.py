@@ -55,13 +55,15 @@ def clean(request: Request, redactor: Redactor) -> Request:
     """A live request as a tape would hold it."""
     counts: dict[str, int] = {}
     head = redactor.head(request.headers, counts)
-    path = redactor.path(request.path, counts) if "?" in request.path else request.path
+    path = redactor.path(request.path, counts, request.host)
+    event = redactor.checked({"path": path, "headers": head.headers}, counts)
     body = request.body
     if body:
         gathered = Body(redactor, head, counts)
         gathered.add(((0, body),))
         body = b"".join(data for data, _ in gathered.pieces(final=True))
-    return replace(request, path=path, headers=head.headers, body=body)
+    headers = tuple((name, value) for name, value in event["headers"])
+    return replace(request, path=event["path"], headers=headers, body=body)
 
 
 def asked(request: Request, masks: Masks) -> Asked:

@@ -33,6 +33,8 @@ MAX_HELD = 16 * 1024 * 1024
 MAX_PIECE = 64 * 1024 * 1024
 """A longer piece is stored as several; well below what a reader takes for one."""
 
+_JSON = "application/json"
+
 MAX_EVENT = 1024 * 1024
 """A stream that goes on for longer without an end of an event is treated as a stream of bytes."""
 
@@ -252,6 +254,16 @@ class Body:
                 rest, last = self._say_lost()
                 return out + rest, chunks + last
         return out, chunks
+
+
+def untouched(redactor: Redactor, head: Head, parts: Sequence[bytes]) -> bytes | None:
+    """A whole document of which `Body` would replace nothing, found without one; None: ask `Body`."""
+    if redactor.rules is not None or head.codings or head.kind.partition(";")[0].strip() != _JSON:
+        return None
+    data = parts[0] if len(parts) == 1 else b"".join(parts)
+    if len(data) > min(MAX_HELD, MAX_PIECE) or data.lstrip()[:1] == b"[":
+        return None
+    return None if redact_text.suspects(data.decode("latin-1")) else data
 
 
 def _whole_events(text: str) -> int:

@@ -33,6 +33,13 @@ def role(name: str) -> int:
     return found
 
 
+def roles(headers: Headers) -> list[int]:
+    """The roles of all fields."""
+    known = _KNOWN.get
+    found = [known(name, -1) for name, _ in headers]
+    return [role(name) for name, _ in headers] if -1 in found else found
+
+
 def _role(name: str) -> int:
     if name == "content-type":
         return KIND

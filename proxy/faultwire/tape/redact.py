@@ -14,10 +14,14 @@ from typing import TYPE_CHECKING, Any
 from faultwire import dice
 from faultwire.errors import TapeError
 from faultwire.tape import redact_text
-from faultwire.tape.head import CODING, KIND, OFFERS, PLAIN, SECRET, Head, codings, role
+from faultwire.tape.chain import record_bytes
+from faultwire.tape.head import CODING, KIND, OFFERS, PLAIN, SECRET, Head, codings, role, roles
+from faultwire.tape.log import storable
 from faultwire.tape.redact_edit import MARK
+from faultwire.tape.redact_fields import field_edits, path_edits, tells
 from faultwire.tape.redact_found import rule_edits
-from faultwire.tape.redact_names import kept_scheme, key_offered, query_class
+from faultwire.tape.redact_names import kept_scheme, key_offered
+from faultwire.tape.redact_url import pair_class
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,11 +84,13 @@ class Redactor:
         """Header fields with the values of secret ones replaced, and what they say of the body."""
         if self.rules is not None:
             headers = tuple(self._ruled(name, value, counts) for name, value in headers)
-        roles = [role(name) for name, _ in headers]
-        if not any(roles):
+        told = roles(headers)
+        if not any(told):
             return Head(headers)
         kind, coded, clean = "", [], list(headers)
-        for at, what in enumerate(roles):
+        for at, what in enumerate(told):
+            if what == PLAIN:
+                continue
             name, value = headers[at]
             if what == SECRET:
                 clean[at] = (name, self._header("header", value, counts))
@@ -120,8 +126,10 @@ class Redactor:
         before, secret, after = key_offered(value)
         return before + (self.placeholder("header", secret, counts) + after if secret else "")
 
-    def path(self, path: str, counts: Counts) -> str:
-        """A request path with the values of secret query parameters replaced."""
+    def path(self, path: str, counts: Counts, host: str = "") -> str:
+        """A request path with the values of secret query parameters replaced, and what is one at `host`."""
+        if tells(host):
+            path = self._made(path, path_edits(path, f"https://{host}"), counts)
         if self.rules is not None and self.rules.looks:
             data = path.encode("utf-8", "surrogatepass")
             found = rule_edits(data.decode("latin-1"), self.rules)
@@ -134,22 +142,25 @@ class Redactor:
         return "&".join(self._pair(pair, counts) for pair in text.split("&"))
 
     def _pair(self, pair: str, counts: Counts) -> str:
-        name, mark, value = pair.partition("=")
-        what = query_class(name) if mark and value else None
+        name, _, value = pair.partition("=")
+        what = pair_class(name, value)
         return f"{name}={self.placeholder(what, value, counts)}" if what else pair
 
     # ------------------------------------------------------------ texts
 
     def suspects(self, record: bytes) -> bool:
         """May one of this record's strings hold a secret? Fast, and never wrong with no."""
-        return redact_text.suspects_record(record.decode("latin-1"))
+        return redact_text.suspects_record(record)
 
     def text(self, text: str, counts: Counts) -> str:
         """A text (an error, a name, a URL, an agent's answer) with what looks like a secret replaced."""
         if not redact_text.suspects(text):
             return text
+        return self._made(text, redact_text.edits(text), counts)
+
+    def _made(self, text: str, edits: Iterable[Edit], counts: Counts) -> str:
         out, at = [], 0
-        for edit in redact_text.edits(text):
+        for edit in edits:
             out += [text[at : edit.start], edit.quote, self._instead(edit, counts), edit.quote]
             at = edit.end
         return "".join(out) + text[at:]
@@ -176,21 +187,37 @@ class Redactor:
         out.append(data[at:])
         return b"".join(out), moves
 
+    def checked(self, event: Event, counts: Counts) -> Event:
+        """An event with every string in it looked at, as it would be on a tape."""
+        try:
+            record = record_bytes(event)
+        except TypeError:
+            event = storable(event)
+            record = record_bytes(event)
+        return self.event(event, counts) if self.suspects(record) else event
+
     def event(self, event: Event, counts: Counts) -> Event:
-        """An event with every string in it looked at."""
-        return {key: self._value(value, counts) for key, value in event.items()}
+        """The same where one is suspect."""
+        return {key: self._member(key, value, counts) for key, value in event.items()}
+
+    def _member(self, key: str, value: Any, counts: Counts) -> Any:
+        if key == "headers":
+            return [self._field(name, text, counts) for name, text in value]
+        if key == "path" and isinstance(value, str):
+            return self._made(value, path_edits(value), counts)
+        return self._value(value, counts)
+
+    def _field(self, name: str, value: str, counts: Counts) -> list[str]:
+        return [self.text(name, counts), self._made(value, field_edits(name, value), counts)]
 
     def _value(self, value: Any, counts: Counts) -> Any:
         if isinstance(value, str):
             return self.text(value, counts)
         if isinstance(value, dict):
-            return self.event(value, counts)
+            return {key: self._value(one, counts) for key, one in value.items()}
         if isinstance(value, (list, tuple)):
-            return self._values(value, counts)
+            return [self._value(one, counts) for one in value]
         return value
-
-    def _values(self, values: Iterable[Any], counts: Counts) -> list[Any]:
-        return [self._value(value, counts) for value in values]
 
 
 def moved(places: Iterable[int], moves: Moves) -> list[int]:

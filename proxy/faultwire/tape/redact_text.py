@@ -22,7 +22,7 @@ from faultwire.tape.redact_url import SUSPECT_URL, url_edits
 from faultwire.tape.redact_values import LONGEST, SUSPECT, values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 _DEPTH = 6
 
@@ -75,17 +75,17 @@ def suspects(text: str) -> bool:
     return _SUSPECT.is_match(text) or bool(known_edits(text))
 
 
-def suspects_record(text: str) -> bool:
+def suspects_record(record: bytes) -> bool:
     """The same for a record: canonical JSON, in whose strings a quote is always escaped."""
-    return _SUSPECT_RECORD.is_match(text)
+    return _SUSPECT_RECORD.is_match(record.decode("latin-1")) or _core.record_holds_secret(record)
 
 
-def edits(text: str, depth: int = 0) -> list[Edit]:
-    """Where the secrets are, in order, without overlap."""
+def edits(text: str, depth: int = 0, known: Callable[[str], list[Edit]] = known_edits) -> list[Edit]:
+    """Where the secrets are, in order, without overlap; `known` finds those of services in the text."""
     found = [Edit(v.start, v.end, v.what, text[v.start : v.end], lead=v.lead) for v in values(text)]
     found += _members(text)
     found += url_edits(text)
-    found += known_edits(text)
+    found += known(text)
     if depth < _DEPTH:
         found += _in_strings(text, depth)
         found += _in_percent(text, depth)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import unquote_plus
 
 from faultwire import _core
 from faultwire.tape.redact_edit import MARK, Edit
+from faultwire.tape.redact_known import known_edits
 from faultwire.tape.redact_names import QUERY_NAMES, query_class
 
 if TYPE_CHECKING:
@@ -35,13 +37,25 @@ def url_edits(text: str) -> Iterator[Edit]:
             yield Edit(*pair.span(2), "query", pair[2], lead=place)
 
 
+def pair_class(name: str, value: str) -> str | None:
+    """The class of a pair's value if it is secret: by its name, or by what it says when decoded."""
+    if not value:
+        return None
+    what = query_class(name)
+    if what is None and ("%" in value or "+" in value) and not value.startswith(MARK):
+        ahead = len(unquote_plus(name)) + 1
+        said = known_edits(f"{unquote_plus(name)}={unquote_plus(value)}")
+        what = next((edit.what for edit in said if edit.end > ahead), None)
+    return what
+
+
 def form_edits(text: str) -> list[Edit]:
     """Values of secret fields in a form body."""
     found: list[Edit] = []
     at = 0
     for pair in text.split("&"):
-        name, mark, value = pair.partition("=")
-        if mark and value and query_class(name):
-            found.append(Edit(at + len(name) + 1, at + len(pair), "query", value))
+        name, _, value = pair.partition("=")
+        if what := pair_class(name, value):
+            found.append(Edit(at + len(name) + 1, at + len(pair), what, value))
         at += len(pair) + 1
     return found

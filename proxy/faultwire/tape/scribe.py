@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from faultwire.tape import records
-from faultwire.tape.body import Body
+from faultwire.tape.body import Body, untouched
 from faultwire.tape.head import Head
 from faultwire.tape.policy import BEHIND
 
@@ -146,12 +146,13 @@ class Scribe:
     def _request(self, request: Request, told: Told, side: str) -> tuple[Request, list[Event]]:
         """The clean head, and the body: of one piece as a rule."""
         head = told.heads[side] = self._redactor.head(request.headers, told.counts)
-        path = request.path
-        if "?" in path or self._redactor.rules is not None:
-            path = self._redactor.path(path, told.counts)
+        path = self._redactor.path(request.path, told.counts, request.host)
         clean = replace(request, path=path, headers=head.headers, body=None)
         if request.body is None:
             return clean, []
+        data = untouched(self._redactor, head, (request.body,))
+        if data is not None:
+            return clean, [records.body(self._blobs.put(data), len(data))]
         body = Body(self._redactor, head, told.counts)
         body.add(((0, request.body),))
         pieces = body.pieces(final=True) or [(b"", [])]
@@ -194,8 +195,7 @@ class Scribe:
             clean = told.heads[side] = self._redactor.head(response.headers, told.counts)
             event = records.response(recording.exchange, side, response, clean.headers, at_ns)
             if final:
-                size = self._take(told, side, marks)
-                more = self._pieces(told, side, final=True)
+                size, more = self._all(told, side, marks)
                 event["body"] = more.pop(0) if more else None
             self._log.append(event, told.counts)
             self._more(recording, told, side, more)
@@ -224,6 +224,17 @@ class Scribe:
         return size
 
     # ------------------------------------------------------------ bodies
+
+    def _all(self, told: Told, side: str, marks: list[Mark]) -> tuple[int, list[Event]]:
+        """All of a body that has come whole: its size, and its pieces."""
+        count = len(marks)
+        if count and side not in told.bodies:
+            data = untouched(self._redactor, told.heads[side], [part for _, part in marks[:count]])
+            if data is not None:
+                chunks = [(len(part), at_ns) for at_ns, part in marks[:count]]
+                del marks[:count]
+                return len(data), [records.body(self._blobs.put(data), len(data), chunks)]
+        return self._take(told, side, marks), self._pieces(told, side, final=True)
 
     def _take(self, told: Told, side: str, marks: list[Mark]) -> int:
         """Move new chunks from the recording into the body that gathers them."""
