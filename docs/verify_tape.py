@@ -20,7 +20,7 @@ import json
 import re
 import sys
 
-NOTES = {"session_open", "exchange_open", "drop_present", "seal_missing", "tail_unsealed"}
+NOTES = {"session_open", "exchange_open", "drop_present", "bypass_present", "seal_missing", "tail_unsealed"}
 KINDS = {
     "tape", "session_start", "session_end", "request", "forwarded", "response", "stream_chunk", "trailers",
     "message", "fault", "drop", "redaction", "end", "seal", "note", "foreign",
@@ -214,6 +214,14 @@ def canonical(value):
 # ---------------------------------------------------------------- the tape
 
 
+def is_bypass(one):
+    """Is it an address past the proxy, as the end of a session names it?"""
+    if not isinstance(one, dict) or sorted(one) != ["address", "host", "port", "transport"]:
+        return False
+    texts = one["address"], one["transport"], "" if one["host"] is None else one["host"]
+    return all(isinstance(text, str) for text in texts) and type(one["port"]) is int and one["port"] >= 0
+
+
 class Verifier:
     def __init__(self, keys, signatures):
         self.keys, self.signatures = keys, signatures
@@ -264,37 +272,50 @@ class Verifier:
             self.find("sequence_gap", f"event {seq} says that it is {event.get('seq')}", seq)
         try:
             self.meaning(seq, event, before)
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             self.find("record_malformed", f"event {seq} lacks what its kind must have: {error!r}", seq)
 
     def meaning(self, seq, event, root):
-        kind, session, number = event["type"], event.get("session"), event.get("exchange")
+        kind = event["type"]
         if kind not in KINDS:
             self.find("record_malformed", f"event {seq} is of no kind that a tape has", seq)
         if seq == 0:
-            if kind != "tape":
-                self.find("schema_mismatch", "the first event does not say what tape this is", seq)
-            self.origin = event["origin"]
+            self.first(kind, event)
+        self.not_after_end(seq, event.get("session"), event.get("exchange"))
+        if kind == "seal":
+            self.seal(seq, event, root)
+        elif kind == "drop":
+            self.find("drop_present", f"exchange {event['exchange']} is missing: {event['reason']}", seq)
+        else:
+            self.order(seq, kind, event)
+        if event.get("body"):
+            self.body(seq, event)
+
+    def first(self, kind, event):
+        if kind != "tape":
+            self.find("schema_mismatch", "the first event does not say what tape this is", 0)
+        self.origin = event["origin"]
+        if not isinstance(json.loads(event["settings"]), dict):
+            raise TypeError("`settings` is no object")
+
+    def not_after_end(self, seq, session, number):
         if session in self.ended:
             self.find("event_after_end", f"event {seq} comes after the end of session `{session}`", seq)
         elif (session, number) in self.done:
             self.find("event_after_end", f"event {seq} comes after the end of exchange {number}", seq)
-        if kind == "seal":
-            self.seal(seq, event, root)
-        elif kind == "drop":
-            self.find("drop_present", f"exchange {number} is missing: {event['reason']}", seq)
-        else:
-            self.order(seq, kind, session, number)
-        if event.get("body"):
-            self.body(seq, event)
 
-    def order(self, seq, kind, session, number):
+    def order(self, seq, kind, event):
         """What opens and what closes."""
+        if kind not in ("session_start", "session_end", "request", "end"):
+            return
+        session = event["session"]
+        number = event["exchange"] if kind in ("request", "end") else None
         if kind == "session_start":
             self.sessions[session] = seq
         elif kind == "session_end":
             self.sessions.pop(session, None)
             self.ended.add(session)
+            self.bypasses(seq, event)
         elif kind == "request":
             self.exchanges[session, number] = seq
         elif kind == "end":
@@ -303,6 +324,19 @@ class Verifier:
             for side, (size, chunks) in self.pieces.pop((session, number), {}).items():
                 if size != chunks:
                     self.find("record_malformed", f"the {side} chunks before event {seq} do not add up", seq)
+
+    def bypasses(self, seq, event):
+        """Where processes of the session were seen connected past the proxy."""
+        found, more = event.get("bypassed", []), event.get("bypassed_more", 0)
+        right = isinstance(found, list) and type(more) is int and more >= 0
+        if not right or not all(map(is_bypass, found)):
+            return self.find("record_malformed", f"event {seq} names no addresses past the proxy", seq)
+        if found or more:
+            names = ", ".join(f"{one['address']} port {one['port']}" for one in found[:5])
+            count = len(found) + more
+            message = f"session `{event['session']}` reached {count} addresses past the proxy: {names}"
+            self.find("bypass_present", message, seq)
+        return None
 
     def body(self, seq, event):
         body = event["body"]

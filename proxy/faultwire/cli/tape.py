@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from faultwire.cli.output import Format, columns, format_option, show, show_json
+from faultwire.cli.output import Format, columns, format_option, show, show_json, size_text
 from faultwire.cli.tape_compare import diff, learn
 from faultwire.cli.tape_evidence import prove, salvage, seal, verify
 from faultwire.cli.tape_formats import export
@@ -16,8 +16,10 @@ from faultwire.cli.tape_scan import scan
 from faultwire.cli.tape_tree import tree
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from faultwire.tape.note import VerifierKey
     from faultwire.tape.read import TapeReader
 
 
@@ -39,8 +41,10 @@ def list_(folder: str | None, long: bool, format_: Format) -> None:
     from pathlib import Path
 
     from faultwire.tape.find import tapes
+    from faultwire.tape.keys import KeyRing
 
-    found = [_listed(path, long=long) for path in tapes(Path(folder) if folder else None)]
+    trusted = KeyRing().trusted() if long else ()
+    found = [_listed(path, trusted, long=long) for path in tapes(Path(folder) if folder else None)]
     if format_ == "json":
         show_json(found)
     elif not found:
@@ -87,18 +91,21 @@ def _row(tape: dict[str, Any], *, long: bool) -> tuple[str, ...]:
         tape["created"],
         _count(tape["sessions"]),
         _count(tape["exchanges"]),
-        _size(tape["bytes"]),
+        size_text(tape["bytes"]),
         tape["state"],
     )
-    return (*row, tape["cost"], tape["class"] or "does not verify") if long else row
+    if not long:
+        return row
+    worth = "unreadable" if tape["sessions"] is None else "does not verify"
+    return (*row, tape["cost"], tape["class"] or worth)
 
 
-def _listed(path: Path, *, long: bool) -> dict[str, Any]:
+def _listed(path: Path, trusted: Sequence[VerifierKey], *, long: bool) -> dict[str, Any]:
     from faultwire.clock import iso
     from faultwire.errors import TapeError
     from faultwire.tape.read import TapeReader
 
-    entry: dict[str, Any] = {"path": str(path), "bytes": path.stat().st_size, "created": ""}
+    entry: dict[str, Any] = {"path": str(path), "bytes": _bytes(path), "created": ""}
     if long:
         entry |= {"cost": "unknown", "class": None}
     try:
@@ -106,7 +113,7 @@ def _listed(path: Path, *, long: bool) -> dict[str, Any]:
             sessions = reader.sessions()
             entry["created"] = iso(reader.info().created_ms)
             if long:
-                entry |= {"cost": _cost(reader), "class": _class(path)}
+                entry |= {"cost": _cost(reader), "class": _class(path, trusted)}
     except TapeError as error:
         return {**entry, "sessions": None, "exchanges": None, "state": error.code}
     is_open = any(session.ended_ms is None for session in sessions)
@@ -116,6 +123,14 @@ def _listed(path: Path, *, long: bool) -> dict[str, Any]:
         "exchanges": sum(session.exchanges for session in sessions),
         "state": "open" if is_open else "ended",
     }
+
+
+def _bytes(path: Path) -> int:
+    """The size of the file; 0 where it is gone by now. A link is not followed."""
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0
 
 
 def _cost(reader: TapeReader) -> str:
@@ -136,19 +151,14 @@ def _cost(reader: TapeReader) -> str:
     return f"${total:.6f}" + (f" + {unknown} unknown" if unknown else "")
 
 
-def _class(path: Path) -> str | None:
-    from faultwire.tape.keys import KeyRing
+def _class(path: Path, trusted: Sequence[VerifierKey]) -> str | None:
     from faultwire.tape.verify import evidence_class, verify
 
-    return evidence_class(verify(path, KeyRing().trusted()))[0]
+    return evidence_class(verify(path, trusted))[0]
 
 
 def _count(number: int | None) -> str:
     return "?" if number is None else str(number)
-
-
-def _size(size: int) -> str:
-    return f"{size / 1e6:.1f} MB" if size >= 1_000_000 else f"{size / 1e3:.1f} kB"
 
 
 # ---------------------------------------------------------------- show

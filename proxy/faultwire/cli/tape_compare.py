@@ -121,7 +121,8 @@ def recorded(program: tuple[str, ...], *, mock: bool, allow_hosts: tuple[str, ..
         with stdout_to_stderr():
             code = child.shell_code(child.run(program, environment))
         closed = run.close_session(SESSION)
-        proven(run, closed, run.history(SESSION), program, closed.notes, allow_no_traffic=False)
+        history = run.history(SESSION)
+        proven(run, closed, history, program, code, closed.notes, allow_no_traffic=False)
         run.folder.end("finished", exit_code=code)
     if code:
         raise AgentError(f"`{program[0]}` exited with `{code}`, expected a run that ends well")

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from faultwire.cli.output import Format, fields, format_option, say, show, show_json
+from faultwire.cli.tape_keep import output_option, project_signer, target_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from faultwire.errors import TapeError
     from faultwire.tape.note import VerifierKey
     from faultwire.tape.verify import VerifyReport
+
+VOID = 3
+"""The exit code of a tape that cannot be read."""
 
 _keys_option = click.option(
     "--key",
@@ -30,37 +33,21 @@ _keys_option = click.option(
 @click.argument("names", nargs=-1, required=True)
 @_keys_option
 @format_option
+@click.option("--json", "format_", flag_value="json", help="The same as --format json.")
 def verify(names: tuple[str, ...], given: tuple[str, ...], format_: Format) -> None:
     """Check that tapes hold what was recorded, and who sealed them.
 
     A NAME is a tape, a path, a run, or a proof that `tape prove` wrote. Exit code: 0 all verify,
     1 some does not, 3 some cannot be read.
     """
-    from faultwire.errors import TapeError
-    from faultwire.tape.find import find
-    from faultwire.tape.prove import SUFFIX
-    from faultwire.tape.verify import exit_code
-    from faultwire.tape.verify import verify as check
-
     trusted = _trusted(given)
-    if any(name.endswith(SUFFIX) for name in names):
-        _proofs(names, trusted, format_)
-        return
-    reports: list[VerifyReport] = []
-    unreadable: list[tuple[str, TapeError]] = []
-    for name in names:
-        try:
-            reports.append(check(find(name), trusted, demanded=bool(given)))
-        except TapeError as error:
-            unreadable.append((name, error))
+    found = [_judged(name, trusted, demanded=bool(given)) for name in names]
     if format_ == "json":
-        show_json([*(r.dump() for r in reports), *(_unreadable(*one) for one in unreadable)])
+        show_json([one.told for one in found])
     else:
-        for report in reports:
-            show(_verdict(report))
-        for name, why in unreadable:
-            show(f"{name}: unreadable\n  {why.code}: {why.message}")
-    raise SystemExit(exit_code(reports, unreadable=len(unreadable)))
+        for one in found:
+            show(one.text)
+    raise SystemExit(max((one.code for one in found), default=0))
 
 
 @click.command()
@@ -68,11 +55,10 @@ def verify(names: tuple[str, ...], given: tuple[str, ...], format_: Format) -> N
 def seal(name: str) -> None:
     """Seal a tape that was left without one: after a kill, or recorded elsewhere."""
     from faultwire.tape.find import find
-    from faultwire.tape.keys import KeyRing
     from faultwire.tape.seal import seal_path, seal_tape
 
     path = find(name)
-    key = KeyRing().signer_or_new(_project())
+    key = project_signer()
     checkpoint = seal_tape(path, key)
     show(
         fields(
@@ -89,19 +75,18 @@ def seal(name: str) -> None:
 
 @click.command()
 @click.argument("name")
-@click.option("-o", "--output", required=True, metavar="FILE", help="The new tape.")
+@output_option
 def salvage(name: str, output: str) -> None:
     """Copy the proven prefix of a damaged tape to a new one.
 
     Exit code: 0 all of it was sound, 1 some was lost, 3 it cannot be read.
     """
-    from pathlib import Path
-
     from faultwire.tape.find import find
     from faultwire.tape.salvage import salvage as save
 
-    done = save(find(name), Path(output))
-    show(f"{output}: {done.events} events and {done.blobs} bodies, each as it was recorded")
+    target = target_of(output)
+    done = save(find(name), target)
+    show(f"{target}: {done.events} events and {done.blobs} bodies, each as it was recorded")
     if done.reason:
         say(f"what comes after was left behind: {done.reason}")
     raise SystemExit(1 if done.reason else 0)
@@ -133,7 +118,12 @@ def prove(name: str, seq: int, output: str | None) -> None:
         click.echo(text, nl=False)
         return
     try:
-        Path(output).write_text(text, encoding="utf-8")
+        with Path(output).open("x", encoding="utf-8") as out:
+            out.write(text)
+    except FileExistsError as error:
+        raise UsageError(
+            f"`{output}` exists already", code="usage.output", hint="name another file"
+        ) from error
     except OSError as error:
         raise UsageError(f"cannot write `{output}`: {error.strerror}", code="usage.output") from error
     show(output)
@@ -148,14 +138,28 @@ def _trusted(given: Sequence[str]) -> tuple[VerifierKey, ...]:
     return tuple(map(given_key, given)) if given else KeyRing().trusted()
 
 
-def _project() -> str:
-    from pathlib import Path
+class _Judged(NamedTuple):
+    """What a command says of one name: as JSON, in words, and its exit code."""
 
-    return Path.cwd().name
+    told: dict[str, Any]
+    text: str
+    code: int
 
 
-def _unreadable(name: str, error: TapeError) -> dict[str, Any]:
-    return {"path": name, "ok": False, "error": error.code, "message": error.message}
+def _judged(name: str, trusted: Sequence[VerifierKey], *, demanded: bool) -> _Judged:
+    from faultwire.errors import TapeError
+    from faultwire.tape.find import find
+    from faultwire.tape.prove import SUFFIX
+    from faultwire.tape.verify import verify as check
+
+    try:
+        if name.endswith(SUFFIX):
+            return _proof(name, trusted)
+        report = check(find(name), trusted, demanded=demanded)
+    except TapeError as error:
+        told = {"path": name, "ok": False, "error": error.code, "message": error.message}
+        return _Judged(told, f"{name}: unreadable\n  {error.code}: {error.message}", VOID)
+    return _Judged(report.dump(), _verdict(report), 0 if report.ok else 1)
 
 
 def _verdict(report: VerifyReport) -> str:
@@ -168,51 +172,46 @@ def _verdict(report: VerifyReport) -> str:
     lines = [f"{report.path}: {state} ({counts})", f"  root {report.root}"]
     if report.key:
         lines.append(f"  sealed by {report.key} ({'trusted' if report.trusted else 'not trusted here'})")
-    if (known := evidence_class(report)[0]) is not None:
+    known, reasons = evidence_class(report)
+    if known is not None:
         lines.append(f"  evidence {known}")
+        told = {finding.message for finding in report.findings}
+        lines += [f"  since {why}" for why in reasons if why not in told]
     lines += [f"  {'note' if f.is_note else 'bad'} {f.code}: {f.message}" for f in report.findings]
     if any(f.code == "seal_untrusted" for f in report.findings):
         lines.append("  hint: name the sealer's key with --key, or trust it: faultwire keys trust KEY")
     return "\n".join(lines)
 
 
-def _proofs(names: Sequence[str], trusted: Sequence[VerifierKey], format_: Format) -> None:
-    """Proofs instead of tapes."""
+def _proof(name: str, trusted: Sequence[VerifierKey]) -> _Judged:
+    """What a proof proves. Raises TapeError where it cannot be read."""
+    import json
     from pathlib import Path
 
-    from faultwire.errors import TapeError
+    from faultwire.errors import TapeTampered
     from faultwire.tape.prove import check
 
-    bad = False
-    found: list[dict[str, Any]] = []
-    for name in names:
-        try:
-            proven = check(_read(Path(name)), trusted)
-            log = {"origin": proven.checkpoint.origin, "size": proven.checkpoint.size}
-            about = {"ok": True, "index": proven.index, **log, "key": str(proven.key), "event": proven.event}
-            found.append({"path": name, **about})
-        except TapeError as error:
-            bad = True
-            found.append({"path": name, "ok": False, "error": error.code, "message": error.message})
-    if format_ == "json":
-        show_json(found)
-    else:
-        for one in found:
-            if one["ok"]:
-                what = f"event {one['index']} is on tape `{one['origin']}`, sealed by {one['key']}"
-                show(f"{one['path']}: {what}")
-                show_json(one["event"])
-            else:
-                show(f"{one['path']}: proves nothing\n  {one['error']}: {one['message']}")
-    raise SystemExit(1 if bad else 0)
+    text = _read(Path(name))
+    try:
+        proven = check(text, trusted)
+    except TapeTampered as error:
+        told = {"path": name, "ok": False, "error": error.code, "message": error.message}
+        return _Judged(told, f"{name}: proves nothing\n  {error.code}: {error.message}", 1)
+    log = {"origin": proven.checkpoint.origin, "size": proven.checkpoint.size}
+    about = {"ok": True, "index": proven.index, **log, "key": str(proven.key), "event": proven.event}
+    what = f"event {proven.index} is on tape `{proven.checkpoint.origin}`, sealed by {proven.key}"
+    shown = json.dumps(proven.event, indent=2, ensure_ascii=True)
+    return _Judged({"path": name, **about}, f"{name}: {what}\n{shown}", 0)
 
 
 def _read(path: Path) -> str:
-    from faultwire.errors import TapeNotFound
+    from faultwire.errors import TapeError, TapeNotFound
     from faultwire.tape.prove import MAX_SIZE
+    from faultwire.tape.small import small_file
 
     try:
-        with path.open("rb") as source:
-            return source.read(MAX_SIZE + 1).decode("utf-8", "replace")
+        return small_file(path, MAX_SIZE, links=True).decode("utf-8", "replace")
+    except FileNotFoundError as error:
+        raise TapeNotFound(f"no proof at `{path}`") from error
     except OSError as error:
-        raise TapeNotFound(f"cannot read proof `{path}`: {error.strerror}") from error
+        raise TapeError(f"cannot read proof `{path}`: {error.strerror}", code="tape.unreadable") from error

@@ -32,10 +32,17 @@ FORMATS = {
     is_flag=True,
     help="Give redacted values placeholders that match those of no other tape, before it leaves the house.",
 )
-def export(name: str, format_: str, output: str | None, endpoint: str | None, share: bool) -> None:
+@click.option(
+    "--with-verifier",
+    is_flag=True,
+    help="Put verify_tape.py beside `jsonl`: it checks the export without faultwire.",
+)
+def export(
+    name: str, format_: str, output: str | None, endpoint: str | None, share: bool, with_verifier: bool
+) -> None:
     """Export a tape.
 
-    `jsonl` is complete and verifies with docs/verify_tape.py; `har` opens in browsers' network panels,
+    `jsonl` is complete and verifies with verify_tape.py alone; `har` opens in browsers' network panels,
     `flows` in mitmproxy; `otlp` is GenAI spans; `bundle` (JSON) and `pdf` say what was kept and what is
     missing, for auditors; `tape` is a tape again, for `--share`.
     """
@@ -47,6 +54,7 @@ def export(name: str, format_: str, output: str | None, endpoint: str | None, sh
     from faultwire.errors import UsageError
     from faultwire.tape import copy
     from faultwire.tape.find import find
+    from faultwire.tape.keys import name_for
 
     source = find(name)
     if endpoint is not None:
@@ -54,6 +62,10 @@ def export(name: str, format_: str, output: str | None, endpoint: str | None, sh
         return
     if output is None:
         raise UsageError("found no `--output`, expected a file to write", code="usage.output")
+    if with_verifier and format_ != "jsonl":
+        raise UsageError(
+            f"found `--to {format_}`, expected `jsonl` with `--with-verifier`", code="usage.output"
+        )
     target = Path(output)
     if format_ == "tape":
         made = (copy.share if share else copy.clone)(source, target, *origin_and_signer(target))
@@ -61,9 +73,11 @@ def export(name: str, format_: str, output: str | None, endpoint: str | None, sh
         return
     if not share:
         show(f"{target}: {_write(source, target, format_)}")
+        if with_verifier:
+            _with_verifier(source, target)
         return
     with tempfile.TemporaryDirectory() as folder:
-        draft = Path(folder) / f"{source.stem[:60]}.tape"
+        draft = Path(folder) / f"{name_for(source.stem)}.tape"
         try:
             copy.share(source, draft, *origin_and_signer(draft))
         except OSError as error:
@@ -71,6 +85,24 @@ def export(name: str, format_: str, output: str | None, endpoint: str | None, sh
                 f"cannot write below `{folder}`: {error.strerror}", code="usage.output"
             ) from error
         show(f"{target}: {_write(draft, target, format_)}")
+        if with_verifier:
+            _with_verifier(draft, target)
+
+
+def _with_verifier(source: Path, target: Path) -> None:
+    """Put the script beside an export, and say what its reader runs and must know."""
+    import shlex
+
+    from faultwire.cli.output import say, show
+    from faultwire.tape.verifier import place
+    from faultwire.tape.verify import verify
+
+    show(f"{place(target.parent)}: checks it with Python alone")
+    sealed_by = verify(source).key
+    key = f" --key {shlex.quote(sealed_by)}" if sealed_by else " --no-signature"
+    say(f"python3 verify_tape.py {shlex.quote(target.name)}{key}")
+    if sealed_by:
+        say("tell the key by another way than the tape: whoever changes both would change it too")
 
 
 def _write(source: Path, target: Path, format_: str) -> str:
@@ -81,7 +113,12 @@ def _write(source: Path, target: Path, format_: str) -> str:
     writer = import_module(FORMATS[format_])
     try:
         with target.open("xb") as out:
-            return f"{writer.write(source, out)} {writer.UNIT}"
+            try:
+                count = writer.write(source, out)
+            except BaseException:  # half an export is none, and the next try finds its name free
+                target.unlink(missing_ok=True)
+                raise
+        return f"{count} {writer.UNIT}"
     except FileExistsError as error:
         raise UsageError(
             f"`{target}` exists already", code="usage.output", hint="name another file"

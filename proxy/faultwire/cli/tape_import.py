@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from faultwire.cli.output import Format, format_option, show, show_json
+from faultwire.cli.tape_keep import output_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,9 +32,7 @@ READERS = {
     type=click.Choice([*READERS]),
     help="What wrote the file; without it, the file's first bytes decide.",
 )
-@click.option(
-    "-o", "--output", required=True, metavar="NAME", help="The new tape: a name, or a path to a `.tape`."
-)
+@output_option
 @click.option(
     "--digest", metavar="HEX", help="The digest that a receipt gives for a tracefork tape, or its beginning."
 )
@@ -54,7 +53,7 @@ def import_(
     """
     from pathlib import Path
 
-    from faultwire.cli.tape_keep import origin_and_signer
+    from faultwire.cli.tape_keep import origin_and_signer, target_of
     from faultwire.errors import UsageError
     from faultwire.tape.find import STATE
     from faultwire.tape.import_._api import store
@@ -70,7 +69,7 @@ def import_(
     if hmac_key is not None and kind != "agentops":
         raise UsageError("`--hmac-key` is of an AgentOps log, found another format", code="usage.hmac_key")
     given = _key(Path(hmac_key)) if hmac_key is not None else digest
-    target = _target(output, STATE)
+    target = target_of(output)
     origin, signer = origin_and_signer(target)
     key = load_key(STATE / "keys" / "redaction.key")
     done = store(_items(kind, path, given), target, kind, origin, signer, key=key, about=about)
@@ -79,16 +78,6 @@ def import_(
     else:
         show("\n".join(_lines(done)))
     raise SystemExit(0 if done.clean else 1)
-
-
-def _target(output: str, state: Path) -> Path:
-    from pathlib import Path
-
-    from faultwire.tape.file import SUFFIX
-
-    if "/" in output or output.endswith(SUFFIX):
-        return Path(output)
-    return state / "tapes" / f"{output}{SUFFIX}"
 
 
 def _key(path: Path) -> bytes:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from faultwire.cli.output import say, show
+from faultwire.cli.output import say, show, size_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,35 +14,33 @@ if TYPE_CHECKING:
     from faultwire.tape.copy import Copy
     from faultwire.tape.note import SignerKey
 
-_output = click.option("-o", "--output", required=True, metavar="FILE", help="The new tape.")
+output_option = click.option(
+    "-o", "--output", required=True, metavar="NAME", help="The new tape: a name, or a path to a `.tape`."
+)
 
 
 @click.command()
 @click.argument("names", nargs=-1, required=True)
-@_output
+@output_option
 def merge(names: tuple[str, ...], output: str) -> None:
     """Put the sessions of several tapes on one new tape; names that clash get a number."""
-    from pathlib import Path
-
     from faultwire.tape.copy import merge as join
     from faultwire.tape.find import find
 
-    target = Path(output)
+    target = target_of(output)
     _made(join([find(name) for name in names], target, *origin_and_signer(target)))
 
 
 @click.command()
 @click.argument("name")
 @click.option("--session", required=True, help="The session to take out.")
-@_output
+@output_option
 def split(name: str, session: str, output: str) -> None:
     """Put one session of a tape on a new tape of its own."""
-    from pathlib import Path
-
     from faultwire.tape.copy import split as cut
     from faultwire.tape.find import find
 
-    target = Path(output)
+    target = target_of(output)
     _made(cut(find(name), session, target, *origin_and_signer(target)))
 
 
@@ -57,25 +55,50 @@ def prune(age: str, dry_run: bool) -> None:
     from faultwire.tape.find import tapes
 
     found = pruning.old(tapes(), clock.wall_ms() - pruning.age_ms(age))
+    gone: list[pruning.Old] = []
     for one in found:
-        if not dry_run:
-            try:
-                pruning.remove(one)
-            except OSError as error:
-                raise TapeError(f"cannot remove `{one.path}`: {error.strerror}", code="tape.prune") from error
-        show(f"{one.path}  {clock.iso(one.created_ms)}  {one.size / 1e6:.1f} MB")
-    freed = sum(one.size for one in found) / 1e6
-    say(f"{'would remove' if dry_run else 'removed'} {len(found)} tapes, {freed:.1f} MB")
+        try:
+            if not dry_run and not pruning.remove(one):
+                say(f"{one.path}  is being written, so it stays")
+                continue
+        except OSError as error:
+            raise TapeError(f"cannot remove `{one.path}`: {error.strerror}", code="tape.prune") from error
+        gone.append(one)
+        show(f"{one.path}  {clock.iso(one.created_ms)}  {size_text(one.size)}")
+    count = f"{len(gone)} {'tape' if len(gone) == 1 else 'tapes'}"
+    say(f"{'would remove' if dry_run else 'removed'} {count}, {size_text(sum(one.size for one in gone))}")
+
+
+def target_of(output: str) -> Path:
+    """Where a new tape goes: a bare name is one of this project's tapes."""
+    from pathlib import Path
+
+    from faultwire.tape.file import SUFFIX
+    from faultwire.tape.find import STATE
+
+    if "/" in output or output.endswith(SUFFIX):
+        return Path(output)
+    return STATE / "tapes" / f"{output}{SUFFIX}"
 
 
 def origin_and_signer(target: Path) -> tuple[str, SignerKey]:
     """Origin and signer of a tape that is made here."""
     from pathlib import Path
 
-    from faultwire.tape.keys import KeyRing, name_for
+    from faultwire.tape.keys import name_for
 
-    project = name_for(Path.cwd().name)
-    return f"{project}/{target.stem}", KeyRing().signer_or_new(project)
+    return f"{name_for(Path.cwd().name)}/{target.stem}", project_signer()
+
+
+def project_signer() -> SignerKey:
+    """This project's key; where it is made, it is kept out of git. Raises FaultwireError."""
+    from pathlib import Path
+
+    from faultwire.runner.folder import state
+    from faultwire.tape.keys import KeyRing
+
+    state()
+    return KeyRing().signer_or_new(Path.cwd().name)
 
 
 def _made(copy: Copy) -> None:

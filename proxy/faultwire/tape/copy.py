@@ -6,7 +6,6 @@ their roots, so that whoever has those can compare; it is never worth more than 
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -14,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from faultwire.clock import wall_ms
-from faultwire.errors import TapeError, TapeIncomplete, TapeTampered, UsageError
+from faultwire.errors import TapeError, TapeIncomplete, TapeTampered, UsageError, did_you_mean
 from faultwire.tape import file, records
 from faultwire.tape.blobs import BlobLog, unpack
 from faultwire.tape.log import EventLog
+from faultwire.tape.read import TapeReader
 from faultwire.tape.redact import Redactor, fresh_key
 from faultwire.tape.rekey import Rekey
 from faultwire.tape.rows import insert_blobs, insert_events
 from faultwire.tape.seal import Sealer, close_file
+from faultwire.tape.shape import event_of
 from faultwire.tape.verify import verify
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from faultwire.tape.records import Event
 
 BATCH = 500
+BATCH_BYTES = 16 << 20
+"""What waits to be written: so many events, or so many bytes of bodies."""
 
 
 class Copy:
@@ -46,6 +49,7 @@ class Copy:
         self._log = EventLog(Redactor(fresh_key()))
         self._blobs = BlobLog()
         self._names: set[str] = set()
+        self._waiting = 0
 
     def make(self, sources: Sequence[Path], keep: Callable[[Event], bool], signer: SignerKey | None) -> None:
         """Write the copy, sealed where there is a signer.
@@ -60,11 +64,19 @@ class Copy:
         try:
             file.create(self.target, lambda draft: self._fill(draft, sources, made_of, keep, sealer))
             if sealer:
-                close_file(self.target, sealer)
+                self._seal(sealer)
         except FileExistsError as error:
             raise UsageError(f"tape `{self.target}` exists already", code="tape.exists") from error
         except (OSError, sqlite3.Error) as error:
             raise TapeError(f"cannot write tape `{self.target}`: {error}", code="tape.create") from error
+
+    def _seal(self, sealer: Sealer) -> None:
+        """Seal the file; what cannot be sealed does not stay. Raises OSError."""
+        try:
+            close_file(self.target, sealer)
+        except OSError:
+            self.target.unlink(missing_ok=True)
+            raise
 
     def _fill(
         self,
@@ -83,6 +95,7 @@ class Copy:
             self._names |= self._one(draft, source, keep)
         if sealer:
             self._log.seal(sealer)
+        self.events = self._log.seq
         self._flush(draft)
         draft.execute("PRAGMA journal_mode=DELETE")
 
@@ -90,14 +103,15 @@ class Copy:
         """Copy one source's events; sessions whose names are taken already get the next free one."""
         names: dict[str, str] = {}
         with closing(file.connect_reader(source)) as connection:
-            for event in (orjson.loads(row[2]) for row in file.event_rows(connection, "WHERE seq > 0")):
-                if event["type"] == "seal" or not keep(event):
+            rows = file.event_rows(connection)
+            for event in (event_of(record, source, seq) for seq, _, record, _ in rows):
+                if event["type"] in ("tape", "seal") or not keep(event):
                     continue
                 if "session" in event:
                     session = event["session"]
                     event["session"] = names.setdefault(session, _free(session, self._names))
                 self._event(connection, event)
-                if len(self._log.rows) >= BATCH:
+                if len(self._log.rows) >= BATCH or self._waiting >= BATCH_BYTES:
                     self._flush(draft)
         return set(names.values())
 
@@ -110,6 +124,7 @@ class Copy:
                 "SELECT size, packed, data FROM blobs WHERE digest = ?", (bytes.fromhex(body["blob"]),)
             ).fetchone()
             data = unpack(*row)
+            self._waiting += len(data)
             body["blob"] = self._blobs.put(self._rekey.data(data) if self._rekey else data)
         if self._rekey:
             if event.get("key"):
@@ -118,14 +133,13 @@ class Copy:
                 line["key"] = self._rekey.digest(line["key"])
             event = orjson.loads(self._rekey.data(orjson.dumps(event)))
         self._log.append(event)
-        self.events += 1
 
     def _flush(self, draft: sqlite3.Connection) -> None:
         draft.execute("BEGIN IMMEDIATE")
         insert_blobs(draft, self._blobs.rows)
         insert_events(draft, self._log.rows)
         draft.execute("COMMIT")
-        self._blobs.rows, self._log.rows = [], []
+        self._blobs.rows, self._log.rows, self._waiting = [], [], 0
 
 
 def merge(sources: Sequence[Path], target: Path, origin: str, signer: SignerKey | None) -> Copy:
@@ -137,11 +151,16 @@ def merge(sources: Sequence[Path], target: Path, origin: str, signer: SignerKey 
 
 def split(source: Path, session: str, target: Path, origin: str, signer: SignerKey | None) -> Copy:
     """One session of a tape on its own. Raises TapeIncomplete where the tape does not have it."""
+    with TapeReader.open(source) as reader:
+        names = [info.name for info in reader.sessions()]
+    if session not in names:
+        raise TapeIncomplete(
+            f"tape `{source}` has no session `{session}`",
+            code="tape.no_session",
+            hint=did_you_mean(session, names) if names else None,
+        )
     copy = Copy(target, "split", origin)
     copy.make([source], lambda event: event.get("session") == session, signer)
-    if not copy.events:
-        os.unlink(target)
-        raise TapeIncomplete(f"tape `{source}` has no session `{session}`", code="tape.no_session")
     return copy
 
 

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-import orjson
-
 from faultwire._core import Frontier
 from faultwire.errors import TapeIncomplete, TapeTampered
 from faultwire.tape.chain import leaf
 from faultwire.tape.file import connect_reader, event_rows
+from faultwire.tape.shape import event_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,8 +57,7 @@ def exchange_digest(path: Path, session: str, number: int) -> str:
     """The digest of one exchange, in hex. Raises TapeIncomplete where it is not on the tape."""
     hashes = []
     for record in _records(path, "WHERE session = ?", (session,)):
-        event = orjson.loads(record)
-        if isinstance(event, dict) and event.get("exchange") == number:
+        if event_of(record, path).get("exchange") == number:
             hashes.append(leaf(record))
     if not hashes:
         raise TapeIncomplete(

@@ -7,22 +7,20 @@ import os
 import re
 import sqlite3
 import stat
-from contextlib import closing
-from functools import cache
-from hashlib import sha256
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from faultwire.dice import token
-from faultwire.errors import TapeError, TapeNotFound, TapeTampered, TapeVersion, UsageError
+from faultwire.errors import TapeError, TapeNotFound, UsageError
+from faultwire.tape.schema import APPLICATION_ID as APPLICATION_ID
+from faultwire.tape.schema import VERSION as VERSION
+from faultwire.tape.schema import bounded, check_genuine, foreign_schema, schema_sql
+from faultwire.tape.schema import schema_digest as schema_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-APPLICATION_ID = 0x46575450
-"""`FWTP`, at byte 68 of the file: how a tape is told from other SQLite files."""
-
-VERSION = 1
 SUFFIX = ".tape"
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
@@ -40,28 +38,6 @@ def check_name(path: Path) -> None:
             f"tape name {name!r} is not allowed, expected 1 to 64 of A-Z a-z 0-9 . _ -",
             code="tape.name",
         )
-
-
-@cache
-def schema_sql() -> str:
-    """The text of `schema.sql`."""
-    return Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
-
-
-@cache
-def schema_digest() -> str:
-    """SHA-256 of `schema.sql`, in hex; every tape's first event names it."""
-    return sha256(schema_sql().encode()).hexdigest()
-
-
-@cache
-def expected_schema() -> tuple[tuple[str, str, str, str | None], ...]:
-    """What `sqlite_schema` of a genuine tape holds: nothing but our tables and index."""
-    connection = sqlite3.connect(":memory:")
-    connection.executescript(schema_sql())
-    rows = _schema_rows(connection)
-    connection.close()
-    return rows
 
 
 def lock(path: Path) -> int:
@@ -168,8 +144,9 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise TapeError(f"cannot open tape `{path}`: {error}", code="tape.unreadable") from error
     try:
-        _harden(connection)
-        check_genuine(connection, path)
+        with bounded(connection, foreign_schema(path)):
+            _harden(connection)
+            check_genuine(connection, path)
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # SQLite quotes a bad schema's own bytes
         connection.close()
         raise TapeError(f"`{path}` is not a readable tape: {error}", code="tape.unreadable") from error
@@ -177,21 +154,6 @@ def connect_reader(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def check_genuine(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise unless the file is a tape of this version with exactly our schema."""
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if application != APPLICATION_ID:
-        raise TapeError(f"`{path}` is not a tape", code="tape.unreadable")
-    if version != VERSION:
-        raise TapeVersion(f"tape `{path}` has version {version}, expected {VERSION}")
-    if _schema_rows(connection) != expected_schema():
-        raise TapeTampered(
-            f"tape `{path}` has a schema that no tape of version {VERSION} has",
-            code="tape.schema_mismatch",
-        )
 
 
 def event_rows(
@@ -220,11 +182,10 @@ def _roll_back(path: Path) -> None:
     """
     journal = path.with_name(path.name + "-journal")
     try:
-        about = os.lstat(journal)
-        if not about.st_size:
+        size = os.lstat(journal).st_size
+        if not size:
             return
-        ours = stat.S_ISREG(about.st_mode) and about.st_size <= _MAX_JOURNAL
-        if not ours or journal.read_bytes().endswith(_NAMES_ANOTHER):
+        if size > _MAX_JOURNAL or journal.read_bytes().endswith(_NAMES_ANOTHER):
             raise TapeError(f"`{journal}` is no journal of a tape", code="tape.unreadable")
         fd = lock(path)
     except FileNotFoundError:
@@ -238,7 +199,8 @@ def _roll_back(path: Path) -> None:
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             connection.execute("PRAGMA trusted_schema=OFF")
-            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+            with bounded(connection, foreign_schema(path)):
+                connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except sqlite3.Error as error:
         raise TapeError(f"cannot recover tape `{path}`: {error}", code="tape.unreadable") from error
     finally:
@@ -273,8 +235,8 @@ def _check_file(path: Path) -> None:
         )
     if not stat.S_ISREG(mode):
         raise TapeError(f"`{path}` is not a file", code="tape.unreadable")
-
-
-def _schema_rows(connection: sqlite3.Connection) -> tuple[tuple[str, str, str, str | None], ...]:
-    query = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name LIMIT 16"
-    return tuple(connection.execute(query).fetchall())
+    for end in ("-wal", "-shm", "-journal"):  # SQLite opens what is there, and would wait for a pipe
+        beside = path.with_name(path.name + end)
+        with suppress(FileNotFoundError):
+            if not stat.S_ISREG(os.lstat(beside).st_mode):
+                raise TapeError(f"`{beside}` is not a file", code="tape.unreadable")

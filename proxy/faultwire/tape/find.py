@@ -23,12 +23,18 @@ def tapes(folder: Path | None = None, *, base: Path = STATE) -> list[Path]:
 
 
 def find(name: str, *, base: Path = STATE) -> Path:
-    """The tape that a user named: a path, a name below `tapes/`, or a run. Raises TapeNotFound."""
+    """The tape that a user named: a path, a name below `tapes/`, a run, or `last` for the newest run's.
+
+    Raises TapeNotFound.
+    """
     given = Path(name)
     if given.is_file() or given.is_symlink() or "/" in name:
         return given
     for place in (base / "tapes" / f"{name.removesuffix(SUFFIX)}{SUFFIX}", base / "runs" / name / "run.tape"):
         if place.exists():
             return place
+    if name == "last" and (ran := sorted(base.glob("runs/*/run.tape"))):
+        return ran[-1]  # a run's name begins with its moment
     known = [path.stem for path in tapes(base / "tapes")] if (base / "tapes").is_dir() else []
-    raise TapeNotFound(f"no tape named `{name}`", hint=did_you_mean(name, known) if known else None)
+    hint = did_you_mean(name, known) if known else "`faultwire tape list` names the tapes"
+    raise TapeNotFound(f"no tape named `{name}`", hint=hint)

@@ -23,6 +23,7 @@ Code = Literal[
     "session_open",
     "exchange_open",
     "drop_present",
+    "bypass_present",
     "seal_missing",
     "tail_unsealed",
     "file_unsealed",
@@ -36,7 +37,15 @@ Code = Literal[
 EvidenceClass = Literal["AUTHORITATIVE", "PARTIAL", "NON_AUTHORITATIVE"]
 
 NOTES: frozenset[Code] = frozenset(
-    {"session_open", "exchange_open", "drop_present", "seal_missing", "tail_unsealed", "file_unsealed"}
+    {
+        "session_open",
+        "exchange_open",
+        "drop_present",
+        "bypass_present",
+        "seal_missing",
+        "tail_unsealed",
+        "file_unsealed",
+    }
 )
 """Findings that say a tape is incomplete; all others say that it is not what was recorded."""
 

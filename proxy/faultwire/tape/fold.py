@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from faultwire.errors import TapeError
 from faultwire.events import Delivery, Message, Recorded, Request
 from faultwire.tape.numbering import Numbering, StoredRecorded
 from faultwire.tape.records import fault_fired, headers_of
-from faultwire.tape.stored import Pieces, StoredDelivery, StoredRequest
+from faultwire.tape.stored import MAX_BODY, Pieces, StoredDelivery, StoredRequest
 
 if TYPE_CHECKING:
     from faultwire.tape.numbering import Numbers
@@ -96,7 +97,7 @@ def recorded(gathered: Gathered, blob: Fetch, numbers: Numbers | None = None) ->
         started_ms=said["started_ms"],
         duration_ms=(end["duration_ns"] if end else _last_ns(gathered)) / 1e6,
         faults=tuple(fault_fired(line) for line in gathered.lines),
-        messages=tuple(_message(event, blob) for event in gathered.messages),
+        messages=_messages(gathered.messages, blob),
     )
     numbers = numbers or Numbering()
     what = {name: said[name] for name in _NUMBERED}
@@ -124,11 +125,23 @@ def _request(event: Event, pieces: Pieces | None, blob: Fetch) -> Request:
     return head if pieces is None else StoredRequest.of(head, pieces, blob)
 
 
+def _messages(events: list[Event], blob: Fetch) -> tuple[Message, ...]:
+    size = sum(event["body"]["size"] for event in events)
+    if size > MAX_BODY:
+        raise TapeError(
+            f"the messages of an exchange have {size} bytes, expected at most {MAX_BODY} to be read",
+            code="tape.body_size",
+        )
+    return tuple(_message(event, blob) for event in events)
+
+
 def _message(event: Event, blob: Fetch) -> Message:
+    pieces = Pieces()
+    pieces.add({"chunks": (), **event["body"]})
     return Message(
         by=event["by"],
         kind=event["kind"],
-        data=blob(event["body"]["blob"]),
+        data=pieces.read(blob),
         said_ns=event["said_ns"],
         delivered_ns=event["delivered_ns"],
         code=event["code"],

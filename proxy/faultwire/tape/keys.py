@@ -14,6 +14,7 @@ from pathlib import Path
 from faultwire.dice import token
 from faultwire.errors import TapeError, UsageError
 from faultwire.tape.note import NoteError, SignerKey, VerifierKey
+from faultwire.tape.small import small_file
 
 KEYS = Path(".faultwire") / "keys"
 _MAX = 64 * 1024
@@ -118,7 +119,7 @@ def given_key(text: str) -> VerifierKey:
         found, where = text, "the given key"
     else:
         try:
-            found, where = _read(Path(text), private=False), f"`{text}`"
+            found, where = _read(Path(text), private=False, links=True), f"`{text}`"
         except TapeError as error:
             raise UsageError(
                 error.message, code="keys.unreadable", hint="name a verifier key or a file that holds one"
@@ -143,21 +144,19 @@ def _parsed(line: str, where: str) -> VerifierKey:
         raise TapeError(f"{where}: no verifier key: {error}", code="keys.unreadable") from error
 
 
-def _read(path: Path, *, private: bool) -> str:
+def _read(path: Path, *, private: bool, links: bool = False) -> str:
+    def judge(mode: int) -> None:
+        if private and mode & 0o077:
+            raise TapeError(
+                f"seal key `{path}` has mode {mode & 0o777:03o}, expected 600",
+                code="keys.mode",
+                hint=f"chmod 600 {path}",
+            )
+
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        with os.fdopen(fd, "rb") as file:
-            mode = os.fstat(fd).st_mode & 0o777
-            data = file.read(_MAX)
+        return small_file(path, _MAX, links=links, judge=judge).decode("utf-8", "replace")
     except OSError as error:
         raise TapeError(f"cannot read `{path}`: {error.strerror}", code="keys.unreadable") from error
-    if private and mode & 0o077:
-        raise TapeError(
-            f"seal key `{path}` has mode {mode:03o}, expected 600",
-            code="keys.mode",
-            hint=f"chmod 600 {path}",
-        )
-    return data.decode("utf-8", "replace")
 
 
 def _write(path: Path, text: str, mode: int, *, replace: bool = True) -> None:

@@ -113,7 +113,7 @@ class SignerKey:
     @classmethod
     def fresh(cls, name: str) -> SignerKey:
         """A new key. Raises UsageError for a name that no key can have."""
-        if not _NAME.match(name):
+        if not _NAME.match(name) or not _is_text(name):
             raise UsageError(
                 f"key name {name!r} is not allowed, expected 1 to 120 characters without spaces or `+`",
                 code="keys.name",
@@ -170,12 +170,21 @@ def _signature(line: str) -> tuple[str, bytes, bytes]:
 
 def _key_parts(text: str) -> tuple[str, bytes]:
     parts = text.strip().split("+", 2)
-    if len(parts) != 3 or not _NAME.match(parts[0]):
+    if len(parts) != 3 or not _NAME.match(parts[0]) or not _is_text(parts[0]):
         raise NoteError("a key is `NAME+ID+BASE64`")
     data = _decoded(parts[2])
     if len(data) != 33 or data[:1] != ED25519:
         raise NoteError("the key is no Ed25519 key")
     return parts[0], data[1:]
+
+
+def _is_text(name: str) -> bool:
+    """Has it a form in UTF-8? What a shell passes on need not have one."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _decoded(text: str) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import re
+import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,9 +21,10 @@ from faultwire.errors import TapeIncomplete, TapeTampered
 from faultwire.tape import chain, note
 from faultwire.tape.checkpoint import Checkpoint
 from faultwire.tape.file import connect_reader, event_rows
+from faultwire.tape.shape import event_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from faultwire.tape.note import VerifierKey
@@ -53,12 +55,14 @@ def prove(path: Path, seq: int) -> str:
     leaves: list[bytes] = []
     record = b""
     with closing(connect_reader(path)) as connection:
-        for number, _, found, _ in event_rows(connection):
+        for number, _, found, _ in _rows(connection, path):
+            if number != len(leaves):
+                raise TapeTampered(f"event {len(leaves)} of tape `{path}` is missing")
             if number == seq:
                 record = found
-            if len(leaves) > seq and b'"seal"' in found:
-                event = orjson.loads(found)
-                if event.get("type") == "seal":
+            if number > seq and b'"seal"' in found:
+                event = event_of(found, path, number)
+                if event["type"] == "seal":
                     return _proof(path, record, leaves, seq, event)
             leaves.append(chain.leaf(found))
     if seq >= len(leaves):
@@ -70,6 +74,13 @@ def prove(path: Path, seq: int) -> str:
         code="tape.unsealed",
         hint=f"faultwire tape seal {path}",
     )
+
+
+def _rows(connection: sqlite3.Connection, path: Path) -> Iterator[tuple[int, str, bytes, bytes]]:
+    try:
+        yield from event_rows(connection)
+    except sqlite3.Error as error:
+        raise TapeTampered(f"tape `{path}` is damaged: {error}", code="tape.damaged") from error
 
 
 def _proof(path: Path, record: bytes, leaves: list[bytes], seq: int, seal: dict[str, Any]) -> str:

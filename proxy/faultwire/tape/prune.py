@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
+import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,24 +44,44 @@ def age_ms(text: str) -> int:
 
 def old(paths: Iterable[Path], before_ms: int) -> list[Old]:
     """Those recorded before an instant; one that cannot be read has the age of its file."""
-    return [found for path in paths if (found := _old(path)).created_ms < before_ms]
+    found = (_old(path) for path in paths)
+    return [one for one in found if one is not None and one.created_ms < before_ms]
 
 
-def _old(path: Path) -> Old:
+def _old(path: Path) -> Old | None:
+    """None where it is no file (any more)."""
+    try:
+        about = path.lstat()
+        if not stat.S_ISREG(about.st_mode):
+            return None
+        size = sum(one.lstat().st_size for one in _files(path))
+    except OSError:
+        return None
     try:
         with TapeReader.open(path) as reader:
             created = reader.info().created_ms
     except TapeError:
-        created = path.lstat().st_mtime_ns // 1_000_000
-    return Old(path, created, sum(one.lstat().st_size for one in _files(path)))
+        created = about.st_mtime_ns // 1_000_000
+    return Old(path, created, size)
 
 
-def remove(found: Old) -> None:
-    """Delete it. Raises OSError."""
-    for path in _files(found.path):
-        path.unlink()
+def remove(found: Old) -> bool:
+    """Delete it; False where somebody is writing it. Raises OSError.
+
+    The tape goes last: what was interrupted is found, and removed, the next time.
+    """
+    fd = os.open(found.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for path in _files(found.path):
+            path.unlink(missing_ok=True)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(fd)
+    return True
 
 
 def _files(path: Path) -> list[Path]:
     beside = [path.with_name(path.name + end) for end in _BESIDE]
-    return [path, *(one for one in beside if one.exists())]
+    return [*(one for one in beside if os.path.lexists(one)), path]

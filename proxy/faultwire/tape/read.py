@@ -16,8 +16,12 @@ import orjson
 
 from faultwire.errors import TapeError, TapeIncomplete, TapeTampered
 from faultwire.events import History
-from faultwire.tape import fold
+from faultwire.tape import about, fold, shape
+from faultwire.tape.about import Foreign as Foreign
+from faultwire.tape.about import SessionInfo as SessionInfo
+from faultwire.tape.about import TapeInfo as TapeInfo
 from faultwire.tape.blobs import unpack
+from faultwire.tape.bypassed import bypasses
 from faultwire.tape.chain import leaf
 from faultwire.tape.file import connect_reader
 from faultwire.tape.fold import Gathered
@@ -29,7 +33,7 @@ from faultwire.tape.stored import Remembered
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from faultwire.events import FaultFired, Recorded, Request
+    from faultwire.events import Bypass, FaultFired, Recorded, Request
     from faultwire.tape.records import Event
 
 T = TypeVar("T")
@@ -40,30 +44,6 @@ MAX_RECORD = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class TapeInfo:
-    """What a tape says of itself. Times are milliseconds since the epoch."""
-
-    path: Path
-    origin: str
-    created_ms: int
-    settings: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class SessionInfo:
-    """One session on a tape; `ended_ms` is None where it was interrupted or still runs."""
-
-    name: str
-    profile: str
-    profile_digest: str
-    seed: int
-    agent: str
-    started_ms: int
-    ended_ms: int | None
-    exchanges: int
-
-
-@dataclass(frozen=True, slots=True)
 class Detail:
     """One exchange with what `Recorded` leaves out."""
 
@@ -71,18 +51,6 @@ class Detail:
     forwarded: Request | None
     redactions: dict[str, int]
     """Replaced values by class."""
-
-
-@dataclass(frozen=True, slots=True)
-class Foreign:
-    """An event of somebody else's log: `data` is its JSON text, redacted."""
-
-    session: str
-    source: str
-    kind: str
-    number: int | None
-    at_ms: int | None
-    data: bytes
 
 
 class TapeReader:
@@ -119,7 +87,7 @@ class TapeReader:
     def info(self) -> TapeInfo:
         """What the tape says of itself."""
         for event in self._events("SELECT seq, session, record, hash FROM events WHERE seq = 0"):
-            return self._understood(event, _info, self.path)
+            return self._understood(event, about.info, self.path)
         raise TapeTampered(f"tape `{self.path}` has no first event", code="tape.sequence_gap")
 
     def sessions(self) -> tuple[SessionInfo, ...]:
@@ -140,7 +108,7 @@ class TapeReader:
         for name in [session] if session is not None else [info.name for info in self.sessions()]:
             for event in self._events(f"{_OF_SESSION} ORDER BY seq", (name,)):
                 if event["type"] == "foreign":
-                    yield self._understood(event, _foreign, self._body)
+                    yield self._understood(event, about.foreign, self._body)
 
     def notes(self) -> Iterator[tuple[str, str]]:
         """What the tape says to its readers, as code and words."""
@@ -156,7 +124,7 @@ class TapeReader:
         exchanges = tuple(self.exchanges(session))
         told = ((one.number, revoked(one)) for one in exchanges)
         notes = tuple(f"exchange {number} is of kind `other`: {why}" for number, why in told if why)
-        return History(session, exchanges, notes=notes)
+        return History(session, exchanges, notes=notes, bypassed=self._bypassed(session))
 
     def detail(self, session: str, number: int) -> Detail:
         """One exchange with everything known. Raises TapeIncomplete where it is not on the tape."""
@@ -209,14 +177,23 @@ class TapeReader:
             last = row[0]
             names.append(last)
 
+    def _bypassed(self, session: str) -> tuple[Bypass, ...]:
+        last = self._edge(session, "DESC")
+        return self._understood(last, bypasses)[0] if last["type"] == "session_end" else ()
+
     def _session(self, name: str) -> SessionInfo:
-        query = f"{_OF_SESSION} ORDER BY seq"
-        first = next(self._events(f"{query} LIMIT 1", (name,)))
-        last = next(self._events(f"{query} DESC LIMIT 1", (name,)))
+        first, last = self._edge(name, "ASC"), self._edge(name, "DESC")
         if last["type"] == "session_end":
-            return self._understood(first, _session, last["ended_ms"], last["exchanges"])
-        count = sum(1 for event in self._events(query, (name,)) if event["type"] == "request")
-        return self._understood(first, _session, None, count)
+            return self._understood(first, about.session, last["ended_ms"], last["exchanges"])
+        told = self._events(f"{_OF_SESSION} ORDER BY seq", (name,))
+        count = sum(1 for event in told if event["type"] == "request")
+        return self._understood(first, about.session, None, count)
+
+    def _edge(self, session: str, order: str) -> Event:
+        """The first (`ASC`) or last (`DESC`) event of a session."""
+        for event in self._events(f"{_OF_SESSION} ORDER BY seq {order} LIMIT 1", (session,)):
+            return event
+        raise TapeTampered(f"tape `{self.path}` is damaged: a session without events", code="tape.damaged")
 
     def _gathered(self, session: str | None) -> Iterator[Gathered]:
         """The events of each exchange, without their bodies; memory holds one session of them."""
@@ -243,6 +220,7 @@ class TapeReader:
         event = self._understood(record, orjson.loads)
         if not isinstance(event, dict) or event.get("session", "") != session or "type" not in event:
             raise TapeTampered(f"event {seq} of tape `{self.path}` is not what its row says")
+        self._understood(event, shape.check)
         return event
 
     def _blob(self, name: str) -> bytes:
@@ -283,28 +261,3 @@ class TapeReader:
             raise TapeTampered(
                 f"tape `{self.path}` holds an event that no tape has: {error!r}", code="tape.record_malformed"
             ) from error
-
-
-def _info(event: Event, path: Path) -> TapeInfo:
-    return TapeInfo(path, event["origin"], event["created_ms"], orjson.loads(event["settings"]))
-
-
-def _foreign(event: Event, blob: Callable[[str], bytes]) -> Foreign:
-    data = blob(event["body"]["blob"])
-    return Foreign(event["session"], event["source"], event["kind"], event["number"], event["at_ms"], data)
-
-
-def _session(event: Event, ended_ms: int | None, exchanges: int) -> SessionInfo:
-    """From the first event of a session; one recorded without `open_session` has no start."""
-    if event["type"] != "session_start":
-        return SessionInfo(event["session"], "", "", 0, "", event.get("started_ms", 0), ended_ms, exchanges)
-    return SessionInfo(
-        name=event["session"],
-        profile=event["profile"],
-        profile_digest=event["profile_digest"],
-        seed=int(event["seed"]),
-        agent=event["agent"],
-        started_ms=event["started_ms"],
-        ended_ms=ended_ms,
-        exchanges=exchanges,
-    )

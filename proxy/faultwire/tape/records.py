@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from faultwire.events import FaultFired
+from faultwire.tape.bypassed import told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from faultwire.events import Exchange, Headers, Message, Request, Response
+    from faultwire.events import Bypass, Exchange, Headers, Message, Request, Response
 
 FORMAT = 1
 """The version of the records and of the schema; a reader refuses any other."""
@@ -67,9 +68,13 @@ def session_start(
     }
 
 
-def session_end(session: str, exchanges: int, ended_ms: int) -> Event:
-    """A session closes, with the number of its exchanges."""
-    return {"type": "session_end", "session": session, "exchanges": exchanges, "ended_ms": ended_ms}
+def session_end(
+    session: str, exchanges: int, ended_ms: int, bypassed: Sequence[Bypass] = (), more: int = 0
+) -> Event:
+    """A session closes, with the number of its exchanges, and where its processes were seen connected past
+    the proxy: these addresses, and so many `more`."""
+    about = {"type": "session_end", "session": session, "exchanges": exchanges, "ended_ms": ended_ms}
+    return {**about, **told(bypassed, more)}
 
 
 def drop(session: str, number: int, reason: str) -> Event:

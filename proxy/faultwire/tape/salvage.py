@@ -11,18 +11,19 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from faultwire.errors import TapeError, TapeTampered, UsageError
 from faultwire.tape import chain, file
 from faultwire.tape.blobs import unpack
 from faultwire.tape.rows import insert_blobs, insert_events
+from faultwire.tape.shape import event_of
+from faultwire.tape.verify import verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from faultwire.tape.blobs import BlobRow
+    from faultwire.tape.findings import Finding
     from faultwire.tape.log import EventRow
 
 BATCH = 256
@@ -48,8 +49,9 @@ def salvage(source: Path, target: Path) -> Salvaged:
     file.prepare_folder(target.parent)
     done = Salvaged()
     with closing(file.connect_reader(source)) as connection:
+        bad = _first_bad(source)
         try:
-            file.create(target, lambda draft: _copy(connection, draft, done))
+            file.create(target, lambda draft: _copy(_sound(connection, source, bad, done), draft, done))
         except FileExistsError as error:
             raise UsageError(f"tape `{target}` exists already", code="tape.exists") from error
         except (OSError, sqlite3.Error) as error:
@@ -57,10 +59,16 @@ def salvage(source: Path, target: Path) -> Salvaged:
     return done
 
 
-def _copy(connection: sqlite3.Connection, draft: sqlite3.Connection, done: Salvaged) -> None:
+def _first_bad(source: Path) -> Finding | None:
+    """The first event that a verifier would take exception to."""
+    found = (one for one in verify(source).findings if not one.is_note and one.code != "seal_untrusted")
+    return min((one for one in found if one.seq is not None), key=lambda one: one.seq or 0, default=None)
+
+
+def _copy(rows: Iterator[tuple[EventRow, list[BlobRow]]], draft: sqlite3.Connection, done: Salvaged) -> None:
     draft.execute("BEGIN IMMEDIATE")
     events: list[EventRow] = []
-    for event, blobs in _sound(connection, done):
+    for event, blobs in rows:
         insert_blobs(draft, blobs)
         events.append(event)
         if len(events) == BATCH:
@@ -73,13 +81,17 @@ def _copy(connection: sqlite3.Connection, draft: sqlite3.Connection, done: Salva
     draft.execute("COMMIT")
 
 
-def _sound(connection: sqlite3.Connection, done: Salvaged) -> Iterator[tuple[EventRow, list[BlobRow]]]:
+def _sound(
+    connection: sqlite3.Connection, source: Path, bad: Finding | None, done: Salvaged
+) -> Iterator[tuple[EventRow, list[BlobRow]]]:
     """The rows up to the first that is not what was recorded, each with the blobs that it names."""
     prev = chain.GENESIS
     try:
         for row in file.event_rows(connection):
-            done.reason = _fault(row, done.events, prev)
-            blob = None if done.reason else _blob(connection, orjson.loads(row[2]), done)
+            done.reason = _fault(row, source, done.events, prev)
+            blob = None if done.reason else _blob(connection, event_of(row[2], source), done)
+            if done.reason is None and bad is not None and bad.seq == row[0]:
+                done.reason = bad.message
             if done.reason:
                 return
             prev = row[3].hex()
@@ -89,14 +101,18 @@ def _sound(connection: sqlite3.Connection, done: Salvaged) -> Iterator[tuple[Eve
         done.reason = f"event {done.events} cannot be read: {error}"
 
 
-def _fault(row: EventRow, expected: int, prev: str) -> str | None:
+def _fault(row: EventRow, source: Path, expected: int, prev: str) -> str | None:
     seq, session, record, digest = row
     if seq != expected:
         return f"event {expected} is missing"
-    if chain.leaf(record) != digest or not chain.is_canonical(record):
+    try:
+        event = event_of(record, source, seq)
+    except TapeTampered as error:
+        return error.message
+    fraction = chain.may_have_fraction(record)
+    if chain.leaf(record) != digest or not chain.is_canonical_event(record, event, fraction=fraction):
         return f"event {seq} is not what was recorded"
-    event = orjson.loads(record)
-    if not isinstance(event, dict) or event.get("prev") != prev or event.get("seq") != seq:
+    if event.get("prev") != prev or event.get("seq") != seq:
         return f"event {seq} does not follow the one before it"
     return None if event.get("session", "") == session else f"event {seq} is not what its row says"
 
@@ -105,15 +121,12 @@ def _blob(connection: sqlite3.Connection, event: dict[str, Any], done: Salvaged)
     body = event.get("body")
     if not body:
         return None
-    try:
-        digest = bytes.fromhex(body["blob"])
-    except (KeyError, TypeError, ValueError):
-        done.reason = f"the body of event {event['seq']} has no name that a body can have"
-        return None
+    digest = bytes.fromhex(body["blob"])
     row = connection.execute("SELECT digest, size, packed, data FROM blobs WHERE digest = ?", (digest,))
     found = row.fetchone()
     try:
-        if found is None or sha256(unpack(*found[1:])).digest() != digest:
+        changed = found is None or found[1] != body["size"]
+        if changed or sha256(unpack(*found[1:])).digest() != digest:
             done.reason = f"the body of event {event['seq']} is missing or changed"
     except TapeTampered as error:
         done.reason = f"the body of event {event['seq']}: {error.message}"

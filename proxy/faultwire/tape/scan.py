@@ -19,6 +19,7 @@ from faultwire.errors import TapeError, TapeTampered
 from faultwire.tape.blobs import unpack
 from faultwire.tape.file import connect_reader, event_rows
 from faultwire.tape.redact_edit import MARK
+from faultwire.tape.redact_fields import field_edits, path_edits, tells
 from faultwire.tape.redact_known import known_edits
 from faultwire.tape.redact_stream import last_edits
 from faultwire.tape.redact_text import edits, suspects
@@ -27,6 +28,8 @@ from faultwire.tape.redact_values import values
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    from faultwire.tape.redact_edit import Edit
 
 _SQLITE = b"SQLite format 3\0"
 _STEP = 4 << 20
@@ -87,13 +90,12 @@ def _on_tape(path: Path) -> Iterator[Leak]:
     with closing(connect_reader(path)) as connection:
         try:
             for seq, _, record, _ in event_rows(connection):
-                for text in _strings(_read(record, path, seq)):
-                    found = edits(text) if suspects(text) else []
-                    yield from (_leak(path, f"event {seq}", one.what, one.value) for one in found if one.what)
+                found = _in_event(_read(record, path, seq))
+                yield from (_leak(path, f"event {seq}", one.what, one.value) for one in found if one.what)
             query = "SELECT digest, size, packed, data FROM blobs"
             for digest, size, packed, data in connection.execute(query):
                 body = unpack(size, packed, data).decode("latin-1")
-                place = f"blob {bytes(digest).hex()[:16]}"
+                place = f"blob {digest.hex()[:16] if isinstance(digest, bytes) else '?'}"
                 yield from (_leak(path, place, e.what, e.value) for e in last_edits(body) if e.what)
         except sqlite3.Error as error:
             raise TapeTampered(f"tape `{path}` is damaged: {error}", code="tape.damaged") from error
@@ -104,6 +106,22 @@ def _read(record: bytes, path: Path, seq: int) -> Any:
         return json.loads(record)
     except (ValueError, RecursionError) as error:
         raise TapeTampered(f"event {seq} of tape `{path}` is no record", code="tape.damaged") from error
+
+
+def _in_event(event: Any) -> Iterator[Edit]:
+    """What recording would have replaced in a record."""
+    if not isinstance(event, dict):
+        return
+    for key, value in event.items():
+        if key == "headers" and isinstance(value, list):
+            for name, text in (pair for pair in value if isinstance(pair, list) and len(pair) == 2):
+                yield from field_edits(str(name), str(text))
+        elif key == "path" and isinstance(value, str):
+            host = str(event.get("host", ""))
+            yield from path_edits(value, f"https://{host}" if tells(host) else "")
+        else:
+            for text in _strings(value):
+                yield from edits(text) if suspects(text) else ()
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -13,13 +13,12 @@ from contextlib import closing
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-import orjson
-
 from faultwire._core import Frontier
 from faultwire.errors import TapeError, TapeTampered
 from faultwire.tape import chain, file, records
 from faultwire.tape.checkpoint import Checkpoint, note_digest
 from faultwire.tape.rows import insert_events
+from faultwire.tape.shape import event_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -128,8 +127,8 @@ def _append(connection: sqlite3.Connection, path: Path, key: SignerKey) -> Seale
     tree = Frontier()
     prev, origin, previous = chain.GENESIS, "", None
     for seq, _, record, digest in file.event_rows(connection):
-        event = orjson.loads(record) if chain.leaf(record) == digest else {}
-        if seq != tree.size or event.get("prev") != prev:
+        event = event_of(record, path, seq)
+        if chain.leaf(record) != digest or seq != tree.size or event.get("prev") != prev:
             raise TapeTampered(f"event {seq} of tape `{path}` is not what was recorded")
         prev = digest.hex()
         tree.push(digest)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faultwire.tape import note
 from faultwire.tape.checkpoint import Checkpoint, note_digest
 from faultwire.tape.seal import file_digest, seal_path
+from faultwire.tape.small import small_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -91,13 +93,14 @@ class Seals:
 
     def _file(self, path: Path) -> None:
         place = seal_path(path)
-        if not place.is_file() or place.is_symlink():
+        if not os.path.lexists(place):
             return self.find("file_unsealed", f"there is no `{place.name}` beside the tape", None)
         try:
-            text = place.read_bytes()[: note.MAX_SIZE + 1].decode()
-            found = note.parse(text)
+            found = note.parse(small_file(place, note.MAX_SIZE).decode())
             checkpoint = Checkpoint.parse(found.text)
-        except (note.NoteError, UnicodeDecodeError, OSError) as error:
+        except OSError as error:
+            return self.find("seal_invalid", f"`{place.name}` cannot be read: {error.strerror}", None)
+        except (note.NoteError, UnicodeDecodeError) as error:
             return self.find("seal_invalid", f"`{place.name}` is malformed: {error}", None)
         inner = self._checkpoint
         if inner is None:

@@ -31,10 +31,10 @@ from faultwire.tape.scribe import Scribe
 from faultwire.tape.seal import EVERY, Sealer, close_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from faultwire.events import Exchange
+    from faultwire.events import Bypass, Exchange
     from faultwire.tape.note import SignerKey
     from faultwire.tape.policy import Policy
     from faultwire.tape.redact_rules import Rules
@@ -149,10 +149,13 @@ class TapeWriter:
         began = wall_ms() if started_ms is None else started_ms
         self._intake.offer(records.session_start(name, profile, profile_digest, seed, agent, began))
 
-    def close_session(self, name: str, *, ended_ms: int | None = None) -> None:
-        """A session is over; its exchanges have all been ended before."""
+    def close_session(
+        self, name: str, *, ended_ms: int | None = None, bypassed: Sequence[Bypass] = (), more: int = 0
+    ) -> None:
+        """A session is over; its exchanges have all been ended before. `bypassed` (and `more` addresses) is
+        where its processes were seen connected past the proxy."""
         ended = wall_ms() if ended_ms is None else ended_ms
-        self._intake.offer(records.session_end(name, self._sessions[name], ended))
+        self._intake.offer(records.session_end(name, self._sessions[name], ended, bypassed, more))
 
     def record(self, exchange: Exchange) -> Recording:
         """Begin to record an exchange; costs no more than an object."""

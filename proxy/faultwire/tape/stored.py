@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
+from faultwire.errors import TapeError, TapeTampered
 from faultwire.events import Delivery, Request
 
 Fetch = Callable[[str], bytes]
@@ -21,6 +22,8 @@ Fetch = Callable[[str], bytes]
 
 REMEMBERED = 4 << 20
 """Bytes of bodies that are remembered per tape."""
+MAX_BODY = 1 << 30
+"""A longer body is not read into memory: a few kilobytes of a tape may unpack to any number of them."""
 
 
 class Remembered:
@@ -51,10 +54,12 @@ class Remembered:
 class Pieces:
     """Where one body is: the blobs of its pieces in order, and when which of its bytes passed."""
 
-    __slots__ = ("_passed", "names")
+    __slots__ = ("_passed", "names", "size")
 
     def __init__(self) -> None:
         self.names: list[str] = []
+        self.size = 0
+        """Bytes, by what the events say."""
         self._passed = array("q")
 
     def add(self, body: dict[str, Any]) -> None:
@@ -63,6 +68,7 @@ class Pieces:
         if not isinstance(name, str):
             raise TypeError(f"a blob is named by {type(name).__name__}")
         self.names.append(name)
+        self.size += body["size"]
         try:
             for size, at_ns in body["chunks"]:
                 self._passed.append(size)
@@ -87,10 +93,20 @@ class Pieces:
         return max(self._passed[1::2], default=0)
 
     def read(self, fetch: Fetch) -> bytes:
-        """The body."""
-        if len(self.names) == 1:
-            return fetch(self.names[0])
-        return b"".join(map(fetch, self.names))
+        """The body. Raises TapeError where it is too long, or not as long as its events say."""
+        if self.size > MAX_BODY:
+            raise TapeError(
+                f"a body has {self.size} bytes, expected at most {MAX_BODY} to be read", code="tape.body_size"
+            )
+        parts, left = list[bytes](), self.size
+        for name in self.names:
+            parts.append(fetch(name))
+            left -= len(parts[-1])
+            if left < 0:
+                break
+        if left:
+            raise TapeTampered(f"a body does not have its {self.size} bytes", code="tape.blob_mismatch")
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 class StoredDelivery(Delivery):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from array import array
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -11,8 +12,10 @@ import orjson
 
 from faultwire._core import Frontier
 from faultwire.errors import TapeTampered
+from faultwire.events import past
 from faultwire.tape import chain
 from faultwire.tape.blobs import unpack
+from faultwire.tape.bypassed import bypasses
 from faultwire.tape.file import connect_reader, event_rows, schema_digest
 from faultwire.tape.findings import Code, Finding, VerifyReport, evidence_class
 from faultwire.tape.records import KINDS
@@ -75,16 +78,28 @@ class _Check:
         self._connection.execute("BEGIN")
         self._read_blobs()
         expected = 0
+        sessions: dict[str, array[int]] = {}
         for seq, session, record, digest in event_rows(self._connection):
+            sessions.setdefault(session, array("q")).append(seq)
             if seq != expected:
                 self._find("sequence_gap", f"event {expected} is missing, found {seq}", expected)
             expected = seq + 1
             self._event(seq, session, record, digest)
         if expected == 0:
             self._find("sequence_gap", "event 0 is missing, the tape is empty", 0)
+        self._index(sessions)
         self._report.events = self._tree.size
         self._report.root = self._tree.root().hex()
         self._closing_notes()
+
+    def _index(self, sessions: dict[str, array[int]]) -> None:
+        """Readers find a session's events by the index: one that leaves some out would hide them."""
+        found: dict[str, array[int]] = {}
+        query = "SELECT session, seq FROM events INDEXED BY events_by_session ORDER BY session, seq"
+        for session, seq in self._connection.execute(query):
+            found.setdefault(session if isinstance(session, str) else "", array("q")).append(seq)
+        if found != sessions:
+            self._find("damaged", "the index over sessions does not name the events that are there")
 
     def _find(self, code: str, message: str, seq: int | None = None) -> None:
         self._report.findings.append(Finding(cast(Code, code), message, seq))
@@ -148,7 +163,7 @@ class _Check:
         if event.get("seq") != seq or event.get("session", "") != session:
             self._find("row_mismatch", f"event {seq} is not what its row says", seq)
         try:
-            self._meaning(seq, event, before, fraction)
+            self._meaning(seq, event, before)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             self._find("record_malformed", f"event {seq} lacks what its kind must have: {error!r}", seq)
 
@@ -161,9 +176,9 @@ class _Check:
             self._find("record_malformed", f"event {seq} is not canonical JSON", seq)
         return event if isinstance(event, dict) else None
 
-    def _meaning(self, seq: int, event: Event, root: bytes, fraction: bool) -> None:
+    def _meaning(self, seq: int, event: Event, root: bytes) -> None:
         kind = event["type"]
-        if kind not in KINDS or (fraction and _has_fraction(event)):
+        if kind not in KINDS:
             self._find("record_malformed", f"event {seq} is of no kind that a tape has", seq)
         if seq == 0 and (kind != "tape" or event["schema"] != schema_digest()):
             self._find("schema_mismatch", "the first event does not name this version's schema", seq)
@@ -189,11 +204,17 @@ class _Check:
         elif kind == "session_end":
             self._open_sessions.pop(event["session"], None)
             self._ended_sessions.add(event["session"])
+            self._bypasses(seq, event)
         elif kind == "request":
             self._open_exchanges[event["session"], event["exchange"]] = seq
             self._report.exchanges += 1
         elif kind == "end":
             self._ended(event, seq)
+
+    def _bypasses(self, seq: int, event: Event) -> None:
+        bypassed, more = bypasses(event)
+        if bypassed or more:
+            self._find("bypass_present", f"session `{event['session']}` {past(bypassed, more)}", seq)
 
     def _not_after_end(self, event: Event, seq: int) -> None:
         session = event.get("session")
@@ -218,16 +239,3 @@ class _Check:
 
     def _unused(self) -> Iterator[str]:
         return (name for name in self._blobs if name not in self._used)
-
-
-def _has_fraction(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(map(_has_fraction, value.values()))
-    return any(map(_has_fraction, value)) if isinstance(value, list) else isinstance(value, float)
-
-
-def exit_code(reports: list[VerifyReport], *, unreadable: int = 0) -> int:
-    """0 all verify, 1 some does not, 3 some cannot be read."""
-    if unreadable:
-        return 3
-    return 0 if all(report.ok for report in reports) else 1

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from faultwire.tape import body as bodies
-from faultwire.tape.body import MAX_HELD, Body
+from faultwire.tape.body import MAX_HELD, Body, untouched
 from faultwire.tape.head import Head
 from faultwire.tape.redact import Redactor
 
@@ -202,3 +202,31 @@ def test_a_large_body_is_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
     assert b"".join(data for data, _ in pieces) == b"0123456789 bcdefghijklmnopq"
     assert [chunks for _, chunks in pieces] == [[(4, 2)], [(8, 3)], [(14, 4), (1, 5)]]
     assert one.pieces(final=True) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "parts", "fast"),
+    [
+        ("application/json", (b'{"a":', b"1}"), True),
+        ("application/json; charset=utf-8", (b'{"a": "\\n\xe9"}',), True),
+        ("application/json", (b"",), True),
+        ("application/json", (b'{"a":"' + SECRET[:9], SECRET[9:] + b'"}'), False),
+        ("application/json", (b'{"datadog": "4f1c9be27a60d83e5b7c19fa02d6e8b4"}',), False),
+        ("application/json", (b'{"password":"x"}',), False),
+        ("application/json", (b'[{"a":1}]',), False),
+        ("application/jsonl", (b'{"a":1}\n',), False),
+        ("text/event-stream", (b"data: 1\n\n",), False),
+        ("", (b"{}",), False),
+    ],
+)
+def test_the_fast_way_of_a_clean_document_is_the_same(
+    kind: str, parts: tuple[bytes, ...], fast: bool
+) -> None:
+    data = untouched(Redactor(b"k"), Head((), kind), parts)
+    assert (data is not None) == fast
+    if data is not None:
+        one, counts = body(kind)
+        one.add([(at, part) for at, part in enumerate(parts)])
+        assert one.pieces(final=True) == [(data, [(len(part), at) for at, part in enumerate(parts)])]
+        assert counts == {}
+    assert untouched(Redactor(b"k"), Head((), kind, ("gzip",)), parts) is None

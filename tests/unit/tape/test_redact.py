@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from faultwire.errors import TapeError
-from faultwire.tape.head import CODING, KIND, PLAIN, SECRET, Head, codings, role
+from faultwire.tape.head import CODING, KIND, PLAIN, SECRET, Head, codings, role, roles
 from faultwire.tape.redact import Redactor, fresh_key, load_key, moved
 from faultwire.tape.redact_names import header_class, kept_scheme, query_class
 
@@ -53,6 +53,13 @@ def test_memory_is_bounded(redactor: Redactor) -> None:
 
 
 # ---------------------------------------------------------------- heads
+
+
+def test_the_roles_of_many_are_those_of_each() -> None:
+    headers = (("Authorization", "x"), ("X-Never-Seen-Before", "y"), ("content-type", "z"), ("accept", ""))
+    for _ in range(2):
+        assert roles(headers) == [role(name) for name, _ in headers] == [SECRET, PLAIN, KIND, PLAIN]
+    assert roles(()) == []
 
 
 def test_secret_headers_lose_their_values_and_keep_their_scheme(redactor: Redactor) -> None:

@@ -74,6 +74,30 @@ def test_one_of_somebody_who_redacts_nothing_is_told_of(tmp_path: Path) -> None:
     assert "3 found in 1 file" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("member", "changed"),
+    [
+        (b'"headers":[]', b'"headers":[["x-datadog","%b"]]'),
+        (b'"path":"/a?note=', b'"path":"/a?datadog=%b&note='),
+        (b'"provider":null', b'"provider":"DD_API_KEY=%b"'),
+    ],
+)
+def test_a_field_is_judged_with_its_name(tmp_path: Path, member: bytes, changed: bytes) -> None:
+    path = taped(tmp_path)
+    path.chmod(0o600)
+    value = OTHER.partition("=")[2].encode()
+    for other, code in ((changed % value, 1), (changed % value[:12], 0)):
+        with closing(sqlite3.connect(path)) as rows, rows:
+            record = rows.execute("SELECT record FROM events WHERE seq = 1").fetchone()[0]
+            assert member in record
+            rows.execute("UPDATE events SET record = ? WHERE seq = 1", (record.replace(member, other),))
+        done = run(str(path))
+        assert done.exit_code == code
+        assert ("secret.datadog-api-key 4f…b4" in done.stdout) == bool(code)
+        with closing(sqlite3.connect(path)) as rows, rows:
+            rows.execute("UPDATE events SET record = ? WHERE seq = 1", (record,))
+
+
 def test_logs_and_reports_are_looked_through_to_their_end(tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "engine.log").write_text(f"called with {KEY}\n")

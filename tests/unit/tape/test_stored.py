@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from faultwire.errors import TapeNotFound, TapeTampered
+from faultwire.errors import TapeError, TapeNotFound, TapeTampered
 from faultwire.events import Delivery, Request, Response
 from faultwire.tape.read import TapeReader
 from faultwire.tape.stored import REMEMBERED, Pieces, Remembered, StoredDelivery, StoredRequest
@@ -29,7 +29,7 @@ def fetched(log: list[str]) -> Any:
 def pieces(*names: str) -> Pieces:
     made = Pieces()
     for at, name in enumerate(names, 1):
-        made.add({"blob": name, "chunks": [[len(BLOBS[name]), at * 10]]})
+        made.add({"blob": name, "size": len(BLOBS[name]), "chunks": [[len(BLOBS[name]), at * 10]]})
     return made
 
 
@@ -82,6 +82,21 @@ def test_a_request_without_a_body_has_none() -> None:
 def test_pieces_of_another_shape_are_refused(event: dict[str, Any]) -> None:
     with pytest.raises((KeyError, TypeError, ValueError)):
         Pieces().add(event)
+
+
+def test_a_body_is_as_long_as_its_events_say_and_no_longer_than_memory() -> None:
+    lies = Pieces()
+    for size in (3, 5):
+        lies.add({"blob": "aa", "size": size, "chunks": ()})
+    with pytest.raises(TapeTampered, match="does not have its 8 bytes"):
+        lies.read(fetched([]))
+    log: list[str] = []
+    bomb = Pieces()
+    for _ in range(160):
+        bomb.add({"blob": "aa", "size": 64 << 20, "chunks": ()})
+    with pytest.raises(TapeError, match="a body has 10737418240 bytes") as caught:
+        bomb.read(fetched(log))
+    assert (caught.value.code, log) == ("tape.body_size", [])  # nothing was unpacked to find that out
 
 
 def test_what_was_fetched_last_is_remembered_up_to_a_bound() -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from faultwire.errors import TapeError, TapeNotFound, TapeVersion
 from faultwire.tape.chain import GENESIS, leaf, record_bytes, root
-from faultwire.tape.findings import NOTES
-from faultwire.tape.verify import Finding, VerifyReport, exit_code, verify
+from faultwire.tape.read import TapeReader
+from faultwire.tape.verify import VerifyReport, verify
 
 Tamper = Callable[[sqlite3.Connection], None]
 
@@ -248,9 +248,20 @@ def test_no_tape_cannot_be_read(tmp_path: Path) -> None:
     assert caught.value.code == "tape.unreadable"
 
 
-def test_exit_codes() -> None:
-    good = VerifyReport(Path("a"), findings=[Finding("session_open", "never ended", 1)])
-    bad = VerifyReport(Path("b"), findings=[Finding("hash_mismatch", "x", 5)])
-    assert [exit_code(reports) for reports in ([], [good], [good, bad])] == [0, 0, 1]
-    assert exit_code([bad], unreadable=1) == 3
-    assert good.findings[0].code in NOTES
+def test_an_index_that_hides_an_exchange(closed: Callable[[], Path]) -> None:
+    path = closed()
+    assert codes(verify(path)) == []
+    index = "WHERE name = 'events_by_session'"
+    with sqlite3.connect(path) as c:
+        rows = c.execute("SELECT seq, session, record, hash FROM events WHERE seq BETWEEN 6 AND 9").fetchall()
+        schema = c.execute(f"SELECT * FROM sqlite_schema {index}").fetchone()
+        c.execute("DELETE FROM events WHERE seq BETWEEN 6 AND 9")
+        c.execute("PRAGMA writable_schema=ON")
+        c.execute(f"DELETE FROM sqlite_schema {index}")
+    with sqlite3.connect(path) as c:  # now SQLite knows of no index that an insert must keep
+        c.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", rows)
+        c.execute("PRAGMA writable_schema=ON")
+        c.execute("INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)", schema)
+    with TapeReader.open(path) as reader:
+        assert [one.number for one in reader.exchanges()] == [1]
+    assert [one.code for one in verify(path).findings if not one.is_note] == ["damaged"]

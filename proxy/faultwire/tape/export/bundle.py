@@ -14,11 +14,13 @@ import orjson
 from faultwire import _core
 from faultwire.clock import iso
 from faultwire.errors import TapeTampered
+from faultwire.tape.bypassed import bypasses
 from faultwire.tape.file import connect_reader, event_rows
 from faultwire.tape.findings import evidence_class
 from faultwire.tape.keys import KeyRing
 from faultwire.tape.note import NoteError, parse
 from faultwire.tape.seal import file_digest
+from faultwire.tape.shape import event_of
 from faultwire.tape.verify import verify
 
 if TYPE_CHECKING:
@@ -68,8 +70,8 @@ def bundle(path: Path, trusted: Sequence[VerifierKey]) -> Json:
     }
     gather = _Gather(made)
     with closing(connect_reader(path)) as connection:
-        for _, _, record, _ in event_rows(connection):
-            gather.event(orjson.loads(record))
+        for seq, _, record, _ in event_rows(connection):
+            gather.event(event_of(record, path, seq))
     gather.close()
     return made
 
@@ -137,6 +139,11 @@ class _Gather:
         session = self._sessions.get(event["session"])
         if session is not None:
             session |= {"ended": iso(event["ended_ms"]), "exchanges": event["exchanges"]}
+        bypassed, more = bypasses(event)
+        for one in bypassed:
+            self._gap(event["session"], None, f"connected past the proxy: {one.text}")
+        if more:
+            self._gap(event["session"], None, f"connected past the proxy to {more} more addresses")
 
     def _request(self, event: Event) -> None:
         known = ("session", "exchange", "kind", "provider", "tool", "method", "host", "path", "attempt")

@@ -8,8 +8,9 @@ HAR 1.2 §2). WebSocket messages are in `_webSocketMessages`, as Chromium writes
 from __future__ import annotations
 
 from base64 import b64encode
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 import orjson
 
@@ -81,6 +82,8 @@ def _entry(recorded: Recorded) -> Json:
 
 def _request(request: Request) -> Json:
     body = request.body or b""
+    if not request.path.startswith("/"):  # `OPTIONS *` is no part of a URL
+        request = replace(request, path=f"/{request.path}")
     found: Json = {
         "method": request.method,
         "url": request.url,
@@ -89,7 +92,7 @@ def _request(request: Request) -> Json:
         "headers": _headers(request.headers),
         "queryString": [
             {"name": name, "value": value}
-            for name, value in parse_qsl(urlsplit(request.path).query, keep_blank_values=True)
+            for name, value in parse_qsl(request.path.partition("?")[2], keep_blank_values=True)
         ],
         "headersSize": -1,
         "bodySize": len(body),

@@ -19,6 +19,7 @@ import zstandard
 from faultwire.errors import TapeError
 from faultwire.tape.import_._api import Found
 from faultwire.tape.import_._source import MAX_DOCUMENT, parsed
+from faultwire.tape.schema import bounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -122,11 +123,13 @@ def _harden(connection: sqlite3.Connection) -> None:
     connection.text_factory = lambda text: text.decode("utf-8", "replace")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 256 << 20)
     connection.setlimit(sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 0)
-    connection.set_progress_handler(tire, _STEPS)
-    for pragma in ("trusted_schema=OFF", "query_only=ON", "cell_size_check=ON", "mmap_size=0"):
-        connection.execute(f"PRAGMA {pragma}")
     query = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name IN ('blobs','events','meta')"
-    tables = dict(connection.execute(query))
+    more = TapeError("it has more tables than a tracefork tape", code="tape.import_unreadable")
+    with bounded(connection, more):
+        for pragma in ("trusted_schema=OFF", "query_only=ON", "cell_size_check=ON", "mmap_size=0"):
+            connection.execute(f"PRAGMA {pragma}")
+        tables = dict(connection.execute(query))
+    connection.set_progress_handler(tire, _STEPS)
     if len(tables) != 3 or any(not str(sql).upper().startswith("CREATE TABLE") for sql in tables.values()):
         raise TapeError("it has not the tables of a tracefork tape", code="tape.import_unreadable")
 

@@ -80,3 +80,15 @@ def test_an_exchange_that_nothing_came_back_of(deck: Deck) -> None:
     (entry,) = exported(deck)
     assert (entry["response"]["status"], entry["response"]["_error"]) == (0, "connection reset")
     assert entry["_ending"] == "reset"
+
+
+def test_paths_that_no_parser_of_urls_takes(deck: Deck) -> None:
+    for path in ("//[", "*", "/x?[=1&b=%ff#c"):
+        deck.begin(path=path).end("complete", None, ())
+    found = [(one["request"]["url"], one["request"]["queryString"]) for one in exported(deck)]
+    assert [url for url, _ in found] == [
+        "https://h.example//[",
+        "https://h.example/*",
+        "https://h.example/x?[=1&b=%ff#c",
+    ]
+    assert found[2][1] == [{"name": "[", "value": "1"}, {"name": "b", "value": "\ufffd#c"}]

@@ -6,6 +6,8 @@ import json
 import os
 import sqlite3
 import struct
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -156,3 +158,15 @@ def test_links_and_folders_are_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(TapeError, match="not a file"):
         told(tmp_path / "pipe")
+
+
+def test_a_schema_of_many_tables_is_not_read_to_its_end(tmp_path: Path) -> None:
+    path = made.sqlite_tape(tmp_path / "t.sqlite")
+    with closing(sqlite3.connect(path)) as rows, rows:
+        rows.execute("PRAGMA writable_schema=ON")
+        tables = ((f"y{n}", f"CREATE TABLE y{n}(a)") for n in range(20_000))
+        rows.executemany("INSERT INTO sqlite_schema VALUES ('table', ?1, ?1, 2, ?2)", tables)
+    began = time.process_time()
+    with pytest.raises(TapeError, match="more tables than"):
+        told(path)
+    assert time.process_time() - began < 0.1

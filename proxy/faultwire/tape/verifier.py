@@ -1,0 +1,34 @@
+"""The script that checks an exported tape without us: one file, Python's standard library alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import faultwire
+from faultwire.errors import UsageError
+
+NAME = "verify_tape.py"
+
+
+def script() -> Path:
+    """Where it is: in a checkout `docs/verify_tape.py`, else inside of the package, as the build put it."""
+    package = Path(faultwire.__file__).parent
+    checkout = package.parent.parent
+    beside = checkout / "core_rs" / "Cargo.toml"
+    return checkout / "docs" / NAME if beside.is_file() else package / "_data" / NAME
+
+
+def place(folder: Path) -> Path:
+    """Put a copy into a folder; one that is there and the same is as good. Raises UsageError."""
+    target, text = folder / NAME, script().read_bytes()
+    try:
+        with target.open("xb") as out:
+            out.write(text)
+    except FileExistsError as error:
+        if target.read_bytes() != text:
+            raise UsageError(
+                f"found another file at `{target}`", code="usage.output", hint="name another folder in `-o`"
+            ) from error
+    except OSError as error:
+        raise UsageError(f"cannot write `{target}`: {error.strerror}", code="usage.output") from error
+    return target
