@@ -40,6 +40,11 @@ def cpu_s() -> float:
     return time.process_time()
 
 
+def thread_cpu_s() -> float:
+    """CPU seconds that this thread has used."""
+    return time.thread_time()
+
+
 async def sleep(seconds: float) -> None:
     """Give way to other work for at least `seconds`."""
     await asyncio.sleep(seconds)

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from faultwire.history import AgentResult as AgentResult
+from faultwire.history import Bypass as Bypass
 from faultwire.history import Delivery as Delivery
 from faultwire.history import History as History
 from faultwire.history import Message as Message
 from faultwire.history import Recorded as Recorded
 from faultwire.history import Verdict as Verdict
+from faultwire.history import past as past
 
 Headers = tuple[tuple[str, str], ...]
 """Header fields in order, names as sent; values decoded as Latin-1, so that bytes survive."""

@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from faultwire.events import FaultFired, Headers, Kind, Request, Side
+
+BYPASSES_NAMED = 5
+"""Addresses past the proxy that a sentence names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,35 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
+class Bypass:
+    """An address that a process of the agent was seen connected to, not through the proxy.
+
+    `host` is a name that the proxy itself reached at this address, where it knows exactly one.
+    """
+
+    address: str
+    port: int
+    transport: Literal["tcp", "udp"] = "tcp"
+    host: str | None = None
+
+    @property
+    def text(self) -> str:
+        """For example `203.0.113.5:443`, or `api.example (203.0.113.5:443/udp)`."""
+        address = f"[{self.address}]" if ":" in self.address else self.address
+        place = f"{address}:{self.port}{'/udp' if self.transport == 'udp' else ''}"
+        return f"{self.host} ({place})" if self.host else place
+
+
+def past(bypassed: Sequence[Bypass], more: int = 0) -> str:
+    """What went past the proxy, in words; `more` addresses are not among those given."""
+    named = [one.text for one in bypassed[:BYPASSES_NAMED]]
+    left = len(bypassed[BYPASSES_NAMED:]) + more
+    if left:
+        named.append(f"and {left} more" if named else f"{left} {'address' if left == 1 else 'addresses'}")
+    return f"went past the proxy: {', '.join(named)}"
+
+
+@dataclass(frozen=True, slots=True)
 class AgentResult:
     """How one invocation of the agent ended. `exit_code` is negative for a signal, None while unknown."""
 
@@ -104,6 +138,8 @@ class History:
     """What it answered to the same prompt while nothing was broken, where that is known."""
     remarks: tuple[str, ...] = ()
     """What else is to be said of it; no check asks."""
+    bypassed: tuple[Bypass, ...] = ()
+    """Where its processes were seen connected past the proxy; empty is no proof that there was nothing."""
 
     @property
     def fired(self) -> tuple[FaultFired, ...]:

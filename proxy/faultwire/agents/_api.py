@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
 
     from faultwire.events import AgentResult
     from faultwire.mutations._request import RequestChange
+
+    Watch = Callable[[int], AbstractContextManager[object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +21,14 @@ class Asked:
     """What one invocation asks: a prompt, or the user's turns of one conversation in order.
 
     `session` is the name of the session: the invocation's id, or that of its second try. `request` is how the
-    HTTP request that carries the (last) turn is changed; only agents that are `network` get one.
+    HTTP request that carries the (last) turn is changed; only agents that are `network` get one. `watch` is
+    to be open, with its process id, while a process of the agent works on this.
     """
 
     turns: tuple[str, ...]
     session: str = ""
     request: RequestChange | None = None
+    watch: Watch = field(default=nullcontext, compare=False, repr=False)
 
     @property
     def text(self) -> str:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from faultwire.agents._api import Watch
+
 KEPT = 1 << 20
 """Bytes of stdout, and of stderr, that are kept; a mark says how many were not."""
 UNSAID = "agent.prompt"
@@ -63,12 +65,13 @@ class Processes:
         cwd: Path | None = None,
         kept: int = KEPT,
         says: bool = False,
+        watch: Watch = contextlib.nullcontext,
     ) -> Ended:
         """Run a command, by no shell, to its end; after `timeout_s` all that it started is killed.
 
         `data` goes to its stdin, which is empty without. With `says` it gets a descriptor of its own to
-        write to: its number takes the place of `{fd}` in the command. Raises AgentError where it does not
-        start.
+        write to: its number takes the place of `{fd}` in the command. `watch` is open while it, or what it
+        left behind, is there. Raises AgentError where it does not start.
         """
         started = clock.monotonic()
         ours, theirs = os.pipe() if says else (None, None)
@@ -91,7 +94,7 @@ class Processes:
             pipes.append(os.fdopen(ours, "rb", 0))
         drains = [Drain(pipe, kept) for pipe in pipes]
         feeder = _feed(process.stdin, data) if data is not None else None
-        expired = self._wait(process, timeout_s)
+        expired = self._wait(process, timeout_s, watch)
         duration = clock.monotonic() - started
         for thread in (*drains, *([feeder] if feeder else [])):
             thread.join(_DRAIN_S)
@@ -106,7 +109,7 @@ class Processes:
             cut=bool(drains[2 if says else 0].dropped),
         )
 
-    def _wait(self, process: subprocess.Popen[bytes], timeout_s: float) -> bool:
+    def _wait(self, process: subprocess.Popen[bytes], timeout_s: float, watch: Watch) -> bool:
         """Wait for the end of a process; True where its time ran out."""
         expired = threading.Event()
 
@@ -114,13 +117,14 @@ class Processes:
             expired.set()
             kill_group(process.pid)
 
-        watch = threading.Timer(timeout_s, expire)
-        watch.daemon = True
-        watch.start()
+        timer = threading.Timer(timeout_s, expire)
+        timer.daemon = True
+        timer.start()
         try:
-            process.wait()
+            with watch(process.pid):
+                process.wait()
         finally:
-            watch.cancel()
+            timer.cancel()
             # Whatever the agent left behind goes too: it would hold our pipes and outlive its cell.
             kill_group(process.pid)
             with self._lock:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import codecs
 import threading
 from abc import ABC, abstractmethod
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from email.message import Message
 from typing import TYPE_CHECKING, ClassVar
@@ -79,7 +80,8 @@ class Served(ABC):
         if self.server is not None:
             self.server.ready()
         started = clock.monotonic()
-        said = self.said(asked, trace(self.headers, env))
+        with asked.watch(self.server.pid) if self.server is not None else nullcontext():
+            said = self.said(asked, trace(self.headers, env))
         if said.timed_out and self.server is not None and not self.propagates:
             # What it still does for this cell would count for the next one.
             self.server.stale()

@@ -13,15 +13,18 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote_plus
 
 from faultwire.errors import AgentError
+from faultwire.mutations._fielded import lacks
+from faultwire.mutations._lines import normalised
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Shape = Literal["json", "form", "text"]
 PROMPT, TURNS, SESSION = "prompt", "turns", "session"
+PLACES = frozenset({PROMPT, TURNS, SESSION})
+"""The names that every prompt fills; any other one is that of a line."""
 FORM = "application/x-www-form-urlencoded"
 _NAME = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_SEPARATORS = (":", "=", " - ")
 
 
 class Template:
@@ -103,31 +106,9 @@ def _value(name: str, values: Mapping[str, str | tuple[str, ...]]) -> str | tupl
     found = values.get(normalised(name))
     if found is None:
         raise AgentError(
-            f"the prompt has no `{name}`, which the request's template names",
+            lacks(name),
             code="agent.template",
             hint="a structured prompt has lines like `Product name: …`; `{productName}` and "
             "`{product_name}` both mean that line",
         )
-    return found
-
-
-def normalised(name: str) -> str:
-    """A key as Flakestorm reads it: lower case, letters and digits only."""
-    return "".join(c for c in name.lower() if c.isascii() and c.isalnum())
-
-
-def structured(prompt: str) -> dict[str, str]:
-    """The lines of a prompt that are `key: value`, `key = value` or `key - value`.
-
-    Each is found under its key as it stands and under the normalised one.
-    """
-    found: dict[str, str] = {}
-    for line in prompt.splitlines():
-        separator = next((s for s in _SEPARATORS if s in line), None)
-        if separator is None:
-            continue
-        key, _, value = line.partition(separator)
-        for name in (key.strip(), normalised(key)):
-            if name:
-                found[name] = value.strip()
     return found

@@ -134,6 +134,7 @@ class CommandAgent:
                 timeout_s=self.timeout_s,
                 cwd=self.cwd,
                 kept=self.kept,
+                watch=asked.watch,
             )
         result = AgentResult(ended.stdout, ended.code, ended.duration_s, ended.stderr, ended.timed_out)
         return self._answered(result, ended, wanted)

@@ -11,10 +11,11 @@ from urllib.parse import urlsplit
 from faultwire.agents._answer import AnswerPath, Missed, as_text
 from faultwire.agents._request import call
 from faultwire.agents._served import FAILED, Said, Served, text_of
-from faultwire.agents._template import FORM, Template, structured
+from faultwire.agents._template import FORM, Template
 from faultwire.agents.command import session_word
 from faultwire.errors import AgentError
 from faultwire.events import header, with_header
+from faultwire.mutations._lines import structured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

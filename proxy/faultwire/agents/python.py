@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from faultwire.text import safe
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from faultwire.agents._api import Asked
+    from faultwire.agents._api import Asked, Watch
     from faultwire.agents._process import Ended
     from faultwire.agents._reset import Resetting
 
@@ -85,8 +86,9 @@ class PythonAgent:
             "key": self.key,
             "session": session_word(asked.session),
         }
+        variables = {**env, **self.env}
         ended = run_child(
-            self._processes, self.python, orders, {**env, **self.env}, self.cwd, self.timeout_s, self.kept
+            self._processes, self.python, orders, variables, self.cwd, self.timeout_s, self.kept, asked.watch
         )
         said = _word(ended)
         if "absent" in said:
@@ -130,6 +132,7 @@ def run_child(
     cwd: Path | None,
     timeout_s: float,
     kept: int = KEPT,
+    watch: Watch = nullcontext,
 ) -> Ended:
     """Run `child/ask.py` in an interpreter. Raises AgentError where that does not start."""
     program = shutil.which(python, path=env.get("PATH")) or python
@@ -141,6 +144,7 @@ def run_child(
         cwd=cwd,
         kept=kept,
         says=True,
+        watch=watch,
     )
 
 

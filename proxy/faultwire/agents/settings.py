@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from faultwire.agents._answer import AnswerPath
-from faultwire.agents._template import FORM, Template
+from faultwire.agents._template import FORM, PLACES, Template
 from faultwire.profile.model import Frozen
 
 RESERVED = ("model", "messages", "input", "stream")
@@ -26,6 +26,13 @@ def _fields(headers: Mapping[str, str]) -> Mapping[str, str]:
     return headers
 
 
+def _named(variables: Mapping[str, str]) -> Mapping[str, str]:
+    for name in variables:
+        if not name or set(name) & set("=\0"):
+            raise ValueError(f"found `{name}`, expected the name of a variable: not empty, and without `=`")
+    return variables
+
+
 def _path(text: str) -> str:
     AnswerPath(text)
     return text
@@ -38,6 +45,7 @@ def _free(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
     return parameters
 
 
+Environment = Annotated[Variables, AfterValidator(_named)]
 Fields = Annotated[Variables, AfterValidator(_fields)]
 JsonPath = Annotated[str, AfterValidator(_path)]
 Command = Annotated[tuple[str, ...], Field(min_length=1)]
@@ -57,6 +65,11 @@ class Reset(Frozen):
         """Can it be asked a conversation of several turns?"""
         return True
 
+    @property
+    def reads(self) -> frozenset[str]:
+        """The names of lines that every prompt must have, so that the agent can be asked at all."""
+        return frozenset()
+
 
 class Start(Frozen):
     """A server that we start, behind the proxy, and wait for."""
@@ -65,7 +78,7 @@ class Start(Frozen):
     ready_url: str
     """Asked until somebody answers there, with anything but a 5xx."""
     cwd: str | None = None
-    env: Variables = Field(default_factory=dict)
+    env: Environment = Field(default_factory=dict)
     timeout: Timeout = 30_000
 
 
@@ -85,7 +98,7 @@ class CommandSettings(Reset):
     answer_file: str | None = None
     """A file that it writes, relative to its working directory; `{session}` in it is the invocation's."""
     cwd: str | None = None
-    env: Variables = Field(default_factory=dict)
+    env: Environment = Field(default_factory=dict)
     timeout: Timeout = 30_000
 
     @property
@@ -119,11 +132,21 @@ class HttpSettings(Reset):
     propagates: bool = False
     """Does it hand `traceparent` and `baggage` on to what it calls? Then chaos may run concurrently."""
 
+    @property
+    def reads(self) -> frozenset[str]:
+        """The names in its template, header fields and query that mean lines of the prompt."""
+        values = (*self.headers.values(), *self.query_params.values())
+        body = self.request_template
+        found = frozenset[str]().union(*(Template(value, plain=True).names for value in values))
+        return (found | (Template(body).names if body is not None else frozenset())) - PLACES
+
     @model_validator(mode="after")
     def _readable_template(self) -> Self:
         if self.request_template is not None:
             kind = next((v for k, v in self.headers.items() if k.lower() == "content-type"), "")
             Template(self.request_template, form=FORM in kind.lower())
+        for value in (*self.headers.values(), *self.query_params.values()):
+            Template(value, plain=True)
         return self
 
 
@@ -154,7 +177,7 @@ class PythonSettings(Reset):
     python: str | None = None
     """The interpreter; None takes the first `python3` of PATH."""
     cwd: str | None = None
-    env: Variables = Field(default_factory=dict)
+    env: Environment = Field(default_factory=dict)
     timeout: Timeout = 30_000
 
 

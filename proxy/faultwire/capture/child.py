@@ -11,12 +11,14 @@ import errno
 import os
 import shutil
 import signal
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from faultwire.errors import AgentError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
 _PASSED_ON = (
     signal.SIGINT,
@@ -55,16 +57,23 @@ def find(command: Sequence[str], environment: Mapping[str, str]) -> str:
     )
 
 
-def run(command: Sequence[str], environment: Mapping[str, str]) -> int:
+def run(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    watch: Callable[[int], AbstractContextManager[object]] = nullcontext,
+) -> int:
     """Run a command to its end; its exit code, or the negative number of the signal that ended it.
 
-    Call it from the main thread while no other thread waits for signals. Raises AgentError where the
+    Call it from the main thread while no other thread waits for signals. `watch` is open, with its process
+    id, while it runs; a thread of its own must have every signal blocked. Raises AgentError where the
     command cannot be started.
     """
     program = find(command, environment)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
     try:
-        return _wait(_spawn(program, command, environment, before))
+        pid = _spawn(program, command, environment, before)
+        with watch(pid):
+            return _wait(pid)
     finally:
         # What still waits was meant for the command; it must not end us before we have said how it went.
         while signal.sigpending() & _WATCHED:

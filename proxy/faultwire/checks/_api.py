@@ -45,10 +45,15 @@ class Check(BaseModel):
     id: Annotated[str, Field(description="its name in reports")] = ""
     severity: Annotated[Severity, Field(description="its weight in the score")] = "medium"
     when: Annotated[When, Field(description="in which scenarios it is judged")] = "always"
+    scenarios: Annotated[
+        tuple[Annotated[str, Field(min_length=1)], ...],
+        Field(description="of those, only the scenarios with these names"),
+    ] = ()
     negate: Annotated[bool, Field(description="a pass becomes a fail, and a fail a pass")] = False
     description: Annotated[str, Field(description="why it must hold, for readers of reports")] = ""
     probes: Annotated[
-        tuple[str, ...], Field(description="prompts that it is judged on, in place of the golden ones")
+        tuple[Annotated[str, Field(min_length=1)], ...],
+        Field(description="prompts that it is judged on, in place of the golden ones"),
     ] = ()
 
     @property
@@ -66,6 +71,8 @@ class Check(BaseModel):
         agent = history.agent
         if agent is None:
             return Verdict("unknown", "nothing is known of how the agent ended")
+        if agent.exit_code is None and not agent.timed_out:
+            return Verdict("unknown", _never_asked(agent))
         if self.reads_answer and agent.exit_code != 0 and not agent.answer.strip():
             return _without_answer(self, agent)
         try:
@@ -105,6 +112,12 @@ def quoted(text: str, limit: int = 80) -> str:
     if len(words) <= limit and len(text) <= limit * 4:
         return f"`{words}`"
     return f"`{words[: limit + 1].rpartition(' ')[0]}…`"
+
+
+def _never_asked(agent: AgentResult) -> str:
+    """Why the agent could not be asked: whoever drives it says so in the last line."""
+    said = next((line for line in reversed(agent.stderr.splitlines()) if line.strip()), "")
+    return f"the agent was not asked: {said.strip().removeprefix('faultwire: ') or 'nobody says why'}"
 
 
 def _without_answer(check: Check, agent: AgentResult) -> Verdict:

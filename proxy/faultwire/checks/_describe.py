@@ -42,4 +42,4 @@ def describe(check: type[Check]) -> Description:
     )
 
 
-_COMMON = frozenset(("id", "severity", "when", "negate", "description", "probes"))
+_COMMON = frozenset(("id", "severity", "when", "scenarios", "negate", "description", "probes"))

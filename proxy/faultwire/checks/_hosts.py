@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import AfterValidator, Field
 
 from faultwire._core import glob_match
+from faultwire.checks._api import quoted, unknown
 
 if TYPE_CHECKING:
-    from faultwire.events import Recorded
+    from faultwire.events import Bypass, History, Recorded, Verdict
 
 
 def _places(patterns: tuple[str, ...]) -> tuple[str, ...]:
@@ -21,6 +22,21 @@ def _places(patterns: tuple[str, ...]) -> tuple[str, ...]:
 
 Places = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], AfterValidator(_places)]
 """Globs over hosts (`*.example.com`), hosts with a port (`localhost:5001`), or `host/path`."""
+
+
+def past_the_proxy(history: History, allowed: tuple[str, ...] = ()) -> Verdict | None:
+    """Unknown where processes of the agent were seen connected past the proxy, except to allowed addresses:
+    nobody knows what went there."""
+    found = [one.text for one in history.bypassed if not _listed(one, allowed)]
+    if not found:
+        return None
+    return unknown(f"there were connections past the proxy, to {quoted(', '.join(found[:3]), 160)}", found)
+
+
+def _listed(one: Bypass, patterns: tuple[str, ...]) -> bool:
+    """Only an address is certain: several names may lead to it."""
+    names = (one.address, f"{one.address}:{one.port}")
+    return any(glob_match(pattern, name) for pattern in patterns if "/" not in pattern for name in names)
 
 
 def matched(exchange: Recorded, patterns: tuple[str, ...]) -> str | None:

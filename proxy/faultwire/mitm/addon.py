@@ -218,6 +218,12 @@ class FaultwireAddon(Approach):
             data.server.error = str(error) or type(error).__name__
 
     @fail_closed
+    def server_connected(self, data: ServerConnectionHookData) -> None:
+        """A connection to a server is open: whoever goes there otherwise goes past us."""
+        if data.server.address and data.server.peername:
+            self.reached.note(data.server.address[0], *data.server.peername[:2])
+
+    @fail_closed
     def client_disconnected(self, client: Client) -> None:
         """Whatever this client had in flight is over."""
         self._answering.pop(client.id, None)

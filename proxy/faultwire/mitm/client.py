@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire import starting
 from faultwire.errors import FaultwireError, UsageError
+from faultwire.events import Bypass
 from faultwire.mitm.settings import MAX_LINE
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Sequence
     from types import TracebackType
 
     from faultwire.mitm.settings import EngineSettings
@@ -61,6 +63,10 @@ class SessionSummary:
     """What was replayed, and what was not, where a tape answered."""
     incomplete: str | None = None
     """Why part of its traffic is not on the tape, where it passed all the same."""
+    bypassed: tuple[Bypass, ...] = ()
+    """Where its processes were seen connected past the proxy (`notes` say it in words), ..."""
+    bypassed_more: int = 0
+    """... and how many addresses more."""
 
 
 class Engine:
@@ -133,10 +139,16 @@ class Engine:
             trace=reply.get("trace", ""),
         )
 
-    def close_session(self, name: str) -> SessionSummary:
-        """Close a session once its exchanges are committed, and hear what it did."""
-        reply = self._call("close_session", name=name)
+    def close_session(self, name: str, seen: Sequence[Bypass] = (), more: int = 0) -> SessionSummary:
+        """Close a session once its exchanges are committed, and hear what it did.
+
+        `seen` are the addresses that its agent's processes were connected to, our own among them, without
+        names; there were `more`.
+        """
+        peers = [{"address": one.address, "port": one.port, "transport": one.transport} for one in seen]
+        reply = self._call("close_session", name=name, seen=peers, more=more)
         reply["voids"], reply["notes"] = tuple(reply["voids"]), tuple(reply["notes"])
+        reply["bypassed"] = tuple(Bypass(**one) for one in reply["bypassed"])
         return SessionSummary(**reply)
 
     def flush(self) -> int:

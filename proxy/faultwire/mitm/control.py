@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pydantic import ValidationError
 
 from faultwire.errors import FaultwireError, UsageError
+from faultwire.events import Bypass
+from faultwire.mitm.bypassed import CloseSettings
 from faultwire.mitm.settings import MAX_LINE, SessionSettings, ShareSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     Operation = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
@@ -35,8 +37,8 @@ class Controlled(Protocol):
     async def open_session(self, settings: SessionSettings) -> dict[str, Any]:
         """A session's user, token and port."""
 
-    async def close_session(self, name: str) -> dict[str, Any]:
-        """A session's summary."""
+    async def close_session(self, name: str, seen: Sequence[Bypass] = (), more: int = 0) -> dict[str, Any]:
+        """A session's summary; its agent was seen connected to these addresses, and `more`."""
 
     async def share(self, settings: ShareSettings) -> dict[str, Any]:
         """A shared user, its token and port."""
@@ -129,7 +131,9 @@ class Control:
         return await self._engine.open_session(SessionSettings.model_validate(message))
 
     async def _close_session(self, message: dict[str, Any]) -> dict[str, Any]:
-        return await self._engine.close_session(str(message.get("name")))
+        told = CloseSettings.model_validate(message)
+        seen = tuple(Bypass(str(one.address), one.port, one.transport) for one in told.seen)
+        return await self._engine.close_session(told.name, seen, told.more)
 
     async def _share(self, message: dict[str, Any]) -> dict[str, Any]:
         return await self._engine.share(ShareSettings.model_validate(message))

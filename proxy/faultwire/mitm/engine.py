@@ -23,6 +23,7 @@ from faultwire.dice import Dice
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.mitm import ca, compat, crashes, replaying, trust
 from faultwire.mitm.addon import FaultwireAddon
+from faultwire.mitm.bypassed import past_us
 from faultwire.mitm.limits import Guard
 from faultwire.mitm.loop import GuardedLoop
 from faultwire.mitm.settings import SessionSettings
@@ -37,8 +38,9 @@ from faultwire.tape.redact_rules import read_rules
 from faultwire.tape.store import TapeWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from faultwire.events import Bypass
     from faultwire.mitm.ca import Authority
     from faultwire.mitm.sessions import Session, Whose
     from faultwire.mitm.settings import EngineSettings, ShareSettings
@@ -221,8 +223,11 @@ class Engine:
                 raise
         return session
 
-    async def close_session(self, name: str) -> dict[str, Any]:
-        """End what the session has in flight, commit it, and say what it did."""
+    async def close_session(self, name: str, seen: Sequence[Bypass] = (), more: int = 0) -> dict[str, Any]:
+        """End what the session has in flight, commit it, and say what it did.
+
+        `seen` are peers of its agent's processes, and `more` of them are not named.
+        """
         session = self.addon.sessions.named(name)
         if session.closing:
             raise UsageError(f"the session `{name}` is being closed already", code="engine.session")
@@ -233,10 +238,12 @@ class Engine:
             server.close()
         await self.addon.end_session(session, SESSION_END_S)
         self.addon.sessions.close(session)
+        guard, host = self.addon.guard, self.settings.address[0]
+        session.see(past_us(session.context.profile, seen, self.addon.reached, guard, host), more)
         self.addon.guard.listeners.discard(session.port)
         acknowledged = 0
         if self.tape is not None:
-            self.tape.close_session(name)
+            self.tape.close_session(name, bypassed=session.bypassed, more=session.bypassed_more)
             await self.flush()
             if self.tape.failed is None:
                 dropped = self.tape.dropped(name)

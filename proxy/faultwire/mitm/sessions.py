@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import hmac
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from faultwire import dice
 from faultwire.connecting import divide
 from faultwire.errors import UsageError
+from faultwire.events import past
 from faultwire.mitm.sharing import Shared
+from faultwire.tape.bypassed import KEPT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.connecting import Stages
-    from faultwire.events import Exchange, FaultFired
+    from faultwire.events import Bypass, Exchange, FaultFired
     from faultwire.passage import SessionContext
 
 VOIDS_KEPT = 20
@@ -46,6 +48,9 @@ class Session:
     malformed: int = 0
     incomplete: str | None = None
     """Why part of its traffic is not on the tape, where it was let pass all the same."""
+    bypassed: tuple[Bypass, ...] = ()
+    """Where its agent's processes were seen connected past the proxy, and how many addresses more."""
+    bypassed_more: int = 0
     lost: Counter[str] = field(default_factory=Counter)
     """Calls in base-URL mode to routes that were not declared, by the route's name."""
 
@@ -71,6 +76,10 @@ class Session:
         if route in self.lost or len(self.lost) < HOSTS_KEPT:
             self.lost[route[:64]] += 1
 
+    def see(self, bypassed: tuple[Bypass, ...], more: int) -> None:
+        """Note where its agent's processes were seen connected past the proxy."""
+        self.bypassed, self.bypassed_more = bypassed[:KEPT], len(bypassed[KEPT:]) + more
+
     @property
     def notes(self) -> list[str]:
         """What did not become an exchange, in words."""
@@ -78,6 +87,8 @@ class Session:
             f"{_calls(count)} went to the route `{name}`, which is not declared (404)"
             for name, count in sorted(self.lost.items())
         ]
+        if self.bypassed or self.bypassed_more:
+            notes.append(past(self.bypassed, self.bypassed_more))
         if self.incomplete:
             notes.append(self.incomplete)
         if self.malformed:
@@ -103,6 +114,8 @@ class Session:
             "voids": list(self.voids),
             "notes": self.notes,
             "incomplete": self.incomplete,
+            "bypassed": [asdict(one) for one in self.bypassed],
+            "bypassed_more": self.bypassed_more,
         }
 
 

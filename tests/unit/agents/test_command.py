@@ -3,6 +3,7 @@ import os
 import select
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 
@@ -240,3 +241,17 @@ def test_settings_without_a_place_for_the_prompt_are_refused():
         CommandAgent(("agent",))
     with pytest.raises(ConfigError, match="found an empty `command`"):
         CommandAgent(())
+
+
+def test_its_process_is_watched_until_what_it_left_behind_is_killed():
+    alive = []
+
+    @contextmanager
+    def watch(pid):
+        yield
+        os.killpg(pid, 0)  # raises where nobody is left
+        alive.append(pid)
+
+    code = "import subprocess, sys; subprocess.Popen(['sleep', '60']); print('done')"
+    result = python(code, "{prompt}").invoke(Asked(("x",), watch=watch), ENV)
+    assert (result.answer, len(alive)) == ("done\n", 1)

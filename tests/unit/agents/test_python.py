@@ -3,6 +3,7 @@
 import os
 import select
 import sys
+from contextlib import contextmanager
 
 import pytest
 
@@ -129,3 +130,17 @@ def test_its_label_and_abilities():
         True,
         False,
     )
+
+
+def test_its_interpreter_is_watched(folder):
+    heard = []
+
+    @contextmanager
+    def watch(pid):
+        os.kill(pid, 0)
+        heard.append("begin")
+        yield
+        heard.append("end")
+
+    assert agent(folder, "slow").invoke(Asked(("abc",), watch=watch), ENV).answer == "cba"
+    assert heard == ["begin", "end"]

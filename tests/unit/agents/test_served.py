@@ -1,9 +1,12 @@
+from contextlib import contextmanager
+
 import pytest
 
+from faultwire.agents._api import Asked
 from faultwire.agents._dial import Dialler, Heard, Unheard
 from faultwire.agents._process import Processes
 from faultwire.agents._reset import NO_RESET, Resetting, failed, quotable
-from faultwire.agents._served import Served, refused, text_of, trace, unheard
+from faultwire.agents._served import Said, Served, refused, text_of, trace, unheard
 from faultwire.errors import AgentError
 
 ENV = {"TRACEPARENT": "00-a-b-01", "BAGGAGE": "user=1,faultwire-session=a"}
@@ -101,3 +104,37 @@ def test_what_is_no_secret_is_quoted_as_it_is():
     assert quotable("abcdef", 4) == "abcd"
     assert quotable("abcdef", 4, last=True) == "cdef"
     assert quotable("", 4) == ""
+
+
+def test_the_server_is_watched_while_it_is_asked():
+    heard = []
+
+    @contextmanager
+    def watch(pid):
+        heard.append(("begin", pid))
+        yield
+        heard.append(("end", pid))
+
+    class Agent(Served):
+        def said(self, asked, headers):
+            heard.append("asked")
+            return Said("yes")
+
+        def read(self, heard):
+            raise AssertionError
+
+    class Started:
+        pid = 77
+
+        def ready(self):
+            heard.append("ready")
+
+        def news(self, *, broke):
+            return ""
+
+    asked = Asked(("x",), watch=watch)
+    assert Agent("http://h", server=Started()).invoke(asked, {}).answer == "yes"
+    assert heard == ["ready", ("begin", 77), "asked", ("end", 77)]
+    heard.clear()
+    assert Agent("http://h").invoke(asked, {}).answer == "yes"  # one that somebody else started
+    assert heard == ["asked"]

@@ -2,8 +2,9 @@ import json
 
 import pytest
 
-from faultwire.agents._template import Template, normalised, structured
+from faultwire.agents._template import PLACES, Template
 from faultwire.errors import AgentError
+from faultwire.mutations._lines import structured
 
 HOSTILE = 'say "hi"\n\t\\ {prompt} {"a": 1} \u2028 é \ud800 \0'
 
@@ -46,17 +47,8 @@ def test_turns_inside_a_text_are_refused():
             Template(text)
 
 
-def test_keys_of_a_structured_prompt_are_found_however_they_are_written():
-    values = structured("productName: Pear: phone\nTarget Group = young & old\nPrice - 3 €\nno key here")
-    assert values["productName"] == values["productname"] == "Pear: phone"
-    assert values["targetgroup"] == "young & old"
-    assert values["Price"] == "3 €"
-    for name in ("productName", "productname", "product_name", "ProductName"):
-        assert Template(f'{{"x": "{{{name}}}"}}').filled(values) == '{"x": "Pear: phone"}'
-    assert normalised("Target-Group é") == "targetgroup"
-
-
 def test_a_missing_key_is_an_error_and_never_sent_as_it_stands():
+    assert "audience" not in PLACES
     with pytest.raises(AgentError) as error:
         Template('{"x": "{audience}"}').filled(structured("productName: x"))
     assert error.value.message == "the prompt has no `audience`, which the request's template names"

@@ -5,6 +5,8 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -97,3 +99,17 @@ def test_nobody_waits_for_a_signal_that_another_thread_took() -> None:
         child._take_pending()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def test_it_is_watched_while_it_runs() -> None:
+    heard: list[tuple[str, int]] = []
+
+    @contextmanager
+    def watch(pid: int) -> Iterator[None]:
+        os.kill(pid, 0)
+        heard.append(("begin", pid))
+        yield
+        heard.append(("end", pid))
+
+    assert child.run(["sh", "-c", "exit 7"], ENVIRONMENT, watch) == 7
+    assert [word for word, _ in heard] == ["begin", "end"]

@@ -38,6 +38,19 @@ def test_without_an_agent_nothing_is_known():
     assert Always().verdict(History("s", ())).verdict == "unknown"
 
 
+@pytest.mark.parametrize("negate", [False, True])
+def test_an_agent_that_could_not_be_asked_is_not_to_blame(negate):
+    said = "a line\nfaultwire: the prompt has no `tone`, which the request's template names\n"
+    for stderr, why in (
+        (said, "the prompt has no `tone`, which the request's template names"),
+        ("", "nobody says why"),
+    ):
+        never = History("s", (), agent=AgentResult("", None, 0.0, stderr))
+        assert Always(negate=negate).verdict(never) == Verdict("unknown", f"the agent was not asked: {why}")
+    stopped = History("s", (), agent=AgentResult("", None, 30.0, timed_out=True))  # the control
+    assert Always(negate=negate).verdict(stopped).verdict != "unknown"
+
+
 @pytest.mark.parametrize(("negate", "wanted"), [(False, "fail"), (True, "unknown")])
 def test_an_agent_that_died_without_a_word_does_not_pass_by_silence(history, negate, wanted):
     check = Contains(value="sorry", negate=negate)

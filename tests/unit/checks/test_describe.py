@@ -17,7 +17,7 @@ def test_everything_is_said(check):
 
 def test_own_settings_come_first():
     found = {check.name: [s.name for s in describe(check).settings] for check in BUILTIN}
-    common = ["id", "severity", "when", "negate", "description", "probes"]
+    common = ["id", "severity", "when", "scenarios", "negate", "description", "probes"]
     assert found["completes"] == ["exit_codes", *common]
     assert found["no_retry_storm"] == ["max_attempts", "max_requests", "window_s", *common]
 
@@ -42,7 +42,7 @@ def test_what_each_judges():
 
 def test_the_documentation_has_a_row_for_each_with_its_settings():
     text = (Path(__file__).parents[3] / "docs" / "checks.md").read_text()
-    common = {"id", "severity", "when", "negate", "description", "probes"}
+    common = {"id", "severity", "when", "scenarios", "negate", "description", "probes"}
     for check in BUILTIN:
         found = describe(check)
         row = next(line for line in text.splitlines() if line.startswith(f"| `{check.name}` |"))

@@ -1,4 +1,7 @@
+from dataclasses import replace
+
 from faultwire.checks.no_pii_egress import NoPiiEgress
+from faultwire.events import Bypass
 
 MAIL = {"q": "jane@firm.org"}
 
@@ -18,3 +21,11 @@ def test_models_are_judged_if_you_say_so(verdict, wire):
     assert verdict(NoPiiEgress(), exchanges).verdict == "unknown"
     assert verdict(NoPiiEgress(models=True), exchanges).verdict == "fail"
     assert verdict(NoPiiEgress()).verdict == "unknown"
+
+
+def test_a_connection_past_the_proxy_makes_a_pass_unknown(history, wire):
+    seen = replace(history("done", wire.used(1)), bypassed=(Bypass("10.0.0.7", 5432),))
+    assert NoPiiEgress().verdict(seen).verdict == "unknown"
+    assert NoPiiEgress(allow_to=["10.0.0.7:5432"]).verdict(seen).verdict == "pass"
+    told = replace(history("done", wire.used(1, arguments=MAIL)), bypassed=seen.bypassed)
+    assert NoPiiEgress().verdict(told).verdict == "fail"

@@ -1,4 +1,7 @@
+from dataclasses import replace
+
 from faultwire.checks.no_secret_egress import NoSecretEgress
+from faultwire.events import Bypass
 
 KEY = "AKIA" + "IOSFODNN7QQQQQQQ"
 
@@ -33,3 +36,11 @@ def test_bytes_that_are_no_text_are_scanned_all_the_same(verdict, wire):
     request = wire.used(1).request
     hostile = type(request)("POST", "http", "t", 80, "/", (), b"\xff" + KEY.encode() + b"\xfe")
     assert verdict(NoSecretEgress(), [wire.used(1, request=hostile)]).verdict == "fail"
+
+
+def test_a_connection_past_the_proxy_makes_a_pass_unknown(history, wire):
+    seen = replace(history("done", wire.used(1)), bypassed=(Bypass("10.0.0.7", 5432),))
+    assert NoSecretEgress().verdict(seen).verdict == "unknown"
+    assert NoSecretEgress(allow_to=["10.0.0.7:5432"]).verdict(seen).verdict == "pass"
+    told = replace(history("done", wire.used(1, arguments={"q": KEY})), bypassed=seen.bypassed)
+    assert NoSecretEgress().verdict(told).verdict == "fail"

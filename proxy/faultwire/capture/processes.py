@@ -1,0 +1,142 @@
+"""The processes of this machine, as `/proc` shows them (`proc(5)`, Linux): who started whom, and which
+sockets each of them has.
+
+Looking at a process costs; so one that was seen before is not read again, and a number that was given to a
+new process is told by the instant at which that started.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_SOCKET = "socket:["
+
+
+class Stat(NamedTuple):
+    """`parent` is a process id; `started` counts ticks since the machine did."""
+
+    parent: int
+    started: int
+    state: str
+
+    @property
+    def ended(self) -> bool:
+        """Does only its number remain, for its parent to ask how it ended?"""
+        return self.state in "ZX"
+
+
+class ProcFs:
+    """What is known of all processes; used by one thread at a time."""
+
+    def __init__(self, proc: Path) -> None:
+        self._proc = str(proc)
+        self._known: dict[int, Stat] = {}
+
+    @property
+    def readable(self) -> bool:
+        """Is there anything like it on this system, and are we in it under our own number? In a container
+        that shows the processes of another one, a number says nothing."""
+        pid = os.getpid()
+        try:
+            ours = os.readlink(f"{self._proc}/self") == str(pid)
+        except OSError:
+            return False
+        return ours and self.stat(pid) is not None and self.sockets(pid) is not None
+
+    def forget(self, pid: int | None = None) -> None:
+        """What was known of a process is old: its number may have been given to another; so with all."""
+        if pid is None:
+            self._known.clear()
+        else:
+            self._known.pop(pid, None)
+
+    def refresh(self) -> None:
+        """Look who is there."""
+        try:
+            there = [int(name) for name in os.listdir(self._proc) if name.isdecimal()]
+        except OSError:
+            there = []
+        before, self._known = self._known, {}
+        for pid in sorted(there):
+            found = before.get(pid) or self.stat(pid)
+            if found is not None:
+                self._known[pid] = found
+
+    def stat(self, pid: int) -> Stat | None:
+        """What the kernel says of a process; None where it is gone."""
+        try:
+            with open(f"{self._proc}/{pid}/stat", "rb") as file:
+                said = file.read()
+        except OSError:
+            return None
+        # The program's name stands in parentheses, and may hold some.
+        words = said[said.rfind(b")") + 1 :].split()
+        try:
+            return Stat(int(words[1]), int(words[19]), words[0].decode("latin-1"))
+        except (IndexError, ValueError):
+            return None
+
+    def family(self, mine: dict[int, int]) -> None:
+        """Add whom the processes in `mine` (number and start) have started; leave out who is gone.
+
+        One whose parent has ended stays: it was seen while it was its child.
+        """
+        for pid in [pid for pid, started in mine.items() if self._started(pid) != started]:
+            del mine[pid]
+        grown = True
+        while grown:
+            grown = False
+            for pid, (parent, started, _) in self._known.items():
+                if pid not in mine and parent in mine and started >= mine[parent]:
+                    mine[pid] = started
+                    grown = True
+
+    def _started(self, pid: int) -> int | None:
+        found = self._known.get(pid)
+        return found.started if found is not None else None
+
+    def is_still(self, pid: int, started: int) -> bool:
+        """Is it the same process as the one that started then? Asked of the kernel, not of what is known."""
+        found = self.stat(pid)
+        return found is not None and found.started == started
+
+    def sockets(self, pid: int) -> frozenset[int] | None:
+        """The inodes of a process's sockets; None where we may not look."""
+        folder = f"{self._proc}/{pid}/fd"
+        try:
+            names = os.listdir(folder)
+        except PermissionError:
+            found = self.stat(pid)
+            return None if found is not None and not found.ended else frozenset()
+        except OSError:
+            return frozenset()  # it is gone
+        return frozenset(filter(None, (_inode(f"{folder}/{name}") for name in names)))
+
+    def space(self, pid: int) -> str:
+        """The network namespace of a process, empty where nobody says."""
+        try:
+            return os.readlink(f"{self._proc}/{pid}/ns/net")
+        except OSError:
+            return ""
+
+    def table(self, pid: int, name: str) -> str:
+        """A table of the sockets in a process's network namespace; empty where there is none."""
+        try:
+            with open(f"{self._proc}/{pid}/net/{name}", encoding="ascii", errors="replace") as file:
+                return file.read()
+        except OSError:
+            return ""
+
+
+def _inode(link: str) -> int | None:
+    """The inode of a socket that a descriptor stands for."""
+    try:
+        target = os.readlink(link)
+    except OSError:
+        return None
+    digits = target.removeprefix(_SOCKET).removesuffix("]") if target.startswith(_SOCKET) else ""
+    return int(digits) if digits.isdecimal() else None
