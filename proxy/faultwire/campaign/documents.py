@@ -105,8 +105,12 @@ def summary_document(
         elif name in missing:
             empty = {"pass": 0, "fail": 0, "unknown": 0}
             phases.append(summary.Phase(name, None, weights[name], "unknown", empty, None, missing[name]))
+    never = tuple(f"{phase.name}: {one.why}; {one.hint}" for phase in scores.phases for one in phase.unjudged)
+    partial = (
+        ("partial: the run was interrupted, and only what had finished is here",) if scores.partial else ()
+    )
     return summary.summary_document(
-        _subject(told, redact),
+        _subject(told, redact, notes=(*partial, *never)),
         phases,
         overall=scores.score,
         gate=scores.gate,

@@ -20,6 +20,7 @@ from faultwire.runner.launch import LaunchSettings, start_run
 from faultwire.runner.run import void
 from faultwire.runner.scored import scored, summed
 from faultwire.runner.stateful import remembers
+from faultwire.runner.unjudged import unjudged
 from faultwire.tape.redact import Redactor, load_key
 
 if TYPE_CHECKING:
@@ -112,7 +113,16 @@ def perform(
         baseline=wanted.baseline,
         trend=trend(wanted.base, config.path, folder.id, {outcome.phase.name for outcome in done.outcomes}),
     )
-    return _written(folder, merged(done.outcomes), told, wanted, done.tapes[0])
+    outcomes = unjudged(merged(done.outcomes), wanted.command)
+    wanted = replace(wanted, missing={**wanted.missing, **_not_reached(parts, outcomes)})
+    return _written(folder, outcomes, told, wanted, done.tapes[0])
+
+
+def _not_reached(parts: Sequence[Part], outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """The phases that an interrupted run did not come to."""
+    played = {outcome.phase.name for outcome in outcomes}
+    planned = [phase.name for part in parts for phase in part.phases]
+    return {name: "the run was interrupted before" for name in planned if name not in played}
 
 
 @dataclass(slots=True)

@@ -42,6 +42,7 @@ def play(
     from faultwire.campaign.whole import Wanted, perform
     from faultwire.report import progress
     from faultwire.runner.gate import Rule, gate
+    from faultwire.runner.unjudged import foreseen
 
     config = options.load()
     until = options.sequential()
@@ -53,6 +54,8 @@ def play(
         say(f"warning: {warning}")
     for note in (note for part in made for phase in part.phases for note in phase.notes):
         say(f"note: {note}")
+    for one in foreseen([phase for part in made for phase in part.phases], command):
+        say(f"warning: {one.why}")
     wanted = Wanted(
         command,
         until=until,
@@ -96,15 +99,35 @@ def _met(meter: Progress, phase: Phase, played: Played, planned: set[str]) -> No
         meter.more(1)
     last = {check.label for check in phase.checks if not check.over_all}
     cells = judge(phase.invariants, [(played.invocation, played.history)]).cells
-    meter.judged(cell for cell in cells if cell.invariant in last and cell.verdict.verdict != "unknown")
+    open_ = _open(phase, played) if any(cell.verdict.verdict == "unknown" for cell in cells) else set()
+    meter.judged(cell for cell in cells if cell.invariant in last and cell.invariant not in open_)
     meter.played(played.invocation, played.history)  # says a line, in which its verdicts count
+
+
+def _open(phase: Phase, played: Played) -> set[str]:
+    """The invariants that only lack the calm answer, which may still come: with any they have a verdict."""
+    from dataclasses import replace
+
+    from faultwire.contract.matrix import judge
+
+    if played.history.baseline is not None:
+        return set()
+    calm = judge(phase.invariants, [(played.invocation, replace(played.history, baseline=" "))]).cells
+    now = judge(phase.invariants, [(played.invocation, played.history)]).cells
+    return {
+        was.invariant
+        for was, then in zip(now, calm, strict=True)
+        if was.verdict.verdict == "unknown" and then.verdict.verdict != "unknown"
+    }
 
 
 def mutator(config: Config) -> Mutator:
     """What makes mutants as the configuration says."""
+    from faultwire.mutations._lines import Form
     from faultwire.mutations.make import CACHE, mutants
     from faultwire.runner.folder import STATE
 
+    reads = config.agent.reads
     return lambda text: mutants(
         text,
         config.mutations,
@@ -112,6 +135,7 @@ def mutator(config: Config) -> Mutator:
         model=config.model,
         cache=STATE / CACHE,
         fixed=config.advanced.seed is not None,
+        form=Form(reads) if reads else None,
     )
 
 
@@ -237,6 +261,10 @@ def _print(result: Result) -> None:
     if result.overall is not None:
         from faultwire.report import summary
 
+        for document in result.documents.values():
+            told = terminal.phase_findings(document, plain=plain)
+            if told is not None:
+                console.print(told)
         console.print(summary.terminal(result.overall, plain=plain))
     else:
         console.print(terminal.render(next(iter(result.documents.values())), plain=plain))

@@ -12,7 +12,7 @@ from faultwire.errors import CaptureError, FaultwireError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from faultwire.config.model import Config, ReplaysSettings
+    from faultwire.config.model import Config, ModelSettings, ReplaysSettings
     from faultwire.events import AgentResult, History
     from faultwire.runner.run import Played
 
@@ -42,6 +42,7 @@ def code(findings: list[Finding]) -> int:
 def _file(config: Config) -> Iterator[Finding]:
     """What loading it has shown: names found, patterns compiled, references resolved."""
     from faultwire.runner.phases import contract
+    from faultwire.runner.unjudged import foreseen
 
     yield Finding("ok", "configuration", f"{config.path}: {len(config.prompts)} golden prompts")
     for warning in config.warnings:
@@ -49,12 +50,16 @@ def _file(config: Config) -> Iterator[Finding]:
     if config.invariants:
         yield Finding("ok", "invariants", ", ".join(check.label for check in config.invariants))
     if config.contract is not None:
-        contract(config)  # raises ConfigError where nothing could be played
+        phase = contract(config)  # raises ConfigError where nothing could be played
         rows = ", ".join(check.label for check in config.contract.invariants)
         yield Finding("ok", "contract", f"`{config.contract.name}`: {rows}")
         for scenario in config.contract.scenarios:
             faults = ", ".join(entry.id for entry in scenario.profile.entries) or "nothing is broken"
             yield Finding("ok", "scenario", f"`{scenario.name}`: {faults}")
+        for note in phase.notes:
+            yield Finding("note", "contract", note.removeprefix("contract: "))
+        for one in foreseen([phase], phase.name):
+            yield Finding("note", "contract", one.why, one.hint)
     if config.chaos is not None:
         yield Finding("ok", "chaos", ", ".join(entry.id for entry in config.chaos.entries))
     if config.replays is not None and config.replays.sessions:
@@ -151,15 +156,27 @@ def _model_calls(history: History) -> Iterator[Finding]:
 
 def _model(config: Config) -> Finding:
     """Let the model write one mutant; nothing that it said earlier counts."""
+    from faultwire.mutations._lines import Form
     from faultwire.mutations.make import mutants
 
     model = config.model
     name = f"`{model.name}` at {model.provider}" if model is not None else "no model"
     one = config.mutations.model_copy(update={"count": 1, "types": ("paraphrase",)})
+    form = Form(config.agent.reads) if config.agent.reads else None
     try:
-        made = mutants(config.prompts[0].text, one, seed=config.seed, model=model)
+        made = mutants(config.prompts[0].text, one, seed=config.seed, model=model, form=form)
     except FaultwireError as error:
-        return Finding("fail", "model", f"{name}: {error.message}", error.hint)
+        hint = _reached(model) if error.code == "mutations.model_failed" else error.hint
+        return Finding("fail", "model", f"{name}: {error.message}", hint)
     if not made.mutants:
         return Finding("fail", "model", f"{name} wrote no mutant: {'; '.join(made.notes)}")
     return Finding("ok", "model", f"{name} writes mutants")
+
+
+def _reached(model: ModelSettings | None) -> str:
+    """What to look at where a model gave no answer."""
+    otherwise = "or set `mutations.engine: built-in`, which needs no model"
+    if model is not None and model.provider == "ollama":
+        pull = f"`ollama pull {model.name}`"
+        return f"is `ollama serve` running at `model.base_url`, and {pull} done? {otherwise}"
+    return f"are `model.base_url`, `model.name` and the key right? {otherwise}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,11 +60,15 @@ def score(**options: Any) -> None:
     help="The configuration.",
 )
 def validate(config: Path) -> None:
-    """Check the contract without starting anything, and say what would be played."""
+    """Check the contract without starting anything, and say what would be played.
+
+    Exits 1 where a critical invariant fits no scenario, since the contract could not pass.
+    """
     from faultwire.cli.output import say, show
     from faultwire.config.load import load
-    from faultwire.contract.matrix import applies
+    from faultwire.contract.matrix import fits
     from faultwire.runner.phases import contract as phase_of
+    from faultwire.runner.unjudged import foreseen
 
     found = load(config)
     for warning in found.warnings:
@@ -72,7 +77,7 @@ def validate(config: Path) -> None:
     for note in phase.notes:
         say(f"note: {note}")
     cells = sum(
-        applies(check.when, invocation.scenario.profile)
+        fits(check, invocation.scenario)
         for invocation in phase.plan
         for check in (
             *(() if invocation.prompt.probe else phase.invariants),
@@ -83,6 +88,10 @@ def validate(config: Path) -> None:
         f"{config}: {len(phase.checks)} invariants, {len(phase.scenarios)} scenarios, "
         f"{len(phase.prompts)} prompts: {len(phase.plan)} invocations, {cells} cells"
     )
+    never = foreseen([phase], "contract")
+    for one in never:
+        say(f"contract: {one.why}\n  hint: {one.hint}")
+    sys.exit(1 if never else 0)
 
 
 def _parts(config: Config) -> tuple[Sequence[Part], Mapping[str, str]]:

@@ -21,7 +21,7 @@ def init(path: Path, force: bool) -> None:
     """
     from faultwire.cli.output import say, show
     from faultwire.config.schema import schema
-    from faultwire.errors import UsageError
+    from faultwire.errors import FaultwireError, UsageError
     from faultwire.runner.folder import state
 
     target = path / NAME if path.is_dir() else path
@@ -43,6 +43,8 @@ def init(path: Path, force: bool) -> None:
         target.write_text(TEMPLATE, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write `{target}`: {error.strerror}", code="config.not_written") from error
+    except FaultwireError as error:  # of the folder for everything else that we write
+        raise UsageError(f"cannot write `{target}`: {error.message}", code="config.not_written") from error
     show(str(target))
     if ours:
         show(str(agent))

@@ -161,6 +161,12 @@ def _full(node: Node, fields: dict[str, Node], reading: Reading) -> Check | None
     if "probes" in settings and isinstance(settings["probes"].value, str):
         probe = settings["probes"]
         settings["probes"] = Node([probe], probe.line, probe.column, probe.key)
+    given = settings["probes"].value if "probes" in settings else None
+    empty = [one for one in given if one.value == ""] if isinstance(given, list) else []
+    for probe in empty:
+        reading.add(probe, "bad_value", "found an empty text for `probes`, expected text")
+    if empty:
+        return None
     if kind.name not in FLAKESTORM:
         return reading.build(kind, Node(settings, node.line, node.column, node.key), kind.name)
     return reading.flakestorm(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from faultwire import _core
 from faultwire.config import sections
 from faultwire.config.agent import agent
+from faultwire.config.fields import needed
 from faultwire.config.invariants import invariants
 from faultwire.config.model import Config, ContractSettings
 from faultwire.config.mutants import model, mutations
@@ -22,12 +23,12 @@ from faultwire.config.reading import Reading, text
 from faultwire.config.replays import replays
 from faultwire.config.scenarios import chaos, scenarios
 from faultwire.config.wire import proxy, tools
-from faultwire.errors import ConfigError, Location
+from faultwire.errors import ConfigError, Location, did_you_mean
 from faultwire.patterns import read_patterns
-from faultwire.profile.yaml import Node, printable
+from faultwire.profile.yaml import Node, printable, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from faultwire.checks._api import Check
     from faultwire.profile.model import ToolSite
@@ -78,6 +79,8 @@ def _config(root: Node, path: Path, reading: Reading) -> Config | None:
     asked = prompts(fields.get("golden_prompts"), root, taken, reading)
     if driven is not None and not driven.takes_turns and any(prompt.turns for prompt in asked):
         _one_turn(fields["golden_prompts"], reading)
+    if driven is not None:
+        needed(driven, fields, reading)
     mutated = mutations(fields.get("mutations"), reading)
     _patterns(fields.get("patterns"), reading)
     made = {
@@ -134,11 +137,22 @@ def _contract(
         reading.add(apart.key or apart, "bad_value", message)
     checks = _some(inner, node, invariants(inner.get("invariants"), "invariants", reading), reading)
     columns = scenarios(matrix, sites, reading)
+    _columns_named(inner.get("invariants"), [column.name for column in columns], reading)
     if matrix is None or matrix.value in (None, []):
         message = "found no scenario in the contract, expected at least one"
         reading.add(matrix or node, "empty", message, "`chaos_matrix: [{name: calm}]` breaks nothing")
     name = text(inner.get("name"), "name", reading, default="default")
     return ContractSettings(name, checks, columns, text(inner.get("description"), "description", reading))
+
+
+def _columns_named(node: Node | None, known: Sequence[str], reading: Reading) -> None:
+    """The `scenarios` of invariants must be columns, or the invariant would never be judged."""
+    for item in node.value if node is not None and isinstance(node.value, list) else ():
+        given = item.value.get("scenarios") if isinstance(item.value, dict) else None
+        for one in given.value if given is not None and isinstance(given.value, list) else ():
+            if isinstance(one.value, str) and one.value not in known:
+                message = f"found the scenario {shown(one.value)}, expected one of `chaos_matrix`"
+                reading.add(one, "unknown_scenario", message, did_you_mean(one.value, known))
 
 
 def _some(

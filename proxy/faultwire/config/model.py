@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt
 
 from faultwire.profile.model import Frozen
 
@@ -85,7 +85,7 @@ class AdvancedSettings(Frozen):
 
     concurrency: Annotated[int, Field(ge=1, le=100)] = 10
     retries: Annotated[int, Field(ge=0, le=5)] = 2
-    repeat: PositiveInt = 1
+    repeat: Annotated[int, Field(ge=1, le=1000)] = 1
     seed: int | None = None
 
 

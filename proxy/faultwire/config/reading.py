@@ -140,10 +140,11 @@ class Reading(Problems):
 
     def _value(self, field: Node, error: ErrorDetails, name: str, expected: str) -> None:
         inner = field.at(error["loc"][1:])
-        number = isinstance(inner.value, str) and _DIGITS.fullmatch(inner.value) is not None
-        if number and id(inner) not in self.filled and expected.startswith(("an integer", "a number")):
-            message = f"found the text {shown(inner.value)} for {name}, expected {expected}"
-            self.add(inner, "bad_value", message, "take the quotes off")
+        text = inner.value if isinstance(inner.value, str) and _DIGITS.fullmatch(inner.value) else ""
+        if text and id(inner) not in self.filled and expected.startswith(("an integer", "a number")):
+            message = f"found the text {shown(text)} for {name}, expected {expected}"
+            # A longer number is a text without any quotes.
+            self.add(inner, "bad_value", message, "take the quotes off" if len(text) <= 18 else None)
             return
         super()._value(field, error, name, expected)
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re  # noqa: TID251 - the pattern below is fixed
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from faultwire.config.model import ProxySettings
-from faultwire.errors import ConfigError
+from faultwire.errors import ConfigError, UsageError
+from faultwire.mitm.settings import EngineSettings
 from faultwire.profile.model import ToolSite
 from faultwire.profile.yaml import Node, printable, shown
 from faultwire.tape.redact_rules import read_rules
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from faultwire.config.reading import Reading
+
+ANY_URL = "http://localhost:8080"
+_HOST = re.compile(r"[^\s/@]+")
 
 
 def proxy(node: Node | None, redact: Node | None, reading: Reading) -> ProxySettings:
@@ -32,12 +36,40 @@ def proxy(node: Node | None, redact: Node | None, reading: Reading) -> ProxySett
         one = fields["allow_hosts"]
         fields["allow_hosts"] = Node([one], one.line, one.column, one.key)
     built = reading.build(ProxySettings, Node(fields, place.line, place.column, place.key), "proxy")
+    _addresses(fields, reading)
     rules = fields.get("redact")
     if rules is not None and isinstance(rules.value, dict):
         _rules(rules, reading)
     if built is None:
         return ProxySettings()
     return built.model_copy(update=_files(built, fields, reading))
+
+
+def _addresses(fields: dict[str, Node], reading: Reading) -> None:
+    """What is no address is told here, with its place, and not by the engine."""
+    listen, reverse, hosts = (fields.get(key) for key in ("listen", "reverse", "allow_hosts"))
+    if listen is not None and isinstance(listen.value, str) and not _understood(listen=listen.value):
+        found = f"found {shown(listen.value)} for `proxy.listen`, expected `HOST:PORT`"
+        reading.add(listen, "bad_value", found, "try `127.0.0.1:0`")
+    for name, url in reverse.value.items() if reverse and isinstance(reverse.value, dict) else ():
+        if not _understood(reverse={name: ANY_URL}):
+            found = f"found {shown(name)} for a route, expected lower-case letters, digits, `.`, `_` or `-`"
+            reading.add(url.key or url, "bad_value", found)
+        if isinstance(url.value, str) and not _understood(reverse={"route": url.value}):
+            found = f"found {shown(url.value)} for `proxy.reverse.{printable(name)}`, expected a base URL"
+            reading.add(url, "bad_value", found, f"as in `{ANY_URL}`")
+    for host in hosts.value if hosts and isinstance(hosts.value, list) else ():
+        if isinstance(host.value, str) and not _HOST.fullmatch(host.value):
+            found = f"found {shown(host.value)} in `proxy.allow_hosts`, expected a host, or `HOST:PORT`"
+            reading.add(host, "bad_value", found, "as in `localhost:11434` or `*.internal`")
+
+
+def _understood(**settings: Any) -> bool:
+    """Would an engine take these settings?"""
+    try:
+        return bool(EngineSettings(run_dir=Path(), ca_dir=Path(), **settings).address)
+    except (UsageError, ValueError):
+        return False
 
 
 def _files(built: ProxySettings, fields: dict[str, Node], reading: Reading) -> dict[str, Path]:

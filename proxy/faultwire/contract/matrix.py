@@ -42,6 +42,10 @@ class Invariant(Protocol):
     def when(self) -> str:
         """The scenarios in which it is judged."""
 
+    @property
+    def scenarios(self) -> tuple[str, ...]:
+        """Of those, the only ones in which it is judged, by name; empty: all of them."""
+
     def verdict(self, history: History) -> Verdict:
         """Its judgement of one invocation."""
 
@@ -112,10 +116,24 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class Unjudged:
+    """A critical invariant that got no verdict in a whole run: `why`, and how to mend it in `hint`. `cells`
+    are its unknown ones; with 0 of them nothing that was played was anything that it is about."""
+
+    invariant: str
+    severity: str
+    when: str
+    why: str
+    hint: str
+    cells: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Matrix:
-    """All cells of a run, invocations in their planned order."""
+    """All cells of a run, invocations in their planned order. With an `unjudged` invariant it is no pass."""
 
     cells: tuple[Cell, ...]
+    unjudged: tuple[Unjudged, ...] = ()
 
     def of(self, scenario: str, invariant: str) -> tuple[Cell, ...]:
         """The cells in one square of the table."""
@@ -149,6 +167,7 @@ class Matrix:
             unknown=counts["unknown"],
             critical_failed=sum(c.severity == "critical" and c.verdict.verdict == "fail" for c in self.cells),
             clean=rate(sum(judged.values()), len(judged)),
+            unjudged=len(self.unjudged),
         )
 
 
@@ -159,7 +178,7 @@ def judge(invariants: Sequence[Invariant], played: Iterable[tuple[Invocation, Hi
     for invocation, history in prepared(played):
         shared = () if invocation.prompt.probe else invariants
         for invariant in (*shared, *invocation.prompt.invariants):
-            if not applies(invariant.when, invocation.scenario.profile):
+            if not fits(invariant, invocation.scenario):
                 continue
             verdict = _trusted(invariant, invocation.scenario.profile, history)
             cells.append(Cell(invariant.label, invariant.severity, invocation, verdict))
@@ -201,9 +220,15 @@ def _once(what: str, names: list[str]) -> None:
 # ---------------------------------------------------------------- which scenarios an invariant is about
 
 
+def fits(invariant: Invariant, scenario: Scenario) -> bool:
+    """Is the invariant about this scenario, by its `when` and by the `scenarios` that it names, if any?"""
+    named = not invariant.scenarios or scenario.name in invariant.scenarios
+    return named and applies(invariant.when, scenario.profile)
+
+
 def applies(when: str, profile: Profile) -> bool:
     """Could an invariant with this `when` be judged in a scenario with this profile?"""
-    sides = {side for entry in profile.entries for side in _aims(entry)}
+    sides = {side for entry in profile.entries for side in aims(entry)}
     match when:
         case "tool_faults_active":
             return "tool" in sides
@@ -217,7 +242,7 @@ def applies(when: str, profile: Profile) -> bool:
             return True
 
 
-def _aims(entry: Entry) -> frozenset[Side]:
+def aims(entry: Entry) -> frozenset[Side]:
     """The traffic that an entry can reach, from its settings alone."""
     on = entry.on
     if isinstance(entry.fault, ResultFault) or on.tool is not None or on.kind == "tool":
@@ -243,12 +268,17 @@ def _trusted(invariant: Invariant, profile: Profile, history: History) -> Verdic
     """The check's verdict, or unknown where the session is void or the scenario did not happen."""
     if history.voids:
         return Verdict("unknown", f"void: {'; '.join(history.voids)}")
-    missing = unmet(profile, history) or _untriggered(invariant.when, profile, history)
+    missing = lacking(invariant.when, profile, history)
     if missing is None:
         return invariant.verdict(history)
     said = invariant.verdict(history)
     text = f"{missing}; without it the check says {said.verdict}: {said.explanation}"
     return replace(said, verdict="unknown", explanation=text)
+
+
+def lacking(when: str, profile: Profile, history: History) -> str | None:
+    """Why the scenario did not happen in this session as the `when` of an invariant wants it, or None."""
+    return unmet(profile, history) or _untriggered(when, profile, history)
 
 
 def _untriggered(when: str, profile: Profile, history: History) -> str | None:

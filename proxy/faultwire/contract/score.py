@@ -46,15 +46,17 @@ class Score:
     unknown: int
     critical_failed: int
     clean: Rate
+    unjudged: int = 0
+    """Critical invariants without a single verdict."""
 
     @property
     def gate(self) -> Literal["pass", "fail", "unknown"]:
         """What the score as a whole says: any failed critical cell fails it, and it passes only
-        where everything did. Without one evaluated cell, and with any unknown one, it is unknown
-        unless something failed."""
+        where everything did. Without one evaluated cell, with any unknown one, and with a critical
+        invariant that was never judged, it is unknown unless something failed."""
         if self.failed:
             return "fail"
-        return "unknown" if self.unknown or not self.passed else "pass"
+        return "unknown" if self.unknown or self.unjudged or not self.passed else "pass"
 
 
 def resilience(cells: Iterable[tuple[str, str]]) -> float | None:

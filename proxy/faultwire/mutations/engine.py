@@ -6,12 +6,15 @@ Sharing out among types, and making up for what one of them cannot give, is the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from faultwire import _core
 from faultwire.dice import Dice
 from faultwire.errors import ConfigError
 from faultwire.mutations._api import Mutant
+from faultwire.mutations._fielded import Fielded
+from faultwire.mutations._network import NETWORK
 from faultwire.mutations._registry import find
 from faultwire.mutations.custom import Custom
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from faultwire.mutations._api import Draft, Mutation
+    from faultwire.mutations._lines import Form
 
 TRIES = 60
 """Throws in a row that bring nothing new before a type counts as exhausted."""
@@ -49,15 +53,24 @@ def mutate(
     seed: int,
     weights: Mapping[str, float] | None = None,
     templates: Mapping[str, str] | None = None,
+    form: Form | None = None,
 ) -> Mutated:
     """`count` different mutants of a prompt, shared evenly among `types`, the first ones getting the rest.
 
     What one type cannot give, the others make up for; only where none has more to give are there fewer,
-    and `notes` says so. `weights` overrides the default weight of the types that it names. Raises
+    and `notes` says so. `weights` overrides the default weight of the types that it names. With a `form`
+    only values in the lines of the prompt are changed, so that its request can still be made. Raises
     ConfigError for unknown or no types, and for templates that are none.
     """
     return mutate_by(
-        prompt, types, count, seed=seed, weights=weights, templates=templates, maker=lambda _: None
+        prompt,
+        types,
+        count,
+        seed=seed,
+        weights=weights,
+        templates=templates,
+        form=form,
+        maker=lambda _type, _text: None,
     )
 
 
@@ -67,16 +80,27 @@ def mutate_by(
     count: int,
     *,
     seed: int,
-    maker: Callable[[Mutation], Maker | None],
+    maker: Callable[[Mutation, str], Maker | None],
     weights: Mapping[str, float] | None = None,
     templates: Mapping[str, str] | None = None,
+    form: Form | None = None,
 ) -> Mutated:
-    """`mutate`, with the types for which `maker` gives one made by it. Raises what makers raise besides."""
+    """`mutate`, with the types for which `maker` gives one (of a text) made by it. Raises what makers raise
+    besides."""
     names = list(dict.fromkeys(types))
     if not names:
         raise ConfigError("found no type of mutation, expected at least one", code="config.empty")
     mutations = [Custom(templates) if name == Custom.name else find(name)() for name in names]
-    makers: list[Maker] = [maker(m) or _BuiltIn(prompt, m, seed, weights or {}) for m in mutations]
+
+    def make(mutation: Mutation, text: str) -> Maker:
+        return maker(mutation, text) or _BuiltIn(text, mutation, seed, weights or {})
+
+    makers: list[Maker] = [
+        make(one, prompt)
+        if form is None or isinstance(one, NETWORK)
+        else Fielded(prompt, form, one.name, partial(make, one))
+        for one in mutations
+    ]
     made: list[list[Mutant]] = [[] for _ in makers]
     seen = {prompt}
     for at, one in enumerate(makers):

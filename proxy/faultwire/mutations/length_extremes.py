@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 LONGEST = 64_000
 """Characters of the longest mutant."""
+MOST_BYTES = 120_000
+"""Bytes of it in UTF-8: Linux takes 131,072 in one argument of a program (MAX_ARG_STRLEN, execve(2))."""
 FILLER = (
     "To give you the whole picture, I have to go back a little. ",
     "As you know, details matter, so let me repeat what matters most. ",
@@ -41,12 +43,18 @@ class LengthExtremes(Mutation):
                 return Draft(" ".join(words[:kept]), f"the first {kept} words")
             case "repeated":
                 times = max(2, size // (len(prompt) + 1))
-                return Draft((f"{prompt} " * times)[:LONGEST].strip(), f"repeated {times} times")
+                return Draft(_bounded(f"{prompt} " * times).strip(), f"repeated {times} times")
             case "one long word":
-                return Draft(
-                    f"{prompt} {dice.choice('aZ0_あ', 'letter') * size}"[:LONGEST], f"a word of {size}"
-                )
+                word = dice.choice("aZ0_あ", "letter") * size
+                return Draft(_bounded(f"{prompt} {word}"), f"a word of {size}")
         filler = dice.choice(FILLER, "filler")
-        return Draft(
-            ((filler * (size // len(filler) + 1)) + prompt)[-LONGEST:], f"{size} characters of filler"
-        )
+        padded = (filler * (size // len(filler) + 1)) + prompt
+        return Draft(_bounded(padded[::-1])[::-1], f"{size} characters of filler")
+
+
+def _bounded(text: str) -> str:
+    """The beginning of a text, as much of it as may be."""
+    text = text[:LONGEST]
+    while (length := len(text.encode("utf-8", "surrogatepass"))) > MOST_BYTES:
+        text = text[: len(text) * MOST_BYTES // length]
+    return text

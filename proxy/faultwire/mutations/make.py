@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from faultwire.mutations._lines import Form
     from faultwire.mutations.clients import ModelChoice
 
 CACHE = "cache/mutations"
@@ -49,11 +50,13 @@ def mutants(
     model: ModelChoice | None = None,
     cache: Path | None = None,
     fixed: bool = True,
+    form: Form | None = None,
 ) -> Mutated:
     """The mutants of one prompt, as many as the settings say unless `notes` says why not.
 
     The model engine asks at temperature 0 and with the seed where the API has one; `fixed` False asks at
-    the configured temperature instead. Answers are kept below `cache` (None keeps none). Raises ConfigError
+    the configured temperature instead. With a `form` (what an agent's request needs of a prompt) only values
+    in the prompt's lines are changed. Answers are kept below `cache` (None keeps none). Raises ConfigError
     for settings that cannot be, and FaultwireError where the model fails or declines: there is no silent
     way back to the built-in engine.
     """
@@ -65,6 +68,7 @@ def mutants(
             seed=seed,
             weights=settings.weights,
             templates=settings.custom_templates,
+            form=form,
         )
     if model is None:
         raise ConfigError(
@@ -83,7 +87,8 @@ def mutants(
         seed=seed,
         weights=settings.weights,
         templates=settings.custom_templates,
-        maker=lambda mutation: (
-            ModelMaker(prompt, mutation, writer, settings.weights) if writes(mutation.name) else None
+        form=form,
+        maker=lambda mutation, text: (
+            ModelMaker(text, mutation, writer, settings.weights) if writes(mutation.name) else None
         ),
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from faultwire.errors import UsageError, did_you_mean
+from faultwire.errors import UsageError, nearest
 from faultwire.runner.folder import STATE
 
 if TYPE_CHECKING:
@@ -79,10 +79,11 @@ def run_folder(name: str, base: Path = STATE) -> Path:
     if len(found) == 1:
         return base / "runs" / found[0]
     many = f"{len(found)} runs begin with it" if found else f"expected one below `{base / 'runs'}`"
+    close = nearest(name, known)
     raise UsageError(
         f"found no single run `{name}`, {many}",
         code="usage.no_run",
-        hint=did_you_mean(name, known) or "`faultwire runs list` names them",
+        hint=f"did you mean `{close}`?" if close else "`faultwire runs list` names them",
     )
 
 

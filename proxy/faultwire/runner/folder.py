@@ -31,11 +31,21 @@ def private_dir(path: Path) -> Path:
 
 
 def state(base: Path = STATE) -> Path:
-    """Make the folder for everything that faultwire writes; keys and tapes in it stay out of git."""
-    private_dir(base)
-    ignore = base / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n")
+    """Make the folder for everything that faultwire writes; keys and tapes in it stay out of git.
+
+    Raises FaultwireError.
+    """
+    try:
+        private_dir(base)
+        ignore = base / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n")
+    except OSError as error:
+        raise FaultwireError(
+            f"cannot write below `{base}`: {error.strerror}",
+            code="run.folder",
+            hint="run from a folder that you may write to",
+        ) from error
     return base
 
 

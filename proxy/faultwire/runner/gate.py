@@ -24,7 +24,8 @@ class Gate:
 @dataclass(frozen=True, slots=True)
 class Rule:
     """What is demanded. Without `min_score` every verdict must pass. With it, 0 to 1, the score of every
-    phase and the overall one must reach it, and no critical invariant may fail."""
+    phase and the overall one must reach it, and no critical invariant may fail. `allow_unknown` forgives
+    unknown cells, and critical invariants that were never judged."""
 
     min_score: float | None = None
     allow_unknown: bool = False
@@ -53,6 +54,8 @@ def _phase(phase: Scored, rule: Rule) -> Iterator[str]:
         yield f"{phase.name}: the score {phase.score:.4f} is under the minimum {rule.min_score:g}"
     if phase.unknown and not rule.allow_unknown:
         yield f"{phase.name}: {_count(phase.unknown, 'cell')} unknown"
+    for one in () if rule.allow_unknown else phase.unjudged:
+        yield f"{phase.name}: {one.why}\n  hint: {one.hint}"
 
 
 def _verdicts(phase: Scored, rule: Rule) -> Iterator[str]:

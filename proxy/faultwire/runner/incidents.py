@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from faultwire.config.contract_file import load_contract
-from faultwire.contract.matrix import Prompt, Scenario, applies
+from faultwire.contract.matrix import Prompt, Scenario, fits
 from faultwire.errors import ConfigError, Location, ScenarioError
 from faultwire.profile.yaml import printable
 from faultwire.replay import incident_read
@@ -142,7 +142,7 @@ def compile_session(session: Session, config: Config, *, timing: float = 1.0) ->
     checks, notes = _contract(session, config)
     scenario = Scenario(session.slug, profile_of(session, config.tools, timing=timing))
     judging = tuple(check for check in checks if not check.probes)
-    if not any(applies(check.when, scenario.profile) for check in judging):
+    if not any(fits(check, scenario) for check in judging):
         raise ScenarioError(
             f"found no invariant in the contract `{printable(session.contract)}` that is judged here",
             code="scenario.not_judged",

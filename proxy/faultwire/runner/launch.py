@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire.capture.base_url import plan
 from faultwire.capture.bundle import write_trust
 from faultwire.capture.env import child_environment
+from faultwire.capture.keys import keyless
 from faultwire.capture.tracing import traced
 from faultwire.connecting import divide
 from faultwire.errors import FaultwireError, UsageError
@@ -28,12 +29,12 @@ from faultwire.runner.hosts import allowed
 from faultwire.runner.sharing import Turnstile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from faultwire.capture.base_url import Plan
     from faultwire.capture.bundle import TrustFiles
     from faultwire.capture.freeze import Frozen
-    from faultwire.events import History
+    from faultwire.events import Bypass, History
     from faultwire.mitm.client import SessionHandle, SessionSummary
     from faultwire.profile.model import Profile
     from faultwire.replay.settings import ReplaySettings
@@ -81,6 +82,7 @@ class Run:
         plan: Plan,
         *,
         base_urls: bool = False,
+        keyless: bool = False,
     ) -> None:
         self.folder = folder
         self.tape = tape
@@ -89,6 +91,7 @@ class Run:
         self.routes = dict(routes)
         self.plan = plan
         self.base_urls = base_urls
+        self.keyless = keyless
         self._handles: dict[str, SessionHandle] = {}
         self._lock = threading.Lock()
         self._shared = ""
@@ -142,6 +145,7 @@ class Run:
         `token` is the session's, for the routes of base-URL mode.
         """
         given = os.environ if base is None else base
+        given = keyless(given) if self.keyless else given
         given = self.plan.environment(given, f"{self.proxy_url}/{token or self.engine.token}")
         given["FAULTWIRE_SHIMS"] = str(self.folder.path / "shims")
         if self.base_urls:
@@ -153,10 +157,11 @@ class Run:
             java_port=java_port if proxy_url else self.engine.port,
         )
 
-    def close_session(self, name: str) -> SessionSummary:
-        """End a session once all of it is on disk."""
+    def close_session(self, name: str, bypassed: Sequence[Bypass] = (), more: int = 0) -> SessionSummary:
+        """End a session once all of it is on disk; its agent was seen connected to these addresses (and so
+        many `more`), the proxy's own among them."""
         try:
-            summary = self.engine.close_session(name)
+            summary = self.engine.close_session(name, bypassed, more)
         finally:
             self._turnstile.leave(name)
         with self._lock:
@@ -259,7 +264,8 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
         )
     )
     trust = write_trust(ca_dir, engine.ca_pem, os.environ)
-    return Run(folder, tape, engine, trust, routes, routed, base_urls=settings.base_urls)
+    offline = settings.mock or (settings.replay is not None and settings.replay.offline)
+    return Run(folder, tape, engine, trust, routes, routed, base_urls=settings.base_urls, keyless=offline)
 
 
 def _said_of(settings: LaunchSettings) -> dict[str, Any]:

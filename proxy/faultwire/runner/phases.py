@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from faultwire.agents._api import Asked
 from faultwire.checks._api import Check
-from faultwire.contract.matrix import Invocation, Prompt, Scenario, applies, distinct
+from faultwire.contract.matrix import Invocation, Prompt, Scenario, distinct, fits
 from faultwire.errors import ConfigError
 from faultwire.profile.model import Profile
 from faultwire.runner.cells import planned
@@ -79,7 +79,7 @@ def mutation(config: Config, mutate: Mutator, *, chaos: Sequence[Scenario] = ())
         *planned((CALM,), config.prompts, repeat=repeat, phase="mutation"),
         *planned(tuple(chaos) or (CALM,), (*made, *probes), repeat=repeat, phase="mutation"),
     )
-    notes = (*notes, *_unjudged(plan, shared))
+    notes = (*notes, *_unjudged("mutation", plan, shared))
     return Phase("mutation", scenarios, (*prompts, *probes), shared, plan, mutants, notes)
 
 
@@ -89,7 +89,7 @@ def chaos(config: Config, scenarios: Sequence[Scenario]) -> Phase:
     every, prompts = (CALM, *scenarios), (*config.prompts, *probes)
     distinct(every, prompts, shared)
     plan = planned(every, prompts, repeat=config.advanced.repeat, phase="chaos")
-    return Phase("chaos", every, prompts, shared, plan, notes=_unjudged(plan, shared))
+    return Phase("chaos", every, prompts, shared, plan, notes=_unjudged("chaos", plan, shared))
 
 
 def contract(config: Config) -> Phase:
@@ -105,7 +105,8 @@ def contract(config: Config) -> Phase:
     prompts = (*config.prompts, *probes)
     distinct(said.scenarios, prompts, shared)
     plan = planned(said.scenarios, prompts, repeat=config.advanced.repeat, phase="contract")
-    return Phase("contract", said.scenarios, prompts, shared, plan, notes=_unjudged(plan, shared))
+    notes = _unjudged("contract", plan, shared)
+    return Phase("contract", said.scenarios, prompts, shared, plan, notes=notes)
 
 
 def chaos_scenarios(config: Config, profiles: Sequence[Profile]) -> tuple[Scenario, ...]:
@@ -117,16 +118,21 @@ def chaos_scenarios(config: Config, profiles: Sequence[Profile]) -> tuple[Scenar
     return (Scenario("chaos", config.chaos),)
 
 
-def _unjudged(plan: Sequence[Invocation], shared: Sequence[Check]) -> tuple[str, ...]:
-    """A note on every invariant that has not a single cell: no scenario here is one that it is about."""
+def _unjudged(phase: PhaseName, plan: Sequence[Invocation], shared: Sequence[Check]) -> tuple[str, ...]:
+    """A note on every invariant that has not a single cell: no scenario here is one that it is about. Of
+    critical ones in a contract more than a note is made (`unjudged`)."""
     found: dict[str, tuple[str, bool]] = {}
     for invocation in plan:
         prompt = invocation.prompt
         for check in (*(() if prompt.probe else shared), *prompt.invariants):
-            here = applies(check.when, invocation.scenario.profile)
+            if phase == "contract" and check.severity == "critical":
+                continue
+            if phase != "contract" and check.scenarios:
+                continue  # it names columns of the contract
+            here = fits(check, invocation.scenario)
             found[check.label] = (check.when, here or found.get(check.label, ("", False))[1])
     return tuple(
-        f"the invariant `{label}` is judged nowhere: no scenario that is played fits its `when: {when}`"
+        f"{phase}: the invariant `{label}` is judged nowhere, as no scenario there fits its `when: {when}`"
         for label, (when, judged) in found.items()
         if not judged
     )

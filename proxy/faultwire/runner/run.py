@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from faultwire.agents._api import Asked
+from faultwire.capture.lookout import Lookout
 from faultwire.checks._api import quoted
 from faultwire.errors import AgentError, CaptureError, FaultwireError, TapeError
 from faultwire.events import History
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from faultwire.agents._api import Agent
+    from faultwire.capture.lookout import Watch
     from faultwire.contract.matrix import Invocation
+    from faultwire.events import Bypass
     from faultwire.profile.model import Profile
 
 USAGE = 2
@@ -50,8 +53,9 @@ class Stage(Protocol):
     def open_session(self, name: str, profile: Profile, seed: int) -> Mapping[str, str]:
         """Open a session; the environment that sends a process's traffic through it."""
 
-    def close_session(self, name: str) -> Closed:
-        """End a session once all of it is on disk."""
+    def close_session(self, name: str, bypassed: Sequence[Bypass] = (), more: int = 0) -> Closed:
+        """End a session once all of it is on disk; its agent was seen connected to these addresses (and so
+        many `more`), the proxy's own among them."""
 
     def history(self, name: str) -> History:
         """The traffic of a closed session."""
@@ -93,8 +97,10 @@ def play(
     waiting = list(reversed(plan))
     concurrency = max(1, concurrency) if agent.concurrent else 1
 
+    lookout = Lookout()
+
     def run(invocation: Invocation) -> Played:
-        return _tried(invocation, ask(invocation), agent, stage, seed, retries)
+        return _tried(invocation, ask(invocation), agent, stage, seed, retries, lookout)
 
     with ThreadPoolExecutor(concurrency, thread_name_prefix="invocation") as pool:
         running: set[Future[Played]] = set()
@@ -143,19 +149,26 @@ def _named(ids: Sequence[str]) -> str:
 
 
 def _tried(
-    invocation: Invocation, asked: Asked, agent: Agent, stage: Stage, seed: int, retries: int
+    invocation: Invocation,
+    asked: Asked,
+    agent: Agent,
+    stage: Stage,
+    seed: int,
+    retries: int,
+    lookout: Lookout,
 ) -> Played:
     """Play an invocation until it is not void, each time in a session of its own."""
-    played = _invocation(invocation, asked, agent, stage, seed, invocation.id)
+    played = _invocation(invocation, asked, agent, stage, seed, invocation.id, lookout.watch())
     for again in range(2, retries + 2):
         if not played.history.voids:
             break
-        played = _invocation(invocation, asked, agent, stage, seed, f"{invocation.id}~{again}")
+        name = f"{invocation.id}~{again}"
+        played = _invocation(invocation, asked, agent, stage, seed, name, lookout.watch())
     return played
 
 
 def _invocation(
-    invocation: Invocation, asked: Asked, agent: Agent, stage: Stage, seed: int, name: str
+    invocation: Invocation, asked: Asked, agent: Agent, stage: Stage, seed: int, name: str, watch: Watch
 ) -> Played:
     try:
         env = stage.open_session(name, invocation.scenario.profile, seed)
@@ -166,9 +179,9 @@ def _invocation(
     try:
         why = _reset(agent, env)
         if not why:
-            result = agent.invoke(replace(asked, session=name), env)
+            result = agent.invoke(replace(asked, session=name, watch=watch), env)
     finally:
-        voids, notes = _closed(stage, name)
+        voids, notes = _closed(stage, name, watch)
     try:
         history = stage.history(name)
     except TapeError as error:
@@ -191,10 +204,10 @@ def _reset(agent: Agent, env: Mapping[str, str]) -> tuple[str, ...]:
     return ()
 
 
-def _closed(stage: Stage, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _closed(stage: Stage, name: str, watch: Watch) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Close a session: why it is void, and what became no exchange."""
     try:
-        closed = stage.close_session(name)
+        closed = stage.close_session(name, watch.found, watch.more)
     except FaultwireError as error:
         return (_ours(error),), ()
     return tuple(closed.voids), tuple(closed.notes)
@@ -212,7 +225,7 @@ def _silent(results: Sequence[Played], asked: Agent) -> CaptureError:
     last = next((line for line in reversed((agent.stderr if agent else "").splitlines()) if line.strip()), "")
     said = f"; it said {quoted(_clean(last), 200)}" if last else ""
     return CaptureError(
-        f"the agent ran {len(results)} times and sent nothing through the proxy{said}",
+        f"the agent ran {_times(len(results))} and sent nothing through the proxy{said}",
         hint="start its server by `agent.start`, or with what `agent.env` in the run's folder holds"
         if asked.network
         else "its runtime must honour HTTPS_PROXY and the CA file; `faultwire doctor -- CMD` says more",
@@ -222,6 +235,10 @@ def _silent(results: Sequence[Played], asked: Agent) -> CaptureError:
 def _clean(text: str) -> str:
     """A text without what looks like a secret: what stopped an agent may have printed its keys."""
     return Redactor(fresh_key()).text(text, {})
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _are(count: int) -> str:

@@ -10,6 +10,7 @@ from faultwire.contract.overall import PHASES, overall, phase_score
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from faultwire.contract.matrix import Unjudged
     from faultwire.contract.score import Rate
     from faultwire.runner.conduct import Outcome
 
@@ -29,6 +30,8 @@ class Scored:
     critical_failed: int
     decisions: tuple[str, ...] = ()
     partial: bool = False
+    unjudged: tuple[Unjudged, ...] = ()
+    """Critical invariants without a single verdict."""
 
     @property
     def cells(self) -> dict[str, int]:
@@ -55,17 +58,20 @@ def scored(outcome: Outcome) -> Scored:
     invocations that came through, of incident sessions the share that passed."""
     said = outcome.matrix.score()
     number = phase_score(outcome.phase.name, outcome.matrix)
+    # What an interrupted run did not come to may fail.
+    gate = "unknown" if outcome.partial and said.gate == "pass" else said.gate
     return Scored(
         outcome.phase.name,
         number.value,
         number.rate,
-        said.gate,
+        gate,
         said.passed,
         said.failed,
         said.unknown,
         said.critical_failed,
         tuple(decision for _, decision in outcome.decisions),
         outcome.partial,
+        outcome.matrix.unjudged,
     )
 
 

@@ -3,6 +3,7 @@ server is started behind the proxy, and that a mock stands in for the model."""
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -37,6 +38,21 @@ def test_structured_input_goes_into_a_get_request(folder, faultwire):
     assert done.returncode == 0, done.stderr
     assert "Describe the product Desk lamp (friendly): a lamp" in done.stdout
     assert "`skip_rules` means nothing in `advanced`" in done.stdout
+
+
+def test_mutants_of_structured_input_keep_its_keys(folder, faultwire):
+    path = folder / ready(folder, "commented_v1")
+    types = "[paraphrase, noise, length_extremes, multi_turn_attack, format_poisoning, http_header_injection]"
+    text = path.read_text().replace("[noise, context_manipulation]", types).replace("count: 2", "count: 12")
+    path.write_text(text.replace('values: ["lamp", "light"]', 'values: ["Describe the product"]'))
+    done = faultwire("run", "--format", "json", "-c", path.name)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert len(document["invocations"]) == 1 + 12
+    assert {part["exit_code"] for part in document["invocations"]} == {0}
+    asked = {part["answer"] for part in document["invocations"]}
+    assert len(asked) == 1 + 10  # the two changed requests carry the prompt as it is
+    assert all("Describe the product" in text for text in asked)
 
 
 def test_a_profile_of_flakestorms_shape_meets_it(folder, faultwire):

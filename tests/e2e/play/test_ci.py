@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from faultwire.contract.overall import PHASES
 from faultwire.tape.read import TapeReader
 
 CONTRACT = {
@@ -60,7 +61,12 @@ def test_the_summary_leads_to_every_report(project: Any) -> None:
 def test_one_report_of_several_is_chosen_by_phase(project: Any) -> None:
     project.write(**SECTIONS)
     project.run("ci")
-    vague = project.run("report", "last")
+    every = project.run("report", "last")
+    assert every.returncode == 0, every.stderr
+    assert [line for line in every.stdout.splitlines() if line in PHASES] == ["mutation", "chaos", "contract"]
+    page = (project.runs[-1] / "report.md").read_text()
+    assert project.run("report", "last", "--format", "md").stdout.strip() == page.strip()
+    vague = project.run("report", "last", "-o", "one.html")
     assert vague.returncode == 2
     assert "--phase" in vague.stderr
     assert "no-guess" in project.run("report", "last", "--phase", "contract").stdout

@@ -117,6 +117,48 @@ def test_validate_starts_nothing(project: Any, tmp_path: Path) -> None:
     assert not (project.folder / ".faultwire" / "runs").exists()
 
 
+COPES = {"type": "excludes_pattern", "id": "copes", "patterns": ["(?i)surely"], "severity": "critical",
+         "when": "tool_faults_active"}  # fmt: skip
+TOOLS = {"name": "tools", "faults": [{"tool_error": {}, "on": {"tool": "search"}}]}
+
+
+def test_a_critical_invariant_that_fits_no_scenario_is_no_pass(project: Any) -> None:
+    rules = {**RULES, "invariants": [{"type": "completes"}, COPES], "chaos_matrix": [{"name": "calm"}]}
+    project.write(contract=rules)
+    checked = project.run("contract", "validate")
+    assert checked.returncode == 1
+    nowhere = "critical invariant `copes` is judged nowhere: its `when: tool_faults_active` fits none of the"
+    assert nowhere in checked.stderr
+    done = project.run("contract", "run")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"contract: the {nowhere} scenarios `calm`" in done.stderr
+    assert "profile: tool_outage" in done.stderr
+    document = project.document()
+    assert (document["score"]["value"], document["score"]["gate"]) == (100.0, "unknown")
+    assert project.about()["gate"] == "unknown"
+    for name in ("report.html", "report.md", "junit.xml"):
+        assert "is judged nowhere" in (project.runs[-1] / name).read_text(), name
+    assert "never judged" in done.stdout
+    assert project.run("contract", "run", "--allow-unknown").returncode == 0
+
+
+def test_one_that_a_scenario_could_judge_says_what_never_fired(project: Any) -> None:
+    invariants = [{"type": "completes", "when": "no_chaos"}, COPES]
+    project.write(contract={**RULES, "invariants": invariants, "chaos_matrix": [{"name": "calm"}, TOOLS]})
+    assert project.run("contract", "validate").returncode == 0
+    done = project.run("contract", "run")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "`copes` was never judged: all of its 2 cells are unknown" in done.stderr
+    assert "mend `on` and `trigger` of `tool_error` in `tools`" in done.stderr
+    assert project.run("contract", "run", "--allow-unknown").returncode == 0
+    # The control: the same line, less severe, is a cell that is unknown and no more.
+    mild = [invariants[0], {**COPES, "severity": "high"}]
+    project.write(contract={**RULES, "invariants": mild, "chaos_matrix": [{"name": "calm"}, TOOLS]})
+    done = project.run("contract", "run")
+    assert done.returncode == 1
+    assert "never judged" not in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(
     ("sections", "arguments", "said"),
     [
@@ -219,6 +261,7 @@ def test_ctrl_c_keeps_what_had_finished(project: Any, tmp_path: Path) -> None:
     assert process.returncode == 130, (out + err).decode()
     document = project.document()
     assert document["run"]["partial"] is True
+    assert document["score"]["gate"] == "unknown"  # what it did not come to may fail
     assert [part["id"] for part in document["invocations"]] == ["contract/calm/p1/r1"]
     assert json.loads((project.runs[-1] / "run.json").read_text())["status"] == "interrupted"
 

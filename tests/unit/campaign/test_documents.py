@@ -52,6 +52,23 @@ def test_an_interrupted_phase_is_partial(room: Any) -> None:
     assert problems(made) == []
 
 
+def test_an_interrupted_run_is_no_pass_however_well_it_began(room: Any) -> None:
+    world = room(lambda _asked, _: "Paris", stops_after=1)
+    broken_off = conduct(PHASE, world, world, Playing(7))
+    made = phase_document(broken_off, TOLD, hide)
+    assert (made["score"]["number"], made["score"]["gate"]) == (100.0, "unknown")
+    scores = summed([scored(broken_off)], ScoringSettings().model_dump())
+    assert scores.gate == "unknown"
+    told = summary_document(scores, TOLD, hide, {"replay": "the run was interrupted before"}, None)
+    assert told["gate"] == "unknown"
+    assert "partial: the run was interrupted, and only what had finished is here" in told["run"]["warnings"]
+    assert "interrupted before" in told["phases"][-1]["why"]
+    rude = room(lambda _asked, _: "Rome", stops_after=1)
+    assert scored(conduct(PHASE, rude, rude, Playing(7))).gate == "fail"  # what failed has failed
+    whole = room(lambda _asked, _: "Paris")
+    assert scored(conduct(PHASE, whole, whole, Playing(7))).gate == "pass"  # the control
+
+
 def test_the_summary_tells_of_phases_that_did_not_run(room: Any) -> None:
     world = room(lambda asked, _: "Paris" if asked.text == "a" else "Rome")
     scores = summed([scored(conduct(PHASE, world, world, Playing(7)))], ScoringSettings().model_dump())

@@ -75,6 +75,20 @@ def test_variables_of_a_process_may_be_numbers(agent):
     assert found.env == {"PORT": "80", "DEBUG": "true", "NAME": "x"}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{command: [a, '{prompt}'], env: {'A=B': x}}",
+        "{type: python, endpoint: 'm:f', env: {'': x}}",
+        "{endpoint: 'http://h/', start: {command: serve, ready_url: 'http://h/', env: {'A=B': x}}}",
+    ],
+)
+def test_what_no_variable_is_called_is_told_before_anything_is_started(refused, text):
+    (said,) = refused(f"agent: {text}\ngolden_prompts: [a]", base='version: "2.0"\n')
+    assert "expected the name of a variable: not empty, and without `=`" in said
+    assert said.startswith("faultwire.yaml:2:")
+
+
 def test_working_directories_start_from_the_files_folder(agent, tmp_path):
     assert agent("{command: [a, '{prompt}']}").cwd == str(tmp_path)
     assert agent("{type: python, endpoint: 'm:f', cwd: sub}").cwd == str(tmp_path / "sub")

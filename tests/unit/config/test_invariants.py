@@ -144,3 +144,13 @@ def test_every_check_can_be_named_short(checks, refused):
 def test_flakestorms_names_are_checks_of_ours():
     assert set(FLAKESTORM) <= set(registry())
     assert registry()["contains"] is Contains
+
+
+def test_a_probe_without_words_is_refused_like_any_empty_prompt(refused, checks):
+    said = refused("invariants: [{type: completes, probes: ['', a]}, {type: valid_json, probes: ''}]")
+    assert [line.partition(": config.")[2] for line in said] == [
+        "bad_value: found an empty text for `probes`, expected text"
+    ] * 2
+    assert refused("invariants: [{type: completes, probes: 3}]") != []
+    (found,) = checks("[{type: completes, probes: a}]")
+    assert found.probes == ("a",)

@@ -12,6 +12,17 @@ from faultwire.config.load import KEYS, load
 from faultwire.errors import ConfigError
 
 
+def test_the_scenarios_of_an_invariant_are_columns_of_the_contract(config, refused):
+    text = "contract: {invariants: [{type: completes, scenarios: [NAME]}], chaos_matrix: [{name: calm}]}"
+    contract = config(text.replace("NAME", "calm")).contract
+    assert contract is not None
+    assert contract.invariants[0].scenarios == ("calm",)
+    assert refused(text.replace("NAME", "clam")) == [
+        "faultwire.yaml:3:55: config.unknown_scenario: found the scenario `clam`, expected one of "
+        "`chaos_matrix`"
+    ]
+
+
 def test_the_least_that_a_file_needs(config, tmp_path):
     found = config("")
     assert isinstance(found.agent, CommandSettings)

@@ -74,3 +74,11 @@ def test_texts_and_lists(reading):
     assert texts(Node([Node("a", 1, 1), Node(3, 1, 4)], 1, 1), "x", reading) == ("a",)
     assert listed(Node("a", 2, 1), "y", reading) == []
     assert said(reading) == ["found `3` for `x`, expected text", "found `a` for `y`, expected a list"]
+
+
+def test_a_number_that_is_too_long_is_not_told_to_lose_quotes_that_it_has_not(config):
+    for seed, hint in (("'7'", "take the quotes off"), ("9" * 26, None)):
+        with pytest.raises(ConfigError) as caught:
+            config(f"advanced: {{seed: {seed}}}")
+        assert caught.value.hint == hint
+        assert "for `advanced.seed`, expected an integer" in caught.value.message

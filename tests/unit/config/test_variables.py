@@ -80,7 +80,7 @@ def test_numbers_and_booleans_may_come_from_variables(config):
 
 def test_a_number_that_is_none_is_told_by_the_variables_name(refused):
     (said,) = refused("advanced: {repeat: '${N}'}", environ={"N": "hunter2hunter2"})
-    assert said.endswith("found `${N}` for `advanced.repeat`, expected an integer from 1 up")
+    assert said.endswith("found `${N}` for `advanced.repeat`, expected an integer from 1 to 1000")
 
 
 def test_a_text_of_digits_stays_text_where_text_is_wanted(config):

@@ -49,6 +49,13 @@ def test_tools(config):
         ("proxy: {capture: magic}", "found `magic` for `proxy.capture`, expected `env` or `base-url`"),
         ("proxy: {script: none.yaml}", "found no file `none.yaml` for `proxy.script`, expected one"),
         ("proxy: {upstream_ca: .}", "found no file `.` for `proxy.upstream_ca`, expected one"),
+        ("proxy: {listen: nope}", "found `nope` for `proxy.listen`, expected `HOST:PORT`"),
+        ("proxy: {listen: 'h:²'}", "found `h:²` for `proxy.listen`, expected `HOST:PORT`"),
+        ("proxy: {reverse: {x: nourl}}", "found `nourl` for `proxy.reverse.x`, expected a base URL"),
+        ("proxy: {reverse: {x: 'http://['}}", "found `http://[` for `proxy.reverse.x`, expected a base URL"),
+        ("proxy: {reverse: {A b: 'http://a'}}", "found `A b` for a route, expected lower-case letters"),
+        ("proxy: {allow_hosts: 'http://a'}", "found `http://a` in `proxy.allow_hosts`, expected a host"),
+        ("proxy: {allow_hosts: [a b]}", "found `a b` in `proxy.allow_hosts`, expected a host"),
         ("proxy: {redact: {pi: true}}", "`redact` has an unknown field `pi`, expected `pii`"),
         ("redact: {patterns: [{id: a, regex: '('}]}", "unclosed group"),
         ("redact: 3", "for `proxy.redact`, expected a mapping"),
@@ -65,3 +72,11 @@ def test_what_is_refused(refused, text, said):
 def test_names_that_no_file_can_have(tmp_path):
     assert not is_file(tmp_path / "a\0b")
     assert not is_file(tmp_path / ("x" * 300))
+
+
+def test_addresses_that_are_taken(config):
+    found = config(
+        "proxy: {listen: '[::1]:80', reverse: {a-1.b: 'https://a/b'}, allow_hosts: ['[::1]:80', '*.in']}"
+    ).proxy
+    assert (found.listen, found.reverse) == ("[::1]:80", {"a-1.b": "https://a/b"})
+    assert found.allow_hosts == ("[::1]:80", "*.in")

@@ -22,6 +22,7 @@ class Says:
     said: str = "pass"
     severity: str = "medium"
     when: str = "always"
+    scenarios: tuple[str, ...] = ()
 
     def verdict(self, history):
         return Verdict(self.said, f"{self.label} said {self.said}")

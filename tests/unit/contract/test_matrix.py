@@ -99,6 +99,18 @@ def test_an_invariant_is_not_judged_where_its_when_does_not_apply(says, invocati
     assert verdicts(judge([says("a", when="no_chaos")], played)) == [("calm/p1/r1", "a", "pass")]
 
 
+def test_an_invariant_that_names_scenarios_is_judged_in_no_other(says, invocation, history, exchange, line):
+    played = [
+        (invocation("calm"), history(exchange(1))),
+        (invocation("any"), history(exchange(1, line()))),
+        (invocation("llm"), history(exchange(1, line()))),
+    ]
+    named = says("a", scenarios=("llm", "calm"))
+    assert verdicts(judge([named], played)) == [("calm/p1/r1", "a", "pass"), ("llm/p1/r1", "a", "pass")]
+    both = says("a", scenarios=("llm", "calm"), when="any_chaos_active")
+    assert verdicts(judge([both], played)) == [("llm/p1/r1", "a", "pass")]
+
+
 @pytest.mark.parametrize(
     ("when", "kind", "site", "verdict"),
     [

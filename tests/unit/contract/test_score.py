@@ -42,3 +42,5 @@ def test_no_observation_has_no_rate():
 )
 def test_the_gate_passes_only_where_everything_did(passed, failed, unknown, gate):
     assert Score(1.0, passed, failed, unknown, 0, CLEAN).gate == gate
+    never = Score(1.0, passed, failed, unknown, 0, CLEAN, unjudged=1).gate
+    assert never == ("fail" if failed else "unknown")

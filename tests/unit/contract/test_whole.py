@@ -14,6 +14,7 @@ class Once:
     label: str = "once"
     severity: str = "medium"
     when: str = "always"
+    scenarios: tuple[str, ...] = ()
     over_all: bool = True
 
     def verdict(self, history):

@@ -51,7 +51,7 @@ def made(model, count, types=("noise",), kept=None, seed=42):
         types,
         count,
         seed=1,
-        maker=lambda m: ModelMaker(PROMPT, m, writer, {}) if writes(m.name) else None,
+        maker=lambda m, text: ModelMaker(text, m, writer, {}) if writes(m.name) else None,
     )
 
 
@@ -146,6 +146,6 @@ def test_what_was_kept_is_not_asked_again_refusals_too(tmp_path):
 def test_blank_prompts_are_not_sent():
     model = Model(lambda n: "text")
     writer = Writer(Choice(), Kept(None), 1, model)
-    found = mutate_by(" ", ["noise"], 2, seed=1, maker=lambda m: ModelMaker(" ", m, writer, {}))
+    found = mutate_by(" ", ["noise"], 2, seed=1, maker=lambda m, text: ModelMaker(text, m, writer, {}))
     assert found.mutants == ()
     assert model.asked == []

@@ -15,7 +15,7 @@ from faultwire.mutations._text import replaced, some, spans, uncapitalised
 from faultwire.mutations.context_manipulation import ContextManipulation
 from faultwire.mutations.custom import Custom
 from faultwire.mutations.encoding_attacks import ENCODINGS, EncodingAttacks
-from faultwire.mutations.length_extremes import LONGEST, LengthExtremes
+from faultwire.mutations.length_extremes import LONGEST, MOST_BYTES, LengthExtremes
 from faultwire.mutations.noise import NEIGHBOURS, Noise
 from faultwire.mutations.paraphrase import Paraphrase
 
@@ -65,6 +65,14 @@ def test_lengths_are_extreme_and_bounded():
     sizes = [len(made.text) for made in drafts(LengthExtremes(), 200)]
     assert min(sizes) < 3
     assert 10_000 < max(sizes) <= LONGEST
+
+
+def test_the_longest_in_any_writing_still_fits_an_argument_of_a_program():
+    prompt = "フランスの首都はどこですか。"
+    made = [LengthExtremes().draft(prompt, dice(number)) for number in range(300)]
+    sizes = [len(one.text.encode()) for one in made]
+    assert 100_000 < max(sizes) <= MOST_BYTES < 131_072
+    assert all(one.text.endswith(prompt) for one in made if "filler" in one.how)
 
 
 def test_a_custom_template_is_taken_literally():

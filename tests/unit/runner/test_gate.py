@@ -6,11 +6,15 @@ from typing import Any
 
 import pytest
 
+from faultwire.contract.matrix import Unjudged
 from faultwire.contract.score import rate
 from faultwire.runner.gate import Rule, gate
 from faultwire.runner.scored import Scored, summed
 
 WEIGHTS = {"mutation": 0.20, "chaos": 0.35, "contract": 0.35, "replay": 0.10}
+
+
+NEVER = Unjudged("copes", "critical", "tool_faults_active", "`copes` is judged nowhere", "add one")
 
 
 def phase(name: str = "contract", score: float | None = 1.0, **changes: Any) -> Scored:
@@ -37,6 +41,9 @@ def test_all_that_passed_is_zero() -> None:
         ({"failed": 1, "score": 0.95, "critical_failed": 1}, {"min_score": 0.9}, 1),
         ({"unknown": 1}, {}, 1),
         ({"unknown": 1}, {"allow_unknown": True}, 0),
+        ({"unjudged": (NEVER,)}, {}, 1),
+        ({"unjudged": (NEVER,)}, {"min_score": 0.5}, 1),
+        ({"unjudged": (NEVER,)}, {"allow_unknown": True}, 0),
         ({"unknown": 1}, {"min_score": 0.5}, 1),
         ({"score": None, "passed": 0, "unknown": 4}, {"allow_unknown": True}, 1),
         ({"score": None, "passed": 0}, {"min_score": 0.0}, 1),
@@ -51,6 +58,11 @@ def test_all_that_passed_is_zero() -> None:
 )
 def test_codes(changes: dict[str, Any], rule: dict[str, Any], expected: int) -> None:
     assert code(phase(**changes), **rule) == expected
+
+
+def test_what_was_never_judged_is_said_with_how_to_mend_it() -> None:
+    found = gate(summed([phase(unjudged=(NEVER,))], WEIGHTS), Rule())
+    assert found.reasons == ("contract: `copes` is judged nowhere\n  hint: add one",)
 
 
 def test_every_phase_must_reach_the_minimum_and_all_together() -> None:

@@ -125,13 +125,21 @@ def test_chaos_is_what_was_named_else_what_the_file_says() -> None:
     assert phases.chaos_scenarios(replace(CONFIG, chaos=Profile(name="empty")), []) == ()
 
 
+def test_an_invariant_of_named_columns_is_not_missed_in_other_phases() -> None:
+    named = make("completes", {"id": "named", "scenarios": [CHAOS.name]})
+    rules = ContractSettings("rules", (TALKS, named), (phases.CALM, CHAOS))
+    config = replace(CONFIG, invariants=(), contract=rules)
+    assert phases.contract(config).notes == ()
+    assert not [note for note in phases.mutation(config, mutate).notes if "named" in note]
+
+
 def test_an_invariant_that_no_scenario_is_about_is_told() -> None:
     broken = make("completes", {"id": "broken", "when": "any_chaos_active", "severity": "critical"})
     tools = make("contains", {"value": "x", "when": "tool_faults_active"})
     rules = ContractSettings("rules", (TALKS, broken, tools), (phases.CALM, CHAOS))
     config = replace(CONFIG, invariants=(TALKS, broken), contract=rules)
     told = (
-        "the invariant `broken` is judged nowhere: no scenario that is played fits its "
+        "mutation: the invariant `broken` is judged nowhere, as no scenario there fits its "
         "`when: any_chaos_active`"
     )
     assert phases.mutation(config, mutate).notes[-1] == told
@@ -139,4 +147,5 @@ def test_an_invariant_that_no_scenario_is_about_is_told() -> None:
     assert phases.chaos(config, (CHAOS,)).notes == ()
     assert phases.contract(config).notes == ()  # CHAOS may break tools as well as models
     calm = replace(config, contract=replace(rules, scenarios=(phases.CALM,)))
-    assert [note.split("`")[1] for note in phases.contract(calm).notes] == ["broken", "contains"]
+    # More than a note is made of `broken`, which is critical.
+    assert [note.split("`")[1] for note in phases.contract(calm).notes] == ["contains"]

@@ -6,7 +6,7 @@ import pytest
 from faultwire.agents._api import Asked
 from faultwire.contract.matrix import Invocation, Prompt, Scenario
 from faultwire.errors import AgentError, CaptureError, FaultwireError, TapeIncomplete, UsageError
-from faultwire.events import AgentResult, History, Recorded, Request
+from faultwire.events import AgentResult, Bypass, History, Recorded, Request
 from faultwire.profile.model import Profile
 from faultwire.replay.incident import Session, ToolResponse
 from faultwire.replay.incident_profile import profile_of
@@ -44,6 +44,8 @@ class World:
     calls: list = field(default_factory=list)
     stopped: bool = False
     lost: bool = False
+    seen: dict = field(default_factory=dict)
+    """Where the agent was seen connected to, by session."""
 
     def open_session(self, name, profile, seed):
         self.calls.append(("open", name))
@@ -55,8 +57,9 @@ class World:
             raise FaultwireError("the engine ended with code `-9`")
         return {"SESSION": name, "PROFILE": profile.name, "SEED": str(seed)}
 
-    def close_session(self, name):
+    def close_session(self, name, bypassed=(), more=0):
         self.calls.append(("close", name))
+        self.seen[name] = (bypassed, more)
         if self.lost:
             raise FaultwireError("the engine ended with code `-9`")
         return Closed(self.voids.get(name, ()), self.notes.get(name, ()))
@@ -224,6 +227,8 @@ def test_an_agent_that_never_reached_the_proxy_voids_the_run_and_says_what_to_se
         play(plan("calm", "chaos"), world, world, seed=1)
     assert error.value.exit_code == 3
     assert error.value.message == "the agent ran 2 times and sent nothing through the proxy"
+    with pytest.raises(CaptureError, match="the agent ran once and sent nothing"):
+        play(plan("calm"), world, world, seed=1)
     assert "HTTPS_PROXY" in error.value.hint
 
 
@@ -288,3 +293,21 @@ def test_what_is_asked_can_be_changed_on_the_way():
     world = World()
     (played,) = play(plan("calm"), world, world, seed=1, ask=lambda i: Asked(("one", "two"), i.id))
     assert played.history.agent.answer.startswith("two in calm/p1/r1")
+
+
+def test_each_invocation_is_watched_for_itself_and_its_session_hears_of_it():
+    watches = []
+
+    class Watched(World):
+        def invoke(self, asked, env):
+            watches.append(asked.watch)
+            asked.watch._add(Bypass("203.0.113.5", len(watches)))
+            return super().invoke(asked, env)
+
+    world = Watched()
+    play(plan("calm", repeat=2), world, world, seed=1)
+    assert len(set(watches)) == 2
+    assert world.seen == {
+        "calm/p1/r1": ((Bypass("203.0.113.5", 1),), 0),
+        "calm/p1/r2": ((Bypass("203.0.113.5", 2),), 0),
+    }
