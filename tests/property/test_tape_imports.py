@@ -52,6 +52,7 @@ VALUES: tuple[Any, ...] = (
         "%s" * 50,
     ),
     *({"name": 1}, [None], "1" * 5000, "é" * 100, "base64", "[REDACTED]"),
+    *(float("nan"), float("inf"), -float("inf"), 2**53, -(2**63), 2**64, "\u202e\x1b[31m", [[[[[[[[]]]]]]]]),
 )
 
 

@@ -38,7 +38,7 @@ class Room:
     def open_session(self, name: str, profile: Any, seed: int) -> dict[str, str]:
         return {"SESSION": name, "SEED": str(seed)}
 
-    def close_session(self, name: str) -> Closed:
+    def close_session(self, name: str, bypassed: Any = (), more: int = 0) -> Closed:
         return Closed()
 
     def history(self, name: str) -> History:

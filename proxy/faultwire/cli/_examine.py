@@ -18,7 +18,10 @@ from faultwire.errors import FaultwireError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from faultwire.capture.lookout import Watch
+    from faultwire.capture.runtime import Runtime
     from faultwire.events import History
+    from faultwire.mitm.client import SessionSummary
     from faultwire.runner.launch import Run
 
 PROBE_HOST = "api.openai.com"
@@ -26,6 +29,7 @@ PROBE_URL = f"https://{PROBE_HOST}/v1/models"
 PROBE_TIMEOUT_S = 60
 _PYTHON = f"import urllib.request as r; r.urlopen({PROBE_URL!r}).read()"
 _FETCH = f"await (await fetch({PROBE_URL!r})).text()"
+BYPASS = "bypass"
 _NODE = f"fetch({PROBE_URL!r}).then((r) => r.text())"
 
 PROBES: dict[str, tuple[str, ...]] = {
@@ -155,26 +159,59 @@ def _unprobed(name: str) -> Finding:
 def command(words: Sequence[str], *, listen: str, allow_hosts: tuple[str, ...]) -> list[Finding]:
     """Run a command once without faults, and tell what reached us. Its stdout goes to stderr."""
     from faultwire.capture import child
+    from faultwire.capture.lookout import Lookout
     from faultwire.capture.runtime import needs, recognise
+    from faultwire.events import past
     from faultwire.profile.model import Profile
     from faultwire.runner.launch import LaunchSettings, start_run
 
     child.find(words, os.environ)
+    watch = Lookout().watch()
     runtime = recognise(words)
     findings = [Finding("ok", "runtime", runtime)]
     with start_run(LaunchSettings("doctor", listen=listen, allow_hosts=allow_hosts)) as run:
         environment = run.open_session("doctor", Profile(name="calm"), 0)
         with stdout_to_stderr():
-            code = child.shell_code(child.run(words, environment))
-        closed = run.close_session("doctor")
+            code = child.shell_code(child.run(words, environment, watch))
+        closed = run.close_session("doctor", watch.found, watch.more)
         history, notes = run.history("doctor"), (*closed.notes, *run.engine.notes())
         run.folder.end("finished", exit_code=code)
     findings.append(Finding("ok" if code == 0 else "note", "exit code", str(code)))
     findings += arrivals(history)
-    findings += [Finding("note", "traffic", note) for note in notes]
+    findings += bypasses(closed, watch, runtime)
+    told = past(closed.bypassed, closed.bypassed_more)
+    findings += [Finding("note", "traffic", note) for note in notes if note != told]
     findings += [Finding("fail", "proxy", why) for why in closed.voids]
     if not history.exchanges:
         findings.append(Finding("fail", "traffic", "nothing came through the proxy", needs(runtime)))
+    return findings
+
+
+def bypasses(closed: SessionSummary, watch: Watch, runtime: Runtime) -> list[Finding]:
+    """What was seen to go past us, what could not be looked at, or that nothing was seen."""
+    from faultwire.capture.bypass import is_loopback
+    from faultwire.capture.runtime import needs
+    from faultwire.events import past
+
+    far = tuple(one for one in closed.bypassed if not is_loopback(one.address))
+    near = tuple(one for one in closed.bypassed if is_loopback(one.address))
+    more = closed.bypassed_more
+    findings = []
+    if far or (more and not near):
+        findings.append(Finding("fail", BYPASS, past(far, more), needs(runtime)))
+    if near:
+        findings.append(Finding("note", BYPASS, past(near, 0 if far else more), needs(runtime)))
+    if watch.unread:
+        count = len(watch.unread)
+        why = "it belongs to somebody else" if count == 1 else "they belong to somebody else"
+        findings.append(Finding("note", BYPASS, f"{count} of its processes cannot be watched: {why}"))
+    if watch.blind is not None:
+        findings.append(Finding("note", BYPASS, f"cannot be watched here: {watch.blind}"))
+    elif not findings:
+        looks = f"{watch.looks} {'look' if watch.looks == 1 else 'looks'}"
+        findings.append(
+            Finding("ok", BYPASS, f"nothing was seen to go past the proxy in {looks}, which is no proof")
+        )
     return findings
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from faultwire.cli.output import say
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 def parts_of(
     config: Config, paths: Sequence[Path], runs: Sequence[str], *, timing: float
 ) -> tuple[Part, ...]:
-    """The parts of a run; says what was understood otherwise than it may have been meant.
+    """The parts of a run; their notes say what was understood otherwise than it may have been meant.
 
     Raises UsageError and its kinds where a session, its contract or its tape is not found.
     """
@@ -37,8 +35,6 @@ def parts_of(
     parts = []
     for use, some in incidents.by_tape(sessions):
         phase = incidents.phase(config, some, timing=timing)
-        for note in phase.notes:
-            say(f"warning: {note}")
         parts.append(Part((phase,), incidents.replay_settings(use, timing=timing)))
     return tuple(parts)
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from faultwire.cli.output import fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+    from typing import Any
 
     from faultwire.cli.options import Traffic
     from faultwire.events import History, Recorded
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 """Fired faults that a summary lists; the tape has them all."""
+NAMED = 6
+"""Exchanges that show one mistake."""
 
 
 def header(run: Run, profile: Profile, traffic: Traffic) -> str:
@@ -48,10 +52,19 @@ def named(profile: Profile) -> str:
     return f"{profile.name} ({profile.path}{digest})"
 
 
-def summary(history: History, tape: str, ledger: str, notes: Iterable[str] = ()) -> str:
-    """What was seen and what was broken: counts, each fault that the agent met, tape and ledger hash.
+def summary(
+    history: History,
+    tape: str,
+    ledger: str,
+    notes: Iterable[str] = (),
+    *,
+    report: Path | None = None,
+    noticed: Sequence[Mapping[str, Any]] = (),
+) -> str:
+    """What was seen and what was broken: counts, each fault that the agent met, what stands out, where
+    report and tape are, and the ledger hash.
 
-    `notes` tell of traffic that became no exchange.
+    `notes` tell of traffic that became no exchange, `noticed` are the suggestions of the report.
     """
     kinds = Counter(exchange.kind for exchange in history.exchanges)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
@@ -66,9 +79,24 @@ def summary(history: History, tape: str, ledger: str, notes: Iterable[str] = ())
     if len(met) > SHOWN:
         lines.append(f"  and {len(met) - SHOWN} more: `faultwire tape show {tape}`")
     lines += [f"  {line}" for line in (*refusals(history.exchanges), *notes)]
+    lines += stands_out(noticed)
+    if report is not None:
+        lines.append(fields([("report   ", str(report))]))
     lines.append(fields([("tape     ", tape)]))
     lines.append(f"ledger: {ledger}")
     return "\n".join(lines)
+
+
+def stands_out(noticed: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the traffic shows of the program, and what to do about it."""
+    if not noticed:
+        return []
+    lines = [fields([("noticed  ", str(len(noticed)))])]
+    for one in noticed:
+        first = one["evidence"][0]
+        where = ", ".join(f"#{number}" for number in first["exchanges"][:NAMED])
+        lines += [f"  {where}  {first['words']}", f"      {one['action']}"]
+    return lines
 
 
 def refusals(exchanges: Iterable[Recorded]) -> list[str]:

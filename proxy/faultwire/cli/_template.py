@@ -47,6 +47,7 @@ contract:
     - {{type: completes, severity: critical}}
     - {{type: output_not_empty, severity: high}}
     - {{type: no_retry_storm}}
+    # - {{type: truncated_stream_not_accepted, scenarios: [broken-streams], severity: critical}}
     # - {{type: contains, value: "Paris"}}
     # - {{type: regex, pattern: '(?i)\\bparis\\b'}}
   # The columns; `faultwire profiles list` names the built-in ones, a path names yours.
@@ -58,7 +59,7 @@ contract:
         - status: {{code: 503}}
           on: {{kind: llm}}
           trigger: {{first: 1, attempts: first}}
-    # - {{name: broken-streams, profile: stream_chaos}}
+    # - {{name: broken-streams, profile: stream_chaos}}  # for agents that stream
 
 advanced:
   seed: 42          # the same seed meets the same faults

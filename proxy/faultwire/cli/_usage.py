@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 VOID = FaultwireError.exit_code
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 
 
 class Guarded(click.Group):
@@ -57,6 +59,10 @@ class Guarded(click.Group):
             _fail(translate(error))
         except FaultwireError as error:
             _fail(error)
+        except OSError as error:
+            if error.errno not in _NO_ROOM:
+                raise
+            _fail(no_room(error))
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -65,6 +71,16 @@ def _fail(error: FaultwireError) -> NoReturn:
 
     click.echo(safe(error.render(), lines=True), err=True)
     sys.exit(error.exit_code)
+
+
+def no_room(error: OSError) -> FaultwireError:
+    """A disk that takes nothing more, met where nobody knew better; what was begun proves nothing."""
+    where = f" `{error.filename}`" if error.filename else ""
+    return FaultwireError(
+        f"cannot write{where}: {(error.strerror or 'no room').lower()}",
+        code="disk.full",
+        hint="make room, or run from another folder; `faultwire tape prune` removes old tapes",
+    )
 
 
 def _reader_left() -> NoReturn:

@@ -44,11 +44,13 @@ def here(endpoint: Mapping[str, Any]) -> dict[str, str | None]:
     from faultwire.capture.base_url import Plan
     from faultwire.capture.bundle import TrustFiles
     from faultwire.capture.env import changes, child_environment
+    from faultwire.capture.keys import keyless
 
     trust = TrustFiles(Path(endpoint["bundle"]), Path(endpoint["ca_cert"]), Path(endpoint["truststore"]))
     url = endpoint["proxy_url"]
     variables = {name: (route, suffix) for name, (route, suffix) in endpoint.get("variables", {}).items()}
-    child = Plan(variables=variables).environment(os.environ, endpoint.get("base_url", url))
+    child: Mapping[str, str] = keyless(os.environ) if endpoint.get("keyless") else os.environ
+    child = Plan(variables=variables).environment(child, endpoint.get("base_url", url))
     if not endpoint.get("base_urls"):
         child = child_environment(child, proxy_url=url, trust=trust, java_port=urlsplit(url).port)
     return changes(os.environ, child)

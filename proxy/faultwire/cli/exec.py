@@ -61,7 +61,10 @@ def exec_(
     faultwire exec --profile degraded_llm -- python agent.py
     faultwire exec --mock --fault 'status: {code: 503}' -- node agent.mjs
     """
+    from faultwire import clock
     from faultwire.capture import child
+    from faultwire.capture.lookout import Lookout
+    from faultwire.cli._observed import Ended, write_report
     from faultwire.cli._summary import header, summary
     from faultwire.cli.output import say
     from faultwire.cli.replay_options import tell
@@ -91,15 +94,25 @@ def exec_(
             say(header(run, profile, traffic))
             say()
         sys.stdout.flush()
-        code = child.run(command, environment)
-        closed = run.close_session(SESSION)
+        watch = Lookout().watch()
+        moment, started = clock.utc_now(), clock.monotonic()
+        code = child.run(command, environment, watch)
+        lasted_s = clock.monotonic() - started
+        closed = run.close_session(SESSION, watch.found, watch.more)
         notes = (*closed.notes, *run.engine.notes())
         history = run.history(SESSION)
         ledger = run.ledger_hash()
+        report, seen = None, []
+        if history.exchanges:
+            ended = Ended(command[0], code, moment.isoformat(timespec="seconds"), lasted_s)
+            report, made = write_report(
+                run, profile, traffic.seed, history, ended, ledger=ledger, notes=notes
+            )
+            seen = made["suggestions"]
         if not quiet:
             say()
-            say(summary(history, str(run.tape), ledger, notes))
-        learn(run, closed, history, command, notes, allow_no_traffic=allow_no_traffic)
+            say(summary(history, str(run.tape), ledger, notes, report=report, noticed=seen))
+        learn(run, closed, history, command, code, notes, allow_no_traffic=allow_no_traffic)
         diverged = tell(run, closed, quiet=quiet)
         if closed.incomplete:
             run.folder.note(incomplete=closed.incomplete)
@@ -125,6 +138,7 @@ def learn(
     closed: SessionSummary,
     history: History,
     command: Sequence[str],
+    code: int,
     notes: Sequence[str],
     *,
     allow_no_traffic: bool,
@@ -139,13 +153,16 @@ def learn(
             hint=f"the engine's log is `{_log(run)}`",
         )
     if not history.exchanges and not allow_no_traffic:
+        from faultwire.capture import child
         from faultwire.capture.runtime import NEEDS_BASE_URL, needs, recognise
 
         runtime = recognise(command, os.environ)
+        failed = f" and ended with {child.shell_code(code)}" if code else ""
+        look = "what it said above may tell why; else " if code else ""
         raise CaptureError(
-            f"`{command[0]}` sent nothing through the proxy, so the run is void"
+            f"`{command[0]}` sent nothing through the proxy{failed}, so the run is void"
             + "".join(f"; {note}" for note in notes),
-            hint=f"{NEEDS_BASE_URL if run.base_urls else needs(runtime)}; "
+            hint=f"{look}{NEEDS_BASE_URL if run.base_urls else needs(runtime)}; "
             "`faultwire doctor -- CMD` says more, "
             "and --allow-no-traffic accepts a run without traffic",
         )

@@ -91,6 +91,7 @@ def fork(
     faultwire fork monday --at 3 --fault 'status: {code: 503}' --tail tape -- node agent.mjs
     """
     from faultwire.capture import child
+    from faultwire.capture.lookout import Lookout
     from faultwire.cli._forked import forked, unmet
     from faultwire.cli._summary import summary
     from faultwire.cli.exec import learn
@@ -119,14 +120,15 @@ def fork(
             say(fields([*said, ("branch", str(run.tape))]))
             say()
         sys.stdout.flush()
-        code = child.run(command, environment)
-        closed = run.close_session(plan.name)
+        watch = Lookout().watch()
+        code = child.run(command, environment, watch)
+        closed = run.close_session(plan.name, watch.found, watch.more)
         notes = (*closed.notes, *run.engine.notes())
         history, ledger = run.history(plan.name), run.ledger_hash()
         if not quiet:
             say()
             say(summary(history, str(run.tape), ledger, notes))
-        learn(run, closed, history, command, notes, allow_no_traffic=False)
+        learn(run, closed, history, command, code, notes, allow_no_traffic=False)
         diverged = tell(run, closed, quiet=quiet) or unmet(plan, history, closed)
         if closed.incomplete:
             run.folder.note(incomplete=closed.incomplete)

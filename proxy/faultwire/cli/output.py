@@ -40,6 +40,11 @@ def colour(stream: IO[str] | None = None) -> bool:
     return target.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+def size_text(size: int) -> str:
+    """A number of bytes for people."""
+    return f"{size / 1e6:.1f} MB" if size >= 1_000_000 else f"{size / 1e3:.1f} kB"
+
+
 def fields(pairs: Mapping[str, str] | Iterable[tuple[str, str]]) -> str:
     """`name  value` lines with the values in one column."""
     rows = list(pairs.items()) if hasattr(pairs, "items") else list(pairs)

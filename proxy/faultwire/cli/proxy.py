@@ -73,6 +73,7 @@ def _announce(run: Run, format_: str) -> None:
         "base_url": f"{run.proxy_url}/{run.engine.token}",
         "variables": {name: list(place) for name, place in run.plan.variables.items()},
         "base_urls": run.base_urls,
+        "keyless": run.keyless,
     }
     run.folder.note(**{ENDPOINT: endpoint})
     if format_ == "json":

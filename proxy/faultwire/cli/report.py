@@ -39,9 +39,15 @@ WIDTH = 110
     help="Write it here in place: a folder, or a name in .html, .json, .xml or .md.",
 )
 def report(run: str, phase: str | None, format_: Shown, output: Path | None) -> None:
-    """Show the report of RUN: an id, the beginning of one, `last`, a run's folder, or a report.json."""
+    """Show the report of RUN: an id, the beginning of one, `last`, a run's folder, or a report.json.
+
+    Of a run with several phases, such as `ci`, all are shown, or the page over all of them.
+    """
     from faultwire.report import faces
 
+    if phase is None and output is None and (several := _several(run)):
+        _show_all(*several, format_)
+        return
     document = read(run, phase)
     if output is not None:
         path, face = faces.target(output, None if format_ == "terminal" else format_)
@@ -51,6 +57,38 @@ def report(run: str, phase: str | None, format_: Shown, output: Path | None) -> 
         _print(document)
     else:
         show(faces.render(document, format_))
+
+
+def _several(run: str) -> tuple[Path, list[str]] | None:
+    """The folder of a run of several phases, and their names."""
+    from faultwire.contract.overall import PHASES
+    from faultwire.runner.earlier import run_folder
+
+    if Path(run).is_file():
+        return None
+    folder = run_folder(run)
+    there = [name for name in PHASES if (folder / f"{name}.json").is_file()]
+    return (folder, there) if there else None
+
+
+def _show_all(folder: Path, phases: list[str], format_: Shown) -> None:
+    """Every phase on the terminal, else the face over all of them as the run wrote it. Raises UsageError."""
+    from faultwire.errors import UsageError
+    from faultwire.report.faces import NAMES
+    from faultwire.report.load import load
+
+    if format_ == "terminal":
+        for name in phases:
+            document = load(folder / f"{name}.json")
+            show(name)
+            _print(document)
+            show()
+        return
+    file = folder / NAMES[format_]
+    try:
+        show(file.read_text(encoding="utf-8").rstrip("\n"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read `{file}`: {error}", code="report.unreadable") from error
 
 
 def read(run: str, phase: str | None) -> dict[str, Any]:
@@ -71,11 +109,18 @@ def read(run: str, phase: str | None) -> dict[str, Any]:
         )
     if there and phase is None:
         raise UsageError(
-            f"found {len(there)} reports in `{folder.name}`, expected a choice",
+            f"found {len(there)} reports in `{folder.name}`, expected a choice for `--output`",
             code="usage.phase",
             hint=f"--phase {there[0]}; its page over all is `{folder / 'report.html'}`",
         )
-    document = load(folder / (f"{phase}.json" if there else "report.json"))
+    file = folder / (f"{phase}.json" if there else "report.json")
+    if not file.exists():
+        raise UsageError(
+            f"found no report in `{folder.name}`, {_what_it_was(folder)}",
+            code="report.missing",
+            hint=f"`faultwire tape show {folder.name}` has its traffic, `faultwire runs list` names the runs",
+        )
+    document = load(file)
     only = document["run"].get("phase")
     if phase is not None and only and phase != only:
         raise UsageError(
@@ -83,6 +128,14 @@ def read(run: str, phase: str | None) -> dict[str, Any]:
             code="usage.no_phase",
         )
     return document
+
+
+def _what_it_was(folder: Path) -> str:
+    """Which command a run was of, and how it ended."""
+    from faultwire.runner.earlier import runs
+
+    one = next((run for run in runs(folder.parent.parent) if run.id == folder.name), None)
+    return f"a run of `{one.command}` that is {one.status}" if one else "expected one"
 
 
 def _print(document: dict[str, Any]) -> None:

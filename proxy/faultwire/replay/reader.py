@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from faultwire.errors import TapeTampered
 from faultwire.replay.mask import Masks
 from faultwire.replay.match import Index
 from faultwire.tape.blobs import unpack
 from faultwire.tape.read import TapeReader
+from faultwire.tape.shape import event_of
 from faultwire.tape.verify import verify
 
 if TYPE_CHECKING:
@@ -27,10 +26,7 @@ class Unverified(TapeReader):
     """Reads what the rows say, also where it contradicts their hashes."""
 
     def _event(self, seq: int, session: str, record: bytes, digest: bytes) -> Event:
-        event: Any = self._understood(record, orjson.loads)
-        if not isinstance(event, dict) or "type" not in event:
-            raise TapeTampered(f"event {seq} of tape `{self.path}` is no event")
-        return event
+        return event_of(record, self.path, seq)
 
     def _blob(self, name: str) -> bytes:
         row = self._one("SELECT size, packed, data FROM blobs WHERE digest = ?", (bytes.fromhex(name),))

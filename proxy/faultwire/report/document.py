@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from faultwire.checks._api import Check
-    from faultwire.contract.matrix import Cell, Invocation, Matrix, Prompt, Scenario
+    from faultwire.contract.matrix import Cell, Invocation, Matrix, Prompt, Scenario, Unjudged
     from faultwire.contract.statistics import Decision
     from faultwire.events import History, Request
 
@@ -98,7 +98,7 @@ def document(
         "version": VERSION,
         "generator": {"name": "faultwire", "version": __version__},
         "run": _run(subject, len(played), redact),
-        "score": score_part(matrix, subject.phase),
+        "score": score_part(matrix, subject.phase, redact),
         "statistics": statistics_part(matrix, repeat=repeat, decisions=decisions),
         "suggestions": suggestions_part(played, _failures(matrix), redact),
         "scenarios": [_scenario(s) for s in scenarios],
@@ -110,6 +110,8 @@ def document(
         "comparison": None,
         "trend": None,
     }
+    if made["run"]["partial"] and made["score"]["gate"] == "pass":
+        made["score"]["gate"] = "unknown"  # what was not played may fail
     if before is not None:
         made["comparison"] = comparison_part(made, before)
     if trend:
@@ -142,9 +144,10 @@ def _prompt(prompt: Prompt) -> dict[str, Any]:
     }
 
 
-def score_part(matrix: Matrix, phase: str = "") -> dict[str, Any]:
+def score_part(matrix: Matrix, phase: str = "", redact: Callable[[str], str] = str) -> dict[str, Any]:
     """The score with what it was made from. `value` is over cells; `number` is what counts of a phase, by
-    its `measure`: the same but for mutations, chaos and replays."""
+    its `measure`: the same but for mutations, chaos and replays. Nothing that is `unjudged` counts in it,
+    but with one the run is no pass."""
     score = matrix.score()
     number = phase_score(phase, matrix).value
     clean = asdict(score.clean) | {"rate": score.clean.value, "method": "Jeffreys"}
@@ -157,7 +160,12 @@ def score_part(matrix: Matrix, phase: str = "") -> dict[str, Any]:
         "critical_failed": score.critical_failed,
         "weights": dict(WEIGHTS),
         "clean_invocations": clean,
+        "unjudged": [_unjudged(one, redact) for one in matrix.unjudged],
     }
+
+
+def _unjudged(one: Unjudged, redact: Callable[[str], str]) -> dict[str, Any]:
+    return asdict(one) | {"why": clip(redact(one.why), 1000), "hint": clip(redact(one.hint), 500)}
 
 
 def _scenario(scenario: Scenario) -> dict[str, Any]:

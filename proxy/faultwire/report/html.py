@@ -52,6 +52,9 @@ def render(document: Document) -> str:
             decided=page.decided(document["statistics"]),
             injected=page.injected(document),
             voids=page.voids(document),
+            unjudged=page.unjudged(document),
+            judged=page.judged(document),
+            traffic=page.traffic(document),
             scenarios=scenarios,
             picks=_picks(scenarios),
             totals={verdict: list(worst.values()).count(verdict) for verdict in page.VERDICTS},
@@ -90,7 +93,8 @@ def _invocations(document: Document, cells: dict[str, list[dict[str, Any]]], wor
     scenarios = {scenario["name"]: at for at, scenario in enumerate(document["scenarios"])}
     prompts = {prompt["id"]: prompt for prompt in document["prompts"]}
     tape = next(iter(document["run"]["tapes"]), None)
-    opened = {where for where, _ in [pair for pair in worst.items() if pair[1] == "fail"][:OPEN]}
+    bad = "fail" if page.judged(document) else "unknown"
+    opened = {where for where, _ in [pair for pair in worst.items() if pair[1] == bad][:OPEN]}
     for part in page.ranked(document, cells):
         where = part["id"]
         about = (part, cells[where], worst[where], anchors[where], scenarios.get(part["scenario"], 0))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from faultwire.report.page import unjudged
 from faultwire.report.text import clip, line
 from faultwire.text import safe
 
@@ -20,6 +21,8 @@ MESSAGE = 300
 """Characters of an explanation in the attribute that lists show; the element's text has all of it."""
 ANSWER = 2_000
 """Characters of an answer that a failure repeats."""
+NOWHERE = "never judged"
+"""The suite of critical invariants that fit no scenario."""
 
 
 def render(document: dict[str, Any]) -> str:
@@ -40,6 +43,9 @@ def joined(documents: Sequence[dict[str, Any]]) -> str:
         for name, cells in by_scenario.items():
             _suite(root, at, phase + name, cells, invocations, document)
             at += 1
+        if nowhere := [one for one in unjudged(document) if not one["cells"]]:
+            _unjudged(root, at, phase + NOWHERE, nowhere, document)
+            at += 1
     indent(root, " ")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
@@ -52,9 +58,24 @@ def _suite(
     invocations: Mapping[str, dict[str, Any]],
     document: dict[str, Any],
 ) -> None:
-    run = document["run"]
     verdicts = [cell["verdict"] for cell in cells]
     played = [invocations[where]["duration_s"] or 0.0 for where in {cell["invocation"] for cell in cells}]
+    suite = _opened(root, at, name, verdicts, sum(played), document)
+    seen: set[str] = set()
+    for cell in cells:
+        invocation = invocations[cell["invocation"]]
+        first = invocation["id"] not in seen
+        seen.add(invocation["id"])
+        _case(suite, cell, invocation, first)
+    SubElement(suite, "system-out")
+    SubElement(suite, "system-err")
+
+
+def _opened(
+    root: Element, at: int, name: str, verdicts: Sequence[str], played_s: float, document: dict[str, Any]
+) -> Element:
+    """A suite with its counts and properties, to which its cases are added."""
+    run = document["run"]
     suite = SubElement(
         root,
         "testsuite",
@@ -64,20 +85,26 @@ def _suite(
             "id": str(at),
             "timestamp": _instant(run["started_at"]),
             "hostname": "localhost",
-            "tests": str(len(cells)),
+            "tests": str(len(verdicts)),
             "failures": str(verdicts.count("fail")),
             "errors": "0",
             "skipped": str(verdicts.count("unknown")),
-            "time": f"{sum(played):.3f}",
+            "time": f"{played_s:.3f}",
         },
     )
     _properties(SubElement(suite, "properties"), document)
-    seen: set[str] = set()
-    for cell in cells:
-        invocation = invocations[cell["invocation"]]
-        first = invocation["id"] not in seen
-        seen.add(invocation["id"])
-        _case(suite, cell, invocation, first)
+    return suite
+
+
+def _unjudged(
+    root: Element, at: int, name: str, rows: Sequence[Mapping[str, Any]], document: dict[str, Any]
+) -> None:
+    """A suite of critical invariants that fit no scenario: there is no cell that could be skipped."""
+    suite = _opened(root, at, name, ["unknown"] * len(rows), 0.0, document)
+    for row in rows:
+        about = {"name": _name(row["invariant"]), "classname": _name(f"{NOWHERE}.{row['severity']}")}
+        case = SubElement(suite, "testcase", about | {"time": "0.000"})
+        SubElement(case, "skipped", {"message": line(f"{row['why']}; {row['hint']}", 2 * MESSAGE)})
     SubElement(suite, "system-out")
     SubElement(suite, "system-err")
 

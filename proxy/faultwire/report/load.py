@@ -43,10 +43,23 @@ def load(path: Path) -> dict[str, Any]:
             code="report.foreign",
             hint="read it with the release of faultwire that wrote it",
         )
-    found = problems_of(text)
+    found = problems_of(text) or _dangling(document)
     if found:
         raise UsageError(f"`{file}` is not a whole report: {'; '.join(found[:SAID])}", code="report.invalid")
     return document
+
+
+def _dangling(document: dict[str, Any]) -> list[str]:
+    """Names of invocations and scenarios that the document does not have."""
+    there = {part["id"] for part in document["invocations"]}
+    columns = {part["name"] for part in document["scenarios"]}
+    seen = [one["invocation"] for part in document["suggestions"] for one in part["evidence"]]
+    lost = [name for name in (*(c["invocation"] for c in document["cells"]), *seen) if name not in there]
+    nowhere = [c["scenario"] for c in document["cells"] if c["scenario"] not in columns]
+    return [
+        *(f"no invocation is called `{_short(name)}`" for name in lost[:SAID]),
+        *(f"no scenario is called `{_short(name)}`" for name in nowhere[:SAID]),
+    ]
 
 
 def _read(file: Path) -> bytes:

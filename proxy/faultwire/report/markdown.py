@@ -26,14 +26,16 @@ ROWS = 60
 
 def render(document: dict[str, Any]) -> str:
     """The Markdown text (GitHub's flavour, for its tables)."""
+    judged = page.judged(document)
     parts = [
         _head(document),
         _notices(document),
         _comparison(document["comparison"]),
-        _matrix(document),
+        _unjudged(document),
+        _matrix(document) if judged else "",
         _findings(document),
         _mend(document["suggestions"]),
-        _statistics(document["statistics"]),
+        _statistics(document["statistics"]) if judged else "",
         _mutations(document["mutations"]),
         _foot(document),
     ]
@@ -55,11 +57,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def score_line(score: dict[str, Any]) -> str:
     """The score, what it was made from, and how sure it is."""
     cells, clean = score["cells"], score["clean_invocations"]
-    value = "none" if score["number"] is None else f"{score['number']:.2f}"
+    value = "**no score**" if score["number"] is None else f"**{score['number']:.2f}** of 100"
     critical = f", {score['critical_failed']} of them critical" if score["critical_failed"] else ""
     low, high = clean["low"] * 100, clean["high"] * 100
     return (
-        f"**{value}** of 100 ({score['measure']}) · {cells['pass']} cells passed, {cells['fail']} failed"
+        f"{value} ({score['measure']}) · {cells['pass']} cells passed, {cells['fail']} failed"
         f"{critical}, {cells['unknown']} unknown · {clean['passed']} of {clean['total']} invocations without "
         f"a failure ({clean['confidence']:.0%} interval {low:.0f} to {high:.0f} %)"
     )
@@ -68,6 +70,8 @@ def score_line(score: dict[str, Any]) -> str:
 def _head(document: dict[str, Any]) -> str:
     run, score = document["run"], document["score"]
     about = code(run["phase"] or run["command"], 60)
+    if not page.judged(document):
+        return f"## faultwire {about}: not judged\n\n{page.traffic_line(document)}"
     return f"## {MARKS[score['gate']]} faultwire {about}: {SAID[score['gate']]}\n\n{score_line(score)}"
 
 
@@ -105,6 +109,14 @@ def difference(one: dict[str, Any]) -> str:
         return "nothing to compare"
     p = "" if one["p_value"] is None else f", p = {one['p_value']:.3g}"
     return f"{one['difference'] * 100:+.0f} points, {one['low'] * 100:+.0f} to {one['high'] * 100:+.0f}{p}"
+
+
+def _unjudged(document: dict[str, Any]) -> str:
+    rows = page.unjudged(document)
+    mark = MARKS["unknown"]
+    lines = [f"- {mark} {code(row['why'], 500)}: {code(row['hint'], 300)}" for row in rows[:GROUPS]]
+    more = [f"- … {len(rows) - GROUPS} more"] if len(rows) > GROUPS else []
+    return "### Never judged\n\n" + "\n".join([*lines, *more]) if rows else ""
 
 
 def _matrix(document: dict[str, Any]) -> str:

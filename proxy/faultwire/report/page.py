@@ -53,6 +53,39 @@ def injected(document: Document) -> list[dict[str, Any]]:
     return rows
 
 
+def judged(document: Document) -> bool:
+    """Was anything to be judged? A run of `exec` has traffic and no invariants."""
+    return bool(document["invariants"]) or not document["invocations"]
+
+
+def traffic(document: Document) -> dict[str, Any]:
+    """What passed: exchanges by kind, the most frequent first, and how many faults fired on them."""
+    shown = [exchange for part in document["invocations"] for exchange in part["exchanges"]]
+    kinds: dict[str, int] = {}
+    for exchange in shown:
+        kinds[exchange["kind"]] = kinds.get(exchange["kind"], 0) + 1
+    return {
+        "exchanges": len(shown) + sum(part["exchanges_not_shown"] for part in document["invocations"]),
+        "kinds": dict(sorted(kinds.items(), key=lambda pair: -pair[1])),
+        "fired": sum(fault["outcome"] == "fired" for exchange in shown for fault in exchange["faults"]),
+    }
+
+
+def traffic_line(document: Document) -> str:
+    """The same in words, with how the program ended."""
+    found, (one,) = traffic(document), document["invocations"][:1]
+    kinds = ", ".join(f"{count} {kind}" for kind, count in found["kinds"].items())
+    plural = "" if found["exchanges"] == 1 else "s"
+    faults = f"{found['fired']} fault{'' if found['fired'] == 1 else 's'} fired"
+    return f"{found['exchanges']} exchange{plural} ({kinds}), {faults}, exit code {one['exit_code']}"
+
+
+def unjudged(document: Document) -> list[dict[str, Any]]:
+    """Critical invariants without a single verdict; reports of early releases do not tell of them."""
+    found: list[dict[str, Any]] = document["score"].get("unjudged", [])
+    return found
+
+
 def matrix(document: Document) -> list[dict[str, Any]]:
     """Rows of the table: an invariant, and per scenario its verdicts."""
     severities: dict[str, str] = {}
@@ -60,6 +93,8 @@ def matrix(document: Document) -> list[dict[str, Any]]:
     for cell in document["cells"]:
         severities.setdefault(cell["invariant"], cell["severity"])
         squares.setdefault((cell["invariant"], cell["scenario"]), []).append(cell)
+    for one in unjudged(document):
+        severities.setdefault(one["invariant"], one["severity"])
     few = len(document["cells"]) <= MARKED
     return [
         {

@@ -64,6 +64,17 @@ class Clean(Part):
     method: str
 
 
+class Unjudged(Part):
+    """A critical invariant without a verdict in the whole run; `cells` are its unknown ones."""
+
+    invariant: str
+    severity: Severity
+    when: str
+    why: str
+    hint: str
+    cells: Count
+
+
 class Score(Part):
     """The score: `value` is 100 · Σ(passed · weight) / Σ(weight) over judged cells, null without one. What
     counts of a phase is the `number`, by its `measure`: the same but for mutations, chaos and replays."""
@@ -76,6 +87,7 @@ class Score(Part):
     critical_failed: Count
     weights: dict[Severity, int]
     clean_invocations: Clean
+    unjudged: Annotated[list[Unjudged], Field(default_factory=list)]
 
 
 class Evidence(Part):

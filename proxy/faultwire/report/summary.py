@@ -147,6 +147,6 @@ def terminal(document: dict[str, Any], *, plain: bool = False) -> RenderableType
 
 
 def _said(document: dict[str, Any]) -> str:
-    value = "none" if document["score"] is None else f"{document['score']:.2f}"
+    value = "**no score**" if document["score"] is None else f"**{document['score']:.2f}** of 100"
     least = "" if document["minimum"] is None else f", at least {document['minimum']:.2f} is wanted"
-    return f"**{value}** of 100{least}"
+    return f"{value}{least}"

@@ -10,8 +10,9 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from faultwire.report import page
 from faultwire.report import terminal_numbers as numbers
-from faultwire.report.page import findings, injected, matrix
+from faultwire.report.page import findings, injected, matrix, unjudged
 from faultwire.report.text import line
 
 if TYPE_CHECKING:
@@ -32,8 +33,9 @@ def render(document: dict[str, Any], *, plain: bool = False) -> RenderableType:
     """Verdicts, what was injected, findings, what to mend, statistics, an earlier run, and the score;
     `plain` says verdicts in words."""
     marks = WORDS if plain else MARKS
+    judged = page.judged(document)
     found: list[RenderableType | None] = [
-        _table(document, marks),
+        _table(document, marks) if judged else None,
         _injected(document, plain),
         _notes(document),
         _findings(document, marks),
@@ -43,8 +45,15 @@ def render(document: dict[str, Any], *, plain: bool = False) -> RenderableType:
         numbers.comparison(document["comparison"]),
         numbers.trend(document["trend"], plain=plain),
         numbers.warnings(document),
+        _unjudged(document, marks),
     ]
-    return Group(*(part for part in found if part is not None), _score(document["score"]))
+    last = _score(document["score"]) if judged else _traffic(document)
+    return Group(*(part for part in found if part is not None), last)
+
+
+def phase_findings(document: dict[str, Any], *, plain: bool = False) -> RenderableType | None:
+    """The findings alone, for a phase of a larger run; None where there are none."""
+    return _findings(document, WORDS if plain else MARKS)
 
 
 def _table(document: dict[str, Any], marks: Marks) -> Table:
@@ -119,13 +128,39 @@ def _findings(document: dict[str, Any], marks: Marks) -> Text | None:
     return text
 
 
+def _unjudged(document: dict[str, Any], marks: Marks) -> Text | None:
+    """Critical invariants without a verdict: why, and how to mend it."""
+    rows = unjudged(document)
+    if not rows:
+        return None
+    mark, style = marks["unknown"]
+    text = Text("never judged\n", style="bold")
+    for row in rows[:FINDINGS]:
+        text.append(f"  {mark} ", style=style)
+        text.append(f"{line(row['why'], 500)}\n", style="not bold")
+        text.append(f"    {line(row['hint'], 500)}\n", style="not bold dim")
+    if len(rows) > FINDINGS:
+        text.append(f"  … {len(rows) - FINDINGS} more in the report\n", style="not bold dim")
+    return text
+
+
+def _traffic(document: dict[str, Any]) -> Text:
+    """What passed, in a run that has no invariants."""
+    text = Text("not judged  ", style="bold")
+    return text.append(line(page.traffic_line(document), 200), style="not bold")
+
+
 def _score(score: dict[str, Any]) -> Text:
     clean, cells = score["clean_invocations"], score["cells"]
     style = MARKS[score["gate"]][1]
     text = Text("score  ", style="bold")
-    text.append("none" if score["number"] is None else f"{score['number']:.2f}", style=style)
     measure = "" if score["measure"] == "resilience score" else f", {score['measure']}"
-    text.append(f"  of 100{measure} ({cells['pass']} passed, {cells['fail']} failed", style="not bold")
+    if score["number"] is None:
+        text.append(f"none{measure}", style=style)
+    else:
+        text.append(f"{score['number']:.2f}", style=style)
+        text.append(f"  of 100{measure}", style="not bold")
+    text.append(f" ({cells['pass']} passed, {cells['fail']} failed", style="not bold")
     text.append(f", {cells['unknown']} unknown)" if cells["unknown"] else ")", style="not bold")
     if score["critical_failed"]:
         text.append(f"  {score['critical_failed']} critical", style="bold red")

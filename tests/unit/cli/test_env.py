@@ -37,6 +37,14 @@ def test_what_this_shell_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "-Dhttps.proxyPort=9001" in (changed["JAVA_TOOL_OPTIONS"] or "")
 
 
+def test_a_proxy_that_lets_nothing_out_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "mine")
+    assert here({**AT, "keyless": True})["OPENAI_API_KEY"]
+    assert "ANTHROPIC_API_KEY" not in here({**AT, "keyless": True})
+    assert "OPENAI_API_KEY" not in here(AT)
+
+
 def folder(root: Path, name: str, about: object) -> None:
     path = root / ".faultwire" / "runs" / name
     path.mkdir(parents=True)

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from faultwire.capture.lookout import Lookout
 from faultwire.capture.runtime import recognise
 from faultwire.cli import _examine
 from faultwire.cli._examine import PROBES, machine
-from faultwire.events import History, Recorded, Request
+from faultwire.events import Bypass, History, Recorded, Request
 from faultwire.mitm import ca
+from faultwire.mitm.client import SessionSummary
 
 
 @pytest.fixture(autouse=True)
@@ -78,3 +80,48 @@ def test_arrivals_are_counted_by_server_and_refusals_are_failures() -> None:
         ("ok", "http://b:80: 1 other"),
         ("fail", "refused 1 call to b:80: why"),
     ]
+
+
+FAR, NEAR = Bypass("203.0.113.5", 443), Bypass("127.0.0.1", 5001)
+
+
+@pytest.mark.parametrize(
+    ("bypassed", "more", "expected"),
+    [
+        ((), 0, [("ok", "nothing was seen to go past the proxy in 3 looks, which is no proof")]),
+        ((FAR,), 0, [("fail", "went past the proxy: 203.0.113.5:443")]),
+        ((NEAR,), 1, [("note", "went past the proxy: 127.0.0.1:5001, and 1 more")]),
+        (
+            (NEAR, FAR),
+            1,
+            [
+                ("fail", "went past the proxy: 203.0.113.5:443, and 1 more"),
+                ("note", "went past the proxy: 127.0.0.1:5001"),
+            ],
+        ),
+        ((), 2, [("fail", "went past the proxy: 2 addresses")]),
+    ],
+)
+def test_what_went_past_the_proxy(bypassed, more, expected) -> None:
+    watch = Lookout().watch()
+    watch.blind, watch.looks = None, 3
+    closed = SessionSummary("doctor", 0, 0, bypassed=bypassed, bypassed_more=more)
+    findings = _examine.bypasses(closed, watch, "go")
+    assert [(finding.state, finding.text) for finding in findings] == expected
+    for finding in findings:
+        assert finding.subject == "bypass"
+        assert ("Go never sends calls" in (finding.hint or "")) == (finding.state != "ok")
+
+
+def test_what_could_not_be_watched_is_told(tmp_path: Path) -> None:
+    closed = SessionSummary("doctor", 0, 0)
+    watch = Lookout(tmp_path).watch()
+    (blind,) = _examine.bypasses(closed, watch, "unknown")
+    assert blind.state == "note"
+    assert blind.text.startswith("cannot be watched here: this system does not show")
+    watch.blind, watch.unread = None, {5}
+    (unread,) = _examine.bypasses(closed, watch, "unknown")
+    assert unread.text == "1 of its processes cannot be watched: it belongs to somebody else"
+    watch.unread.add(6)
+    (unread,) = _examine.bypasses(closed, watch, "unknown")
+    assert unread.text == "2 of its processes cannot be watched: they belong to somebody else"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 
@@ -133,6 +134,7 @@ def guarded() -> Guarded:
     raising("interrupt", KeyboardInterrupt())
     raising("defect", ValueError("ours"))
     raising("leave", SystemExit(7))
+    raising("full", OSError(errno.ENOSPC, "No space left on device", "run.json"))
     return group  # type: ignore[return-value]
 
 
@@ -143,6 +145,12 @@ def guarded() -> Guarded:
         ("profile", 2, "profile.invalid: found `x`\n"),
         ("interrupt", 130, "\n"),
         ("leave", 7, ""),
+        (
+            "full",
+            3,
+            "disk.full: cannot write `run.json`: no space left on device\n"
+            "hint: make room, or run from another folder; `faultwire tape prune` removes old tapes\n",
+        ),
     ],
 )
 def test_errors_become_text_and_a_code(command: str, code: int, said: str) -> None:

@@ -110,3 +110,21 @@ def test_the_last_line_of_progress_counts_the_last_verdicts(tmp_path: Path) -> N
     history = History(invocation.id, (), agent=AgentResult("", 1, 0.1))
     _met(meter, phase, Played(invocation, history), {invocation.id})
     assert lines == ["  1 of 1 invocations · 0 pass, 1 fail, 0 unknown · 0 faults fired"]
+
+
+def test_an_unknown_verdict_that_nothing_can_change_is_counted(tmp_path: Path) -> None:
+    file = tmp_path / "faultwire.yaml"
+    file.write_text(
+        'version: "2.0"\nagent: {type: command, command: [x, "{prompt}"]}\ngolden_prompts: [hi]\n'
+        "contract: {name: c, invariants: [completes, {type: behavior_unchanged, when: always}], "
+        "chaos_matrix: [{name: down, faults: [{status: {code: 503}}]}, {name: calm}]}\n"
+    )
+    phase = contract(options(config=file).load())
+    down, calm = phase.plan
+    lines: list[str] = []
+    meter = Progress(2, say=lines.append, now=lambda: 0.0)
+    for invocation in (calm, down):
+        history = History(invocation.id, (), agent=AgentResult("fine", 0, 0.1))
+        _met(meter, phase, Played(invocation, history), {down.id, calm.id})
+    # Calm: the answer that it is held against may still come. Down: nothing was broken, whatever comes.
+    assert lines[-1] == "  2 of 2 invocations · 1 pass, 0 fail, 2 unknown · 0 faults fired"

@@ -80,9 +80,33 @@ def test_the_only_report_is_not_shown_for_another_phase(base: Path) -> None:
     assert "expected `contract`, the only one" in said.stderr
 
 
-def test_of_several_reports_one_is_to_be_chosen(base: Path) -> None:
+def test_of_several_reports_one_is_to_be_chosen_for_a_file(base: Path) -> None:
     folder = kept(base, "r1", command="ci")
     (folder / "contract.json").write_text("{}")
     (folder / "mutation.json").write_text("{}")
-    assert "found 2 reports" in faultwire("report", "r1").stderr
+    assert "found 2 reports" in faultwire("report", "r1", "-o", "one.html").stderr
     assert "no phase `chaos`" in faultwire("report", "r1", "--phase", "chaos").stderr
+
+
+def test_of_several_reports_all_are_shown_or_the_page_over_them(base: Path) -> None:
+    folder = kept(base, "r1", command="ci")
+    for phase in ("contract", "mutation"):
+        about = Subject("r1", "ci", "agent", 42, 1, "2026-01-01", 0.0, "0" * 64, phase=phase)
+        made = document(about, (), (), (), Matrix(()), (), redact=str)
+        (folder / f"{phase}.json").write_text(json.dumps(made))
+    told = faultwire("report", "r1").stdout
+    assert [line for line in told.splitlines() if line in ("contract", "mutation")] == [
+        "mutation",
+        "contract",
+    ]
+    assert told.count("score") == 2
+    assert faultwire("report", "r1", "--format", "md").exit_code == 2, "the run wrote none"
+    (folder / "report.md").write_text("## all of it\n")
+    assert faultwire("report", "r1", "--format", "md").stdout == "## all of it\n"
+
+
+def test_a_run_without_a_report_says_what_it_was(base: Path) -> None:
+    kept(base, "r1", command="exec")
+    said = faultwire("report", "last")
+    assert said.exit_code == 2
+    assert said.stderr.startswith("report.missing: found no report in `r1`, a run of `exec` that is ")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 from faultwire.cli._summary import SHOWN, named, refusals, summary
 from faultwire.events import FaultFired, History, Recorded, Request
 from faultwire.profile.model import Profile
@@ -46,6 +48,23 @@ def test_a_run_of_many_faults_names_the_first_and_where_the_rest_is() -> None:
     lines = summary(history, "t.tape", "abc").splitlines()
     assert lines[2] == "  #0 llm  status: call 1 matches"
     assert lines[-3] == "  and 5 more: `faultwire tape show t.tape`"
+
+
+def test_what_stands_out_is_told_with_the_page_that_shows_it() -> None:
+    noticed = [
+        {"action": "Ask again.", "evidence": [{"exchanges": [1, 2], "words": "half an answer"}]},
+    ]
+    lines = summary(
+        History("exec", (exchange(1),)), "t.tape", "abc", report=Path("r.html"), noticed=noticed
+    ).splitlines()
+    assert lines[2:] == [
+        "noticed    1",
+        "  #1, #2  half an answer",
+        "      Ask again.",
+        "report     r.html",
+        "tape       t.tape",
+        "ledger: abc",
+    ]
 
 
 def test_nothing_seen_is_said() -> None:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
+import shlex
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,8 +19,11 @@ from click.testing import CliRunner, Result
 from tests.unit.tape.conftest import Deck
 
 from faultwire.cli import main
+from faultwire.tape.find import tapes
 from faultwire.tape.keys import KeyRing
 from faultwire.tape.note import SignerKey
+from faultwire.tape.prune import Old, remove
+from faultwire.tape.prune import old as pruned
 from faultwire.tape.store import TapeWriter
 
 STRANGER = SignerKey("stranger", b"f" * 32)
@@ -55,6 +61,23 @@ def test_a_key_is_made_shown_and_given_away() -> None:
     assert "keys.exists: found a key in `.faultwire/keys/seal.key`, expected none" in again.stderr
     other = run("keys", "new", "--force", "--name", "shop/2").stdout.strip()
     assert run("keys", "show").stdout == f"own      {other}\ntrusted  {made}\n"
+
+
+def test_a_folder_that_cannot_be_written() -> None:
+    Path(".faultwire").write_text("in the way")
+    for command in (["keys", "new"], ["keys", "trust", str(STRANGER.verifier)]):
+        failed = run(*command)
+        assert failed.exit_code == 3
+        assert "run.folder: cannot write below `.faultwire`" in failed.stderr
+
+
+def test_a_list_says_why_no_key_can_be_read() -> None:
+    record("t", None)
+    assert run("tape", "seal", "t").exit_code == 0
+    (KeyRing().private).chmod(0o644)
+    listed = run("tape", "list", "-l")
+    assert (listed.exit_code, "keys.mode" in listed.stderr) == (3, True)
+    assert run("tape", "list").exit_code == 0
 
 
 def test_a_strangers_tape_verifies_once_his_key_is_trusted() -> None:
@@ -96,7 +119,15 @@ def test_a_tape_is_sealed_later_and_an_event_of_it_proven(project: Path) -> None
     (project / "f.tlog-proof").write_text(proof.replace("index 2", "index 3"))
     bad = run("tape", "verify", "f.tlog-proof", "--format", "json")
     assert (bad.exit_code, json.loads(bad.stdout)[0]["error"]) == (1, "tape.proof")
-    assert run("tape", "verify", "missing.tlog-proof").exit_code == 1
+    assert "exists already" in run("tape", "prove", "t", "--event", "2", "-o", "e.tlog-proof").stderr
+    both = run("tape", "verify", "t", "e.tlog-proof", "--json")
+    assert (both.exit_code, [one["ok"] for one in json.loads(both.stdout)]) == (0, [True, True])
+    assert run("tape", "verify", "missing.tlog-proof").exit_code == 3
+    os.mkfifo("pipe.tlog-proof")  # is not waited for
+    os.mkfifo("pipe.pub")
+    assert "it is not a file" in run("tape", "verify", "pipe.tlog-proof").stdout
+    assert run("tape", "verify", "t", "--key", "./pipe.pub").exit_code == 2
+    assert run("tape", "verify", "t", "--key", "\udcff+00+AA").exit_code == 2
 
 
 def test_what_is_left_of_a_damaged_tape() -> None:
@@ -111,6 +142,29 @@ def test_what_is_left_of_a_damaged_tape() -> None:
     assert run("tape", "salvage", "t", "-o", "saved.tape").exit_code == 2
 
 
+@pytest.mark.parametrize("signer", [STRANGER, None])
+def test_an_export_with_its_verifier_is_checked_as_it_says(
+    project: Path, signer: SignerKey | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record("t", signer)
+    done = run("tape", "export", "t", "-o", "my t.jsonl", "--with-verifier")
+    assert done.stdout.splitlines()[1] == "verify_tape.py: checks it with Python alone"
+    command = shlex.split(done.stderr.splitlines()[0])
+    assert command[:3] == ["python3", "verify_tape.py", "my t.jsonl"]
+
+    def checked(*arguments: str) -> int:
+        monkeypatch.setattr(sys, "argv", ["verify_tape.py", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_path("verify_tape.py", run_name="__main__")
+        return int(ended.value.code or 0)
+
+    assert checked(*command[2:]) == 0
+    lines = Path("my t.jsonl").read_text().splitlines()
+    Path("less.jsonl").write_text("\n".join([*lines[:2], *lines[3:]]))
+    assert checked("less.jsonl", *command[3:]) == 1
+    assert run("tape", "export", "t", "-o", "t.har", "--to", "har", "--with-verifier").exit_code == 2
+
+
 def test_an_export_is_written_once(project: Path) -> None:
     record("t", None)
     assert run("tape", "export", "t", "-o", "t.jsonl").stdout == "t.jsonl: 7 events\n"
@@ -123,11 +177,17 @@ def test_tapes_are_joined_taken_apart_and_given_away(project: Path) -> None:
     record("one", None)
     record("two", None)
     joined = run("tape", "merge", "one", "two", "-o", "both.tape")
-    assert joined.stdout == "both.tape: 12 events, sealed\n"
+    assert joined.stdout == "both.tape: 14 events, sealed\n"
+    said = run("tape", "verify", "./both.tape").stdout
+    assert "(14 events" in said
+    assert "  since it was made from other tapes with `merge`\n" in said
     assert run("tape", "split", "./both.tape", "--session", "s-2", "-o", "b.tape").exit_code == 0
     assert run("tape", "verify", "./b.tape").exit_code == 0
+    assert run("tape", "merge", "one", "two", "-o", "named").exit_code == 0
+    assert "named.tape" in run("tape", "list").stdout
     missing = run("tape", "split", "./both.tape", "--session", "x", "-o", "c.tape")
     assert (missing.exit_code, "has no session `x`" in missing.stderr) == (3, True)
+    assert list(project.glob("c.tape*")) == []
     assert run("tape", "export", "one", "--to", "tape", "--share", "-o", "out.tape").exit_code == 0
     assert run("tape", "export", "one", "--share", "-o", "out.jsonl").stdout == "out.jsonl: 8 events\n"
     assert "evidence PARTIAL" in run("tape", "verify", "./out.tape").stdout
@@ -135,17 +195,43 @@ def test_tapes_are_joined_taken_apart_and_given_away(project: Path) -> None:
 
 def test_only_old_tapes_are_removed() -> None:
     path = record("one", STRANGER)
-    assert run("tape", "prune", "--older-than", "1h").stderr == "removed 0 tapes, 0.0 MB\n"
+    assert run("tape", "prune", "--older-than", "1h").stderr == "removed 0 tapes, 0.0 kB\n"
     assert run("tape", "prune", "--older-than", "soon").exit_code == 2
     path.chmod(0o600)
     path.write_bytes(b"no tape any more")
     os.utime(path, (0, 0))
     would = run("tape", "prune", "--older-than", "30d", "--dry-run")
-    assert (would.stderr, path.exists()) == ("would remove 1 tapes, 0.0 MB\n", True)
+    size = sum(one.stat().st_size for one in path.parent.iterdir())
+    assert (would.stderr, path.exists()) == (f"would remove 1 tape, {size / 1e3:.1f} kB\n", True)
     assert run("tape", "prune", "--older-than", "30d").stdout.startswith(
         ".faultwire/tapes/one.tape  1970-01-01"
     )
     assert list(path.parent.iterdir()) == []
+
+
+def test_a_tape_that_is_written_is_not_removed(project: Path) -> None:
+    path = Path(".faultwire/tapes/live.tape")
+    writer = TapeWriter.create(path, origin="shop/live", settings={}, key=b"k" * 32, signer=STRANGER)
+    old = record("old", STRANGER)
+    (old.parent / "folder.tape").mkdir()
+    (old.parent / "link.tape").symlink_to(old)
+    (old.parent / "dangling.tape").symlink_to("nowhere")
+    gone = [Old(one, 0, 1) for one in (path, old)]
+    assert [remove(one) for one in gone] == [False, True]
+    assert (path.exists(), old.exists(), old.with_name("old.tape.seal").exists()) == (True, False, False)
+    listed = run("tape", "list", ".faultwire/tapes")
+    assert (listed.exit_code, "tape.symlink" in listed.stdout) == (0, True)
+    assert [one.path for one in pruned(tapes(), 1 << 60)] == [path]
+    writer.close()
+    assert remove(gone[0])
+
+
+def test_half_an_export_does_not_stay(project: Path) -> None:
+    path = record("t", None)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE events SET record=CAST('{}' AS BLOB) WHERE seq=4")
+    done = run("tape", "export", "t", "--to", "har", "-o", "t.har")
+    assert (done.exit_code, (project / "t.har").exists()) == (3, False)
 
 
 def test_the_long_list_says_what_a_tape_cost_and_what_it_is_worth() -> None:

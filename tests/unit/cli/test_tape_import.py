@@ -39,6 +39,7 @@ def test_a_har_becomes_a_sealed_tape() -> None:
         ".faultwire/tapes/web.tape: 1 exchanges in 1 session from har, sealed",
         "  evidence NON_AUTHORITATIVE",
     ]
+    assert Path(".faultwire/.gitignore").read_text() == "*\n"  # there is a private key beside it now
     assert run("verify", "web").exit_code == 0
     shown = run("show", "web", "--session", "page_1").stdout
     assert "user       hi" in shown

@@ -66,6 +66,8 @@ def everywhere(document, text):
     run |= {"agent": text, "command": text, "notes": [text], "warnings": [text], "id": text or "x"}
     for cell in document["cells"]:
         cell |= {"explanation": text, "invariant": text or "x"}
+    never = {"invariant": text or "x", "severity": "critical", "when": text, "why": text, "hint": text}
+    document["score"]["unjudged"] = [never | {"cells": count} for count in (0, 2)]
     for prompt in document["prompts"]:
         prompt |= {"text": text, "turns": [text, text], "origin": text, "golden": text}
     for scenario in document["scenarios"]:

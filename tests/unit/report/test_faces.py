@@ -4,6 +4,7 @@ import pytest
 
 from faultwire.errors import UsageError
 from faultwire.report import faces
+from faultwire.report.schema import problems
 
 
 @pytest.mark.parametrize(
@@ -60,3 +61,43 @@ def test_what_stands_there_is_kept_until_it_is_replaced(tmp_path):
     (tmp_path / "a.html").write_text("old")
     faces.target(tmp_path / "a.html")
     assert (tmp_path / "a.html").read_text() == "old"
+
+
+NEVER = {
+    "invariant": "copes",
+    "severity": "critical",
+    "when": "tool_faults_active",
+    "why": "the critical invariant `copes` is judged nowhere",
+    "hint": "add `{name: tools-down, profile: tool_outage}`",
+    "cells": 0,
+}
+
+
+def never_judged(document, **changes):
+    document["score"] |= {"gate": "unknown", "unjudged": [NEVER | changes]}
+    return document
+
+
+@pytest.mark.parametrize("face", ["html", "json", "junit", "md"])
+def test_every_face_tells_of_what_was_never_judged(make_document, face):
+    text = faces.render(never_judged(make_document()), face)
+    plain = text.replace("<code>", "`").replace("</code>", "`").replace("'", "`")
+    assert "copes` is judged nowhere" in plain
+    assert "profile: tool_outage" in plain
+    assert "judged nowhere" not in faces.render(make_document(), face)  # the control
+
+
+def test_reports_that_say_nothing_of_it_are_still_read(make_document):
+    document = make_document()
+    del document["score"]["unjudged"]
+    assert problems(document) == []
+    for face in faces.NAMES:
+        assert faces.render(document, face)
+
+
+def test_a_run_without_any_verdict_has_no_score_in_words(make_document):
+    document = make_document()
+    document["score"] |= {"value": None, "number": None, "gate": "unknown"}
+    text = faces.render(document, "md")
+    assert "**no score** (resilience score) ·" in text
+    assert "of 100" not in text.partition("### ")[0]

@@ -89,6 +89,23 @@ def test_what_is_unknown_is_skipped_with_its_reason(make_document):
     assert root[0].attrib["skipped"] == "1"
 
 
+def test_a_critical_invariant_without_any_cell_is_a_case_of_its_own(make_document):
+    document = make_document()
+    row = {"severity": "critical", "when": "no_chaos", "why": "`a` is judged nowhere", "hint": "add `calm`"}
+    document["score"]["unjudged"] = [
+        row | {"invariant": "a", "cells": 0},
+        row | {"invariant": "b", "cells": 2},  # whose cells are skipped where they are
+    ]
+    suite = read(document)[2]
+    assert (suite.attrib["name"], suite.attrib["tests"], suite.attrib["skipped"]) == (
+        "never judged",
+        "1",
+        "1",
+    )
+    (skipped,) = suite.iter("skipped")
+    assert skipped.attrib["message"] == "`a` is judged nowhere; add `calm`"
+
+
 def test_properties_lead_to_the_evidence(make_document):
     properties = {p.attrib["name"]: p.attrib["value"] for p in read(make_document())[0].iter("property")}
     assert properties == {
@@ -116,7 +133,7 @@ def test_a_run_without_cells_is_valid(make_document):
 @pytest.mark.parametrize("text", EVERY)
 def test_hostile_text_leaves_the_xml_whole(make_document, text):
     root = read(everywhere(make_document(), text))
-    assert len(list(root.iter("testcase"))) == 6
+    assert len(list(root.iter("testcase"))) == 6 + 1  # the cells, and what was never judged
     assert len(list(root.iter("failure"))) == 1
 
 

@@ -34,6 +34,8 @@ def test_every_face_of_what_is_read_back_is_that_of_what_was_written(written, ma
         (lambda d: d.update(schema="other"), "report.foreign", "found the schema `other`, expected"),
         (lambda d: d.pop("cells"), "report.invalid", "cells: Field required"),
         (lambda d: d["score"].update(value="100"), "report.invalid", "score.value"),
+        (lambda d: d["invocations"].pop(), "report.invalid", "no invocation is called `stream_chaos/p1/r1`"),
+        (lambda d: d["scenarios"].pop(0), "report.invalid", "no scenario is called `calm`"),
     ],
 )
 def test_another_kind_or_shape_is_refused(written, change, code, told):

@@ -4,13 +4,20 @@ import pytest
 from rich.console import Console
 from tests.unit.report.hostile import EVERY, STEERING, everywhere
 
-from faultwire.report.terminal import render
+from faultwire.report.terminal import phase_findings, render
 
 
 def printed(document, **options):
     console = Console(file=io.StringIO(), width=110, **options)
     console.print(render(document))
     return console.file.getvalue()
+
+
+def test_the_findings_of_a_phase_stand_alone(make_document):
+    assert phase_findings(make_document(answer_cut="17 times 23 is 391")) is None
+    text = str(phase_findings(make_document(), plain=True))
+    assert text.startswith("findings\n  fail stream_chaos/p1/r1  says_391")
+    assert "score" not in text
 
 
 def test_it_reads_like_this(make_document):

@@ -1,0 +1,75 @@
+"""The report of `exec`: written at the end of every run that has traffic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from faultwire.events import History
+    from faultwire.profile.model import Profile
+    from faultwire.runner.launch import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What was started and when (ISO 8601), its exit code (negative for a signal), and how long it took."""
+
+    program: str
+    code: int
+    started_at: str
+    duration_s: float
+
+
+def write_report(
+    run: Run,
+    profile: Profile,
+    seed: int,
+    history: History,
+    ended: Ended,
+    *,
+    ledger: str,
+    notes: Sequence[str],
+) -> tuple[Path | None, dict[str, Any]]:
+    """Write `report.json` and `report.html` into the run's folder; the page, and the document behind both.
+
+    Where they cannot be written (the disk is full, say), that is told and the run counts all the same: the
+    tape is the evidence.
+    """
+    from faultwire.campaign.sent import forwarded
+    from faultwire.cli.output import say
+    from faultwire.report import html, json
+    from faultwire.report.document import Subject
+    from faultwire.report.observed import observed
+    from faultwire.tape.redact import Redactor, load_key
+
+    redactor = Redactor(load_key(run.folder.path.parent.parent / "keys" / "redaction.key"))
+    subject = Subject(
+        id=run.folder.id,
+        command="exec",
+        agent=ended.program,
+        seed=seed,
+        concurrency=1,
+        started_at=ended.started_at,
+        duration_s=round(ended.duration_s, 3),
+        ledger=ledger,
+        tapes=(str(run.tape),),
+        notes=tuple(notes),
+    )
+    made = observed(
+        subject,
+        profile,
+        history,
+        ended.code,
+        redact=lambda text: redactor.text(text, {}),
+        forwarded=forwarded([run.tape], [history]),
+    )
+    try:
+        run.folder.write("report.json", json.render(made))
+        return run.folder.write("report.html", html.render(made)), made
+    except OSError as error:
+        say(f"cannot write the report: {error.strerror}")
+        return None, made

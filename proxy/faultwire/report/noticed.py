@@ -1,0 +1,78 @@
+"""What stands out in traffic that no invariant judged: mistakes that the wire and an exit code show.
+
+What the agent printed is not known here, for `exec` leaves it to the terminal; so nothing is a verdict,
+and of half an answer it is said what the half was and that nothing came of it but a good end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from faultwire.checks._told import models
+from faultwire.history import AgentResult
+from faultwire.report.advice import RULES, Evidence, Rule
+
+if TYPE_CHECKING:
+    from faultwire.events import History
+
+WORDS = 160
+"""Characters of half an answer that are repeated, its end: that is where it broke off."""
+ON_THE_WIRE = frozenset(
+    {
+        "honour_retry_after",
+        "back_off",
+        "cap_attempts",
+        "mend_before_retry",
+        "act_once",
+        "repair_history",
+        "catch_failures",
+    }
+)
+"""Rules that need no answer of the agent's."""
+
+
+class Noticed(NamedTuple):
+    """A rule, and what shows that it was broken."""
+
+    rule: Rule
+    evidence: Evidence
+
+
+def noticed(history: History, exit_code: int) -> list[Noticed]:
+    """What stands out in the traffic of a program that ended with `exit_code` (negative for a signal)."""
+    ended = replace(history, agent=AgentResult("", exit_code, 0.0))
+    found = []
+    for rule in RULES:
+        evidence = None
+        if rule.id == "refuse_halves":
+            evidence = _half(rule, history, exit_code)
+        elif rule.id in ON_THE_WIRE:
+            evidence = rule.find(ended)
+        if evidence is not None:
+            found.append(Noticed(rule, evidence))
+    return found
+
+
+def _half(rule: Rule, history: History, exit_code: int) -> Evidence | None:
+    """Would the last answer that broke off, were it what the agent printed, have passed for a whole one?"""
+    for exchange, told in reversed(models(history)):
+        answer = told.answer
+        if answer is None or answer.complete or not answer.text.strip():
+            continue
+        printed = replace(history, agent=AgentResult(answer.text, exit_code, 0.0))
+        accepted = rule.find(printed)
+        if accepted is None or exchange.number not in accepted.exchanges:
+            return None
+        return Evidence(
+            (exchange.number,),
+            f"half an answer: it ended after `{_end(answer.text)}` without its closing event, nothing asked "
+            "for it again, and the command ended well",
+        )
+    return None
+
+
+def _end(text: str) -> str:
+    """The last words of a text, on one line."""
+    words = " ".join(text.split()).replace("`", "'")
+    return words if len(words) <= WORDS else f"…{words[-WORDS:].partition(' ')[2]}"

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.unit.cli.test_summary import exchange
+
+from faultwire.cli._observed import Ended, write_report
+from faultwire.events import History
+from faultwire.profile.model import Profile
+from faultwire.report.load import load
+from faultwire.runner.folder import RunFolder
+
+ENDED = Ended("node", 0, "2026-11-22T08:00:00+00:00", 0.5)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Any:
+    """As much of a run as a report needs; nothing fired, so its tape is not opened."""
+    folder = RunFolder.create("exec", base=tmp_path / ".faultwire")
+    return SimpleNamespace(folder=folder, tape=folder.tape)
+
+
+def write(run: Any) -> tuple[Path | None, dict[str, Any]]:
+    history = History("exec", (exchange(1),))
+    return write_report(run, Profile(name="inline"), 7, history, ENDED, ledger="ab", notes=["a note"])
+
+
+def test_both_files_are_in_the_runs_folder_and_can_be_read_back(run: Any) -> None:
+    page, made = write(run)
+    assert page == run.folder.path / "report.html"
+    assert page.stat().st_mode & 0o777 == 0o600
+    assert load(run.folder.path) == json.loads(json.dumps(made))
+    assert made["run"]["notes"] == ["a note"]
+    assert (made["run"]["id"], made["run"]["seed"]) == (run.folder.id, 7)
+
+
+def test_a_report_that_cannot_be_written_is_told_and_the_run_counts(
+    run: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run.folder.path / ".report.json.draft").mkdir()
+    page, made = write(run)
+    assert page is None
+    assert made["invocations"]
+    assert capsys.readouterr().err == "cannot write the report: Is a directory\n"

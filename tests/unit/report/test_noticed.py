@@ -1,0 +1,68 @@
+import pytest
+from tests.unit.checks.conftest import exchange, talk
+
+from faultwire.events import Delivery, History
+from faultwire.report.advice import RULES
+from faultwire.report.noticed import ON_THE_WIRE, WORDS, noticed
+
+LIMITED = Delivery(429, "", (("retry-after", "2"),), b"{}")
+DOWN = Delivery(503, "", (), b"{}")
+
+
+def seen(*exchanges, code=0):
+    return {rule.id: evidence for rule, evidence in noticed(History("exec", exchanges), code)}
+
+
+def test_every_rule_that_is_asked_is_one():
+    assert {*ON_THE_WIRE, "refuse_halves"} < {rule.id for rule in RULES}
+
+
+def test_half_an_answer_after_which_all_went_well():
+    found = seen(talk(1, answer="The highest is the Gross", cut=True))
+    assert found["refuse_halves"].exchanges == (1,)
+    assert found["refuse_halves"].words == (
+        "half an answer: it ended after `The highest is the Gross` without its closing event, "
+        "nothing asked for it again, and the command ended well"
+    )
+
+
+@pytest.mark.parametrize(
+    ("exchanges", "code"),
+    [
+        ((talk(1, answer="A whole answer."),), 0),
+        ((talk(1, answer="Half an", cut=True), talk(2, answer="Half an answer.")), 0),
+        ((talk(1, answer="Half an", cut=True),), 1),
+        ((talk(1, answer="Half an", cut=True),), -15),
+        ((talk(1, answer="", cut=True),), 0),
+        ((exchange(1),), 0),
+        ((), 0),
+    ],
+)
+def test_no_half_was_accepted(exchanges, code):
+    assert "refuse_halves" not in seen(*exchanges, code=code)
+
+
+def test_the_last_half_counts():
+    found = seen(talk(1, answer="Half one", cut=True), talk(2, answer="Half two", cut=True))
+    assert found["refuse_halves"].exchanges == (2,)
+
+
+def test_of_a_long_half_the_last_words_are_told():
+    text = " ".join(f"word{n}" for n in range(400)) + " and `here`"
+    words = seen(talk(1, answer=text, cut=True))["refuse_halves"].words
+    told = words.split("`")[1]
+    assert told.startswith("…word")
+    assert told.endswith("and 'here'")
+    assert len(told) <= WORDS
+
+
+def test_a_program_that_dies_of_a_failure():
+    found = seen(exchange(1, delivered=DOWN), code=1)
+    assert found.keys() == {"catch_failures"}
+    assert found["catch_failures"].words.endswith("the agent exited with 1")
+    assert not seen(exchange(1, delivered=DOWN), code=0), "what it printed is not known"
+
+
+def test_a_program_that_comes_back_too_early():
+    found = seen(exchange(1, delivered=LIMITED, at_ms=1000), exchange(2, at_ms=1100))
+    assert found.keys() == {"honour_retry_after"}
