@@ -21,7 +21,6 @@ ROOT = Path(__file__).parents[1]
 TAKEN = ("tests", "addons", "profiles", "replays", "docs", ".github", "pyproject.toml")
 """What the tests read besides the package."""
 TESTED = (
-    "exec/test_exec.py",
     "demo/test_demo.py",
     "tape/test_exports.py",
     "play/test_run.py",

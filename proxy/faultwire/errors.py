@@ -43,6 +43,11 @@ class Location:
         return ":".join(parts)
 
 
+def printable(text: str) -> str:
+    """`text` with every control, format and private character written as an escape."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class FaultwireError(Exception):
     """Faultwire or its set-up failed, so nothing was learned."""
 
@@ -72,7 +77,7 @@ class FaultwireError(Exception):
 
     def render(self) -> str:
         """The text for a terminal: a line for each error, and `hint:` on the next where there is one."""
-        text = f"{self}\nhint: {self.hint}" if self.hint else str(self)
+        text = printable(str(self)) + (f"\nhint: {printable(self.hint)}" if self.hint else "")
         return "\n".join((text, *(other.render() for other in self.also)))
 
 

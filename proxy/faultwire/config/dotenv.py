@@ -10,8 +10,7 @@ from __future__ import annotations
 import re  # noqa: TID251 - the patterns below are fixed
 from typing import TYPE_CHECKING
 
-from faultwire.errors import ConfigError, Location
-from faultwire.profile.yaml import printable
+from faultwire.errors import ConfigError, Location, printable
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re  # noqa: TID251 - the patterns below are fixed
 from typing import TYPE_CHECKING
 
+from faultwire.errors import printable
 from faultwire.patterns import secret_spans
-from faultwire.profile.yaml import printable
 from faultwire.tape.redact_names import header_class, kept_scheme
 
 if TYPE_CHECKING:

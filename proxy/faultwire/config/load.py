@@ -23,9 +23,9 @@ from faultwire.config.reading import Reading, text
 from faultwire.config.replays import replays
 from faultwire.config.scenarios import chaos, scenarios
 from faultwire.config.wire import proxy, tools
-from faultwire.errors import ConfigError, Location, did_you_mean
+from faultwire.errors import ConfigError, Location, did_you_mean, printable
 from faultwire.patterns import read_patterns
-from faultwire.profile.yaml import Node, printable, shown
+from faultwire.profile.yaml import Node, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from faultwire.config import dotenv, keys
 from faultwire.config.reading import Reading
 from faultwire.config.variables import Filler
-from faultwire.errors import ConfigError, Location
-from faultwire.profile.yaml import MAX_BYTES, Node, printable, read
+from faultwire.errors import ConfigError, Location, printable
+from faultwire.profile.yaml import MAX_BYTES, Node, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel
 
 from faultwire.config.variables import Hidden
-from faultwire.errors import ConfigError, Location, nearest
+from faultwire.errors import ConfigError, Location, nearest, printable
 from faultwire.patterns import secret_spans
 from faultwire.profile.problems import Problems
-from faultwire.profile.yaml import Node, printable, shown
+from faultwire.profile.yaml import Node, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

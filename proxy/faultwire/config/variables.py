@@ -9,7 +9,8 @@ from __future__ import annotations
 import re  # noqa: TID251 - the patterns below are fixed
 from typing import TYPE_CHECKING
 
-from faultwire.profile.yaml import Node, printable
+from faultwire.errors import printable
+from faultwire.profile.yaml import Node
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

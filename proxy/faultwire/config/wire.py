@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from faultwire.config.model import ProxySettings
-from faultwire.errors import ConfigError, UsageError
+from faultwire.errors import ConfigError, UsageError, printable
 from faultwire.mitm.settings import EngineSettings
 from faultwire.profile.model import ToolSite
-from faultwire.profile.yaml import Node, printable, shown
+from faultwire.profile.yaml import Node, shown
 from faultwire.tape.redact_rules import read_rules
 
 if TYPE_CHECKING:

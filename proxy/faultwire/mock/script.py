@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, PositiveFloat
 
-from faultwire.errors import Location, ScenarioError
+from faultwire.errors import Location, ScenarioError, printable
 from faultwire.mock import talk
 from faultwire.mock._api import Call, Failure, Reply
 from faultwire.mock._mcp_tools import McpTool, told
@@ -42,7 +42,7 @@ from faultwire.mock.failing import BreakSpec, ErrorSpec, FailureSpec
 from faultwire.mock.matching import Match
 from faultwire.profile.model import Frozen
 from faultwire.profile.problems import Problems
-from faultwire.profile.yaml import MAX_BYTES, Node, printable, read, shown
+from faultwire.profile.yaml import MAX_BYTES, Node, read, shown
 
 if TYPE_CHECKING:
     from faultwire.mock._api import Conversation

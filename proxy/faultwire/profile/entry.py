@@ -5,12 +5,12 @@ from __future__ import annotations
 import re  # noqa: TID251 - the patterns below are fixed
 from typing import TYPE_CHECKING
 
-from faultwire.errors import did_you_mean
+from faultwire.errors import did_you_mean, printable
 from faultwire.faults._api import Fault, RequestFault, ResultFault
 from faultwire.faults._registry import registry
 from faultwire.profile import jsonpath
 from faultwire.profile.model import ARROW, Entry, On, Trigger
-from faultwire.profile.yaml import Node, printable, shown
+from faultwire.profile.yaml import Node, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 import faultwire
-from faultwire.errors import Location, ProfileError, did_you_mean
-from faultwire.profile.yaml import printable
+from faultwire.errors import Location, ProfileError, did_you_mean, printable
 
 SUFFIXES = (".yaml", ".yml")
 

@@ -10,14 +10,14 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from faultwire import _core
-from faultwire.errors import Location, ProfileError
+from faultwire.errors import Location, ProfileError, printable
 from faultwire.profile import entry, flakestorm, whole
 from faultwire.profile.dump import dump, from_dump, merge
 from faultwire.profile.find import find
 from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile, ToolSite
 from faultwire.profile.problems import Problems
-from faultwire.profile.yaml import MAX_BYTES, Node, printable, read, shown
+from faultwire.profile.yaml import MAX_BYTES, Node, read, shown
 
 if TYPE_CHECKING:
     from faultwire.profile.model import Entry

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from faultwire.errors import Location, UsageError, did_you_mean
+from faultwire.errors import Location, UsageError, did_you_mean, printable
 from faultwire.faults._describe import settings
-from faultwire.profile.yaml import Node, printable, shown
+from faultwire.profile.yaml import Node, shown
 from faultwire.text import safe
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from faultwire.errors import did_you_mean
+from faultwire.errors import did_you_mean, printable
 from faultwire.profile import entry as entries
 from faultwire.profile.model import AgentSite
-from faultwire.profile.yaml import printable, shown
+from faultwire.profile.yaml import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from faultwire.errors import Location, ProfileError
+from faultwire.errors import Location, ProfileError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,11 +95,6 @@ def shown(value: object) -> str:
         return f"a {'mapping' if isinstance(value, dict) else 'list'}"
     text = str(value).lower() if isinstance(value, bool) else str(value)
     return f"`{printable(text[:60])}{'…' if len(text) > 60 else ''}`"
-
-
-def printable(text: str) -> str:
-    """`text` with every control, format and private character written as an escape."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 class _Reader:

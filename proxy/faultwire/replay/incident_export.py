@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire import wire
 from faultwire.clock import iso
-from faultwire.errors import ScenarioError
-from faultwire.profile.yaml import printable
+from faultwire.errors import ScenarioError, printable
 from faultwire.replay.incident import DEFAULT
 from faultwire.replay.incident_taken import taken
 from faultwire.tape.read import TapeReader

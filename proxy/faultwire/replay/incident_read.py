@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from faultwire import _core
-from faultwire.errors import Location, ScenarioError
+from faultwire.errors import Location, ScenarioError, printable
 from faultwire.faults.tool.recorded_response import NoneLeft
 from faultwire.profile.model import Frozen
 from faultwire.profile.problems import Problems
-from faultwire.profile.yaml import MAX_BYTES, Node, printable, read, shown
+from faultwire.profile.yaml import MAX_BYTES, Node, read, shown
 from faultwire.replay.incident import DEFAULT, SUFFIXES, Session, ToolResponse
 
 _PAIR = re.compile(r"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from faultwire.errors import ScenarioError, UsageError
-from faultwire.profile.yaml import printable
+from faultwire.errors import ScenarioError, UsageError, printable
 from faultwire.replay.incident_read import parse
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from faultwire.clock import utc_now
-from faultwire.errors import FaultwireError, ScenarioError, UsageError
-from faultwire.profile.yaml import printable
+from faultwire.errors import FaultwireError, ScenarioError, UsageError, printable
 from faultwire.replay.langsmith_shape import failed_inside, plain, session_of
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from faultwire.errors import ScenarioError
-from faultwire.profile.yaml import printable
+from faultwire.errors import ScenarioError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

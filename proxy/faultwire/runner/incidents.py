@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from faultwire.config.contract_file import load_contract
 from faultwire.contract.matrix import Prompt, Scenario, fits
-from faultwire.errors import ConfigError, Location, ScenarioError
-from faultwire.profile.yaml import printable
+from faultwire.errors import ConfigError, Location, ScenarioError, printable
 from faultwire.replay import incident_read
 from faultwire.replay.incident import DEFAULT
 from faultwire.replay.incident_profile import profile_of

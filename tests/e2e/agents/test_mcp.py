@@ -23,7 +23,7 @@ URL = {
 }
 WAYS = [
     ("python", "http"),
-    ("python", "sse"),
+    pytest.param("python", "sse", marks=pytest.mark.nightly),
     ("node", "http"),
     pytest.param("python", "auto", marks=pytest.mark.nightly),
     pytest.param("node", "sse", marks=pytest.mark.nightly),

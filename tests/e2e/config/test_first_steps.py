@@ -27,6 +27,7 @@ def test_everything_runs_as_it_was_written(started, faultwire):
     assert re.search(r"short-outage +status +×2", contract.stdout)
 
 
+@pytest.mark.nightly
 def test_it_runs_from_another_folder_too(started, tmp_path_factory, faultwire):
     (started / "sub").mkdir()
     for name in ("faultwire.yaml", "agent.py"):
@@ -114,6 +115,7 @@ def test_a_key_from_dotenv_reaches_the_agent(started, faultwire):
     assert "found no variable `MY_KEY`" in done.stderr
 
 
+@pytest.mark.nightly
 def test_verify_reaches_run(started, faultwire):
     done = faultwire("run", "--verify-only")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -8,9 +8,9 @@ import tracemalloc
 import pytest
 import yaml as pyyaml
 
-from faultwire.errors import ConfigError, ProfileError, ScenarioError
+from faultwire.errors import ConfigError, ProfileError, ScenarioError, printable
 from faultwire.profile import yaml
-from faultwire.profile.yaml import Node, printable, read, shown
+from faultwire.profile.yaml import Node, read, shown
 
 
 @pytest.fixture(autouse=True, params=["CSafeLoader", "SafeLoader"])
@@ -131,3 +131,14 @@ def test_printable_keeps_what_can_be_read():
 
 def test_node_of_nothing():
     assert read("# only a comment", "f.yaml") == Node(None, 1, 1)
+
+
+def test_an_error_steers_no_terminal() -> None:
+    """Whatever a message or a hint quotes: escapes are written out, and a line stays a line."""
+    other = ProfileError("found `\u202eb`")
+    said = ProfileError("found `a\t\x1b[2Jb\nc`", hint="try\x07 `d`", also=(other,)).render()
+    assert said.splitlines() == [
+        "profile.invalid: found `a\\t\\x1b[2Jb\\nc`",
+        "hint: try\\x07 `d`",
+        "profile.invalid: found `\\u202eb`",
+    ]
