@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from faultwire.checks._api import Check
     from faultwire.contract.matrix import Cell, Invocation, Matrix, Prompt, Scenario, Unjudged
     from faultwire.contract.statistics import Decision
-    from faultwire.events import History, Request
+    from faultwire.events import History, Recorded, Request
 
 SCHEMA = "faultwire-report"
 VERSION = "1"
@@ -93,6 +93,7 @@ def document(
     on, by session and number of the exchange, where that is not what the agent sent. `decisions` say of a
     scenario and a prompt what repeating them until that was known has come to.
     """
+    named = _named(matrix)
     made: dict[str, Any] = {
         "schema": SCHEMA,
         "version": VERSION,
@@ -105,7 +106,9 @@ def document(
         "prompts": [_prompt(p) for p in prompts],
         "invariants": [_invariant(check) for check in checks],
         "cells": [_cell(cell, redact) for cell in matrix.cells],
-        "invocations": [_invocation(one, history, redact, forwarded) for one, history in played],
+        "invocations": [
+            _invocation(one, history, redact, forwarded, named.get(one.id, set())) for one, history in played
+        ],
         "mutations": mutations_part(matrix, notes_on_mutations),
         "comparison": None,
         "trend": None,
@@ -215,15 +218,35 @@ def _cell(cell: Cell, redact: Callable[[str], str]) -> dict[str, Any]:
     }
 
 
+def _named(matrix: Matrix) -> dict[str, set[int]]:
+    """The numbers of the exchanges that verdicts point to, by invocation."""
+    found: dict[str, set[int]] = {}
+    for cell in matrix.cells:
+        found.setdefault(cell.invocation.id, set()).update(cell.verdict.exchanges)
+    return found
+
+
+def _shown(exchanges: Sequence[Recorded], named: set[int]) -> list[Recorded]:
+    """At most `EXCHANGES`, in order; before others those that a verdict names, a fault met, or that broke."""
+
+    def dull(exchange: Recorded) -> bool:
+        met = any(line.outcome == "fired" for line in exchange.faults)
+        return not (met or exchange.number in named or exchange.ending != "complete")
+
+    places = sorted(range(len(exchanges)), key=lambda at: dull(exchanges[at]))[:EXCHANGES]
+    return [exchanges[at] for at in sorted(places)]
+
+
 def _invocation(
     invocation: Invocation,
     history: History,
     redact: Callable[[str], str],
     forwarded: Mapping[tuple[str, int], Request],
+    named: set[int],
 ) -> dict[str, Any]:
     agent = history.agent
-    shown = history.exchanges[:EXCHANGES]
-    first = min((e.started_ms for e in shown), default=0)
+    shown = _shown(history.exchanges, named)
+    first = min((e.started_ms for e in history.exchanges), default=0)
     return {
         "id": invocation.id,
         "scenario": invocation.scenario.name,

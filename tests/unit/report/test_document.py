@@ -3,7 +3,9 @@ from dataclasses import replace
 
 import pytest
 
-from faultwire.report.document import SCHEMA, VERSION, document
+from faultwire.contract.matrix import Matrix
+from faultwire.events import AgentResult, History, Verdict
+from faultwire.report.document import SCHEMA, VERSION, Subject, document
 from faultwire.report.schema import problems
 
 PARTS = (
@@ -111,3 +113,22 @@ def test_the_number_of_a_phase_is_that_by_which_ci_counts_it(make_document):
     assert (mutation["number"], mutation["measure"]) == (None, "robustness")  # no prompt is a mutant
     contract = make_document(about={"phase": "contract"})["score"]
     assert (contract["number"], contract["measure"]) == (83.33, "resilience score")
+
+
+def test_of_many_exchanges_those_that_matter_are_shown(make_recorded, make_fired, make_matrix):
+    """More than a report holds: what a fault met, a verdict names or broke off is never among the rest."""
+    (cell,) = make_matrix(("calm", "p1", 1, "a", "fail")).cells
+    cell = replace(cell, verdict=Verdict("fail", "because of", exchanges=(180,)))
+    special = {150: {"faults": (make_fired(),)}, 160: {"ending": "upstream_aborted"}}
+    skipped = {170: {"faults": (make_fired(outcome="skipped"),)}}
+    session = cell.invocation.id
+    exchanges = tuple(make_recorded(n, session, **(special | skipped).get(n, {})) for n in range(1, 201))
+    history = History(session, exchanges, AgentResult("", 0, 1.0))
+    subject = Subject("r", "run", "agent", 42, 1, "2026-11-21T22:00:00+00:00", 1.0, "ab" * 32, ("t",))
+    scenario, prompt = cell.invocation.scenario, cell.invocation.prompt
+    made = document(
+        subject, [scenario], [prompt], [], Matrix((cell,)), [(cell.invocation, history)], redact=str
+    )
+    (one,) = made["invocations"]
+    assert [e["number"] for e in one["exchanges"]] == [*range(1, 98), 150, 160, 180]
+    assert one["exchanges_not_shown"] == 100
