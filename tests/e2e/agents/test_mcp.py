@@ -100,7 +100,9 @@ def test_the_work_is_done_once_and_a_timeout_told(sdk: str, way: str, tmp_path: 
     assert fired(done) == ["timeout_after_commit"]
 
 
-@pytest.mark.parametrize(("sdk", "way"), [("python", "http"), ("node", "http")])
+@pytest.mark.parametrize(
+    ("sdk", "way"), [("python", "http"), pytest.param("node", "http", marks=pytest.mark.nightly)]
+)
 def test_errors_of_http(sdk: str, way: str, tmp_path: Path) -> None:
     faults = ("status: {code: 503, on: {tool: web_search}}",)
     done = run(tmp_path, sdk, way, "search", "orders", faults=faults)

@@ -31,9 +31,13 @@ RUNTIMES = {
     "node-own-agent": ["node", str(AGENTS / "https.cjs"), URL, BODY, "own"],
     "java": ["java", str(AGENTS / "Client.java"), URL, BODY],
 }
+ALIKE = ("urllib", "node-own-agent")
+"""Those that are captured as another one is."""
 
 
-@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize(
+    "runtime", [pytest.param(one, marks=pytest.mark.nightly) if one in ALIKE else one for one in RUNTIMES]
+)
 def test_its_call_arrives_and_is_answered(runtime: str, faultwire: Faultwire) -> None:
     command = RUNTIMES[runtime]
     if shutil.which(command[0]) is None:

@@ -184,21 +184,21 @@ def test_a_miss_may_go_live_when_that_was_asked_for(faultwire: Run, about: Run) 
     assert b"1 went live" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "word"),
-    [
-        (("--replay", "t", "--on-miss", "record"), b"--record"),
-        (("--strict-order",), b"--replay"),
-        (("--replay", "t", "--timing", "scaled:x"), b"scaled:F"),
-        (("--replay", "nothing"), b"nothing"),
-        (("--replay", "t", "--mask", "model"), b"$.metadata.run"),
-    ],
+REFUSED = (
+    (("--replay", "t", "--on-miss", "record"), b"--record"),
+    (("--strict-order",), b"--replay"),
+    (("--replay", "t", "--timing", "scaled:x"), b"scaled:F"),
+    (("--replay", "nothing"), b"nothing"),
+    (("--replay", "t", "--mask", "model"), b"$.metadata.run"),
 )
-def test_what_makes_no_sense_is_refused(arguments: tuple[str, ...], word: bytes, faultwire: Run) -> None:
+
+
+def test_what_makes_no_sense_is_refused(faultwire: Run) -> None:
     record(faultwire, "whole", "rivers")
-    done = faultwire("exec", *arguments, "--", "true")
-    assert done.returncode == 2
-    assert word in done.stderr
+    for arguments, word in REFUSED:
+        done = faultwire("exec", *arguments, "--", "true")
+        assert done.returncode == 2, (arguments, done.stderr)
+        assert word in done.stderr, arguments
 
 
 @pytest.mark.parametrize("ways", [("sync/whole", "sync/stream", "async/whole", "async/stream", "tools")])
