@@ -257,6 +257,7 @@ def test_two_runs_are_compared_and_masks_learned(faultwire: Run) -> None:
     assert faultwire("exec", "--replay", "a", "--mask", mask, "--", *calls["b"]).returncode == 0
 
 
+@pytest.mark.nightly
 def test_a_program_is_recorded_twice_to_learn_from(faultwire: Run) -> None:
     """`tape learn -- CMD`: what differs between two runs of the same program."""
     script = f'"$0" {" ".join(CALLS[1:])} whole "rivers $(cat /proc/sys/kernel/random/uuid)"'

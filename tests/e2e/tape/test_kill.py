@@ -64,9 +64,7 @@ def checked(folder: Path) -> VerifyReport:
     return verify(folder / "t.tape")
 
 
-@pytest.mark.parametrize(
-    "part", [0, 1, pytest.param(2, marks=pytest.mark.nightly), pytest.param(3, marks=pytest.mark.nightly)]
-)
+@pytest.mark.parametrize("part", [0, *(pytest.param(n, marks=pytest.mark.nightly) for n in (1, 2, 3))])
 def test_no_acknowledged_exchange_is_lost(tmp_path: Path, part: int) -> None:
     chance = random.Random(part)
     endings: set[str] = set()
