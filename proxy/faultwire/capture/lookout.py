@@ -48,6 +48,8 @@ class Watch:
         self.blind: str | None = lookout.blind
         self.unread: set[int] = set()
         """Processes whose sockets we may not see."""
+        self.pid = 0
+        """The process that it began with."""
         self.mine: dict[int, int] = {}
         """Processes of this invocation, and when they started."""
         self._lookout = lookout
@@ -114,6 +116,7 @@ class Lookout:
         self.blind = None if self._procs.readable else BLIND
         self._tables: Callable[[], Table] | None = tables
         self._active: list[Watch] = []
+        self._ours: set[int] = set()
         self._listening: dict[str, set[int]] = {}
         self._thread: threading.Thread | None = None
         self._woken = threading.Event()
@@ -132,19 +135,27 @@ class Lookout:
             found = self._procs.stat(pid)
             if found is None:
                 return False
-            # What we have open ourselves, it may have got from us; it is no connection of its own.
-            watch.settle(set(self._procs.sockets(os.getpid()) or ()))
+            # What we have open ourselves it may have got from us at its start: none of it is its own.
+            if not any(one.pid == pid for one in self._active):
+                self._ours = set(self._procs.sockets(os.getpid()) or ())
+            watch.settle(self._ours)
             watch.mine[pid] = found.started
+            watch.pid = pid
             self._active.append(watch)
             if self._thread is None or not self._thread.is_alive():
                 self._thread = _started(self._run)
-        self._woken.set()
+            if len(self._active) == 1:  # others are looked after already
+                self._woken.set()
         return True
 
     def end(self, watch: Watch) -> None:
-        """Look a last time: a server that stays, and whom a process left behind, still have their sockets."""
+        """Look a last time after a process that is gone: whom it left behind still has its sockets. At one
+        that stays only where nobody has looked yet, and then for all who ask it at the same time."""
         with self._lock:
-            self.look([watch])
+            if not self._procs.is_still(watch.pid, watch.mine.get(watch.pid, -1)):
+                self.look([watch])
+            elif not watch.looks:
+                self.look(self._active)
             self._active.remove(watch)
             if not self._active:
                 self._woken.set()

@@ -218,3 +218,21 @@ def test_no_signal_reaches_the_thread() -> None:
     # glibc keeps two signals for itself, which no program may block
     assert blockable - masks[0] <= {32, 33}
     assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == before
+
+
+def test_a_server_that_stays_is_looked_at_once_for_all_who_ask_it(world: World, lookout: Lookout) -> None:
+    one, other = begun(world, lookout), begun(world, lookout)
+    for watch in (one, other):
+        watch.pid = 100
+        lookout._active.append(watch)
+    lookout.end(one)
+    lookout.end(other)
+    assert (one.looks, other.looks) == (1, 1)
+
+
+def test_after_a_process_that_is_gone_there_is_a_last_look(world: World, lookout: Lookout) -> None:
+    gone = begun(world, lookout)
+    gone.looks = 1  # nobody looks at a server again
+    lookout._active.append(gone)
+    lookout.end(gone)
+    assert gone.looks == 2
