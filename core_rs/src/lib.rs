@@ -15,6 +15,7 @@ pub mod proof;
 pub mod score;
 pub mod sse;
 pub mod stats;
+pub mod tape;
 pub mod text;
 
 pub use error::Error;

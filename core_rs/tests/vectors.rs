@@ -1,10 +1,12 @@
 //! The cases of `tests/vectors`, which pytest reads too.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use faultwire_core::digest::{self, Hash};
 use faultwire_core::sse::{SseEvent, SseSplitter};
+use faultwire_core::tape::{TapeVerifier, VerifierKey};
 use faultwire_core::{json, score, sse};
 use serde_json::Value;
 
@@ -199,4 +201,47 @@ fn scores() {
         assert!((lower - number("lower")).abs() < 1e-12, "{case}: {lower}");
         assert!((upper - number("upper")).abs() < 1e-12, "{case}: {upper}");
     }
+}
+
+#[test]
+fn tapes() {
+    let file = vectors("tapes.json");
+    let key = VerifierKey::parse(text(&file, "key")).expect("a verifier key");
+    for case in list(&file, "tapes") {
+        let mut verifier = TapeVerifier::new(vec![key.clone()], true);
+        for line in list(case, "lines") {
+            verifier.line(line.as_str().expect("a line").as_bytes());
+        }
+        let verdict = verifier.close();
+        let codes: BTreeSet<&str> = verdict.findings.iter().map(|found| found.code).collect();
+        let expected: BTreeSet<&str> = list(case, "codes")
+            .iter()
+            .map(|code| code.as_str().expect("a code"))
+            .collect();
+        assert_eq!(codes, expected, "{}", text(case, "name"));
+        assert_eq!(
+            verdict.root,
+            unhash(&case["root"]),
+            "{}",
+            text(case, "name")
+        );
+    }
+}
+
+/// Without the key, the same tape is sealed by somebody whom nobody knows.
+#[test]
+fn a_sound_tape_under_another_key() {
+    let file = vectors("tapes.json");
+    let sound = &list(&file, "tapes")[0];
+    let mut verifier = TapeVerifier::new(Vec::new(), false);
+    for line in list(sound, "lines") {
+        verifier.line(line.as_str().expect("a line").as_bytes());
+    }
+    let verdict = verifier.close();
+    let codes: Vec<&str> = verdict.findings.iter().map(|found| found.code).collect();
+    assert!(codes.contains(&"seal_untrusted"), "{codes:?}");
+    assert_eq!(
+        (verdict.key.as_deref(), verdict.trusted),
+        (file["key"].as_str(), false)
+    );
 }

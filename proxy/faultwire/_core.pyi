@@ -19,6 +19,8 @@ __all__ = [
     "PatternStream",
     "Regex",
     "SseSplitter",
+    "TapeVerdict",
+    "TapeVerifier",
     "UserPatterns",
     "__version__",
     "benjamini_hochberg",
@@ -93,6 +95,53 @@ def merkle_root(leaves: list[bytes], /) -> bytes:
 
     Raises ValueError unless every leaf is 32 bytes.
     """
+
+@final
+class TapeVerdict:
+    """What an exported tape is found to be."""
+
+    @property
+    def events(self) -> int: ...
+    @property
+    def root(self) -> str:
+        """The RFC 6962 tree head over the events, in hex."""
+
+    @property
+    def origin(self) -> str | None:
+        """What the first event calls the log."""
+
+    @property
+    def sessions(self) -> int: ...
+    @property
+    def exchanges(self) -> int: ...
+    @property
+    def blobs(self) -> int: ...
+    @property
+    def key(self) -> str | None:
+        """The verifier key of the last seal."""
+
+    @property
+    def trusted(self) -> bool:
+        """Is it one of the keys that were given?"""
+
+    @property
+    def findings(self) -> list[tuple[str, str, int | None]]:
+        """Each as code, message, and the event that it is about."""
+
+@final
+class TapeVerifier:
+    """Takes the lines of an exported tape, without its first, one after the other.
+
+    It trusts the seals of `keys` (`NAME+ID+BASE64`); `demanded` says that the tape must be sealed to its
+    end. Raises ValueError for a key that is none.
+    """
+
+    def __new__(cls, keys: list[str], demanded: bool, /) -> TapeVerifier: ...
+    def line(self, line: bytes, /) -> None:
+        """Judge one line, with or without its line feed. Raises ValueError once closed."""
+
+    def close(self) -> TapeVerdict:
+        """What is found once all lines were given. Raises ValueError once closed."""
 
 @final
 class Frontier:

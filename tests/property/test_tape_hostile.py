@@ -1,4 +1,4 @@
-"""Tapes that somebody bent in ways that no reader expects, under every command that reads one, and under both
+"""Tapes that somebody bent in ways that no reader expects, under every command that reads one, and under all
 verifiers.
 
 Hashes and links are made anew, so that what was changed is read. Every command ends with one of its exit
@@ -26,7 +26,7 @@ from click.testing import CliRunner
 
 from faultwire.cli import main
 from faultwire.events import Exchange, FaultFired, Message, Request, Response
-from faultwire.tape import records
+from faultwire.tape import exported, records
 from faultwire.tape.chain import GENESIS, leaf
 from faultwire.tape.export import jsonl
 from faultwire.tape.store import TapeWriter
@@ -158,13 +158,16 @@ def second() -> ModuleType:
 
 
 def judged_alike(path: Path, other_verifier: ModuleType) -> None:
-    """Do both verifiers say of the tape, and of its export, that it is or is not what was recorded?"""
+    """Do all three verifiers say of the tape, and of its export, that it is or is not what was recorded?"""
     ours = {one.code for one in verify(path).findings if not one.is_note} - ONLY_OURS
     out = io.BytesIO()
     jsonl.write(path, out)
     found = other_verifier.verify(out.getvalue().splitlines(keepends=True)[1:]).findings
     theirs = {one["code"] for one in found if not one["note"]}
     assert bool(ours) == bool(theirs), (ours, theirs)
+    path.with_suffix(".jsonl").write_bytes(out.getvalue())
+    core = {one.code for one in exported.verify(path.with_suffix(".jsonl")).findings if not one.is_note}
+    assert core == theirs
 
 
 def met(sound: Path, folder: Path, seeds: range) -> dict[int, int]:

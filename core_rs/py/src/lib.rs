@@ -11,6 +11,7 @@ mod proof;
 mod score;
 mod sse;
 mod stats;
+mod tape;
 mod text;
 
 use pyo3::prelude::*;
@@ -28,6 +29,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     score::register(module)?;
     sse::register(module)?;
     stats::register(module)?;
+    tape::register(module)?;
     text::register(module)?;
     Ok(())
 }

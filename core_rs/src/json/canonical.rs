@@ -13,8 +13,13 @@ const MAX_SAFE: u64 = (1 << 53) - 1;
 
 /// Canonical JSON of one document. Numbers are doubles, as the RFC demands.
 pub fn jcs(data: &[u8]) -> Result<Vec<u8>, Error> {
+    canonical(&strict(data)?)
+}
+
+/// The value of one document in which no member comes twice.
+pub(crate) fn strict(data: &[u8]) -> Result<Value, Error> {
     let Strict(value) = serde_json::from_slice(data).map_err(|e| located(data, &e))?;
-    canonical(&value)
+    Ok(value)
 }
 
 /// SHA-256 of the canonical body with masked values set to null: a bare name masks the members of that
@@ -35,7 +40,8 @@ pub fn fingerprint(body: &[u8], masked: &[&str]) -> Result<Hash, Error> {
     canonical(&value).map(|text| sha256(&text))
 }
 
-fn canonical(value: &Value) -> Result<Vec<u8>, Error> {
+/// The one text of a value (RFC 8785).
+pub(crate) fn canonical(value: &Value) -> Result<Vec<u8>, Error> {
     serde_json_canonicalizer::to_vec(value).map_err(|e| Error::json(0, e.to_string()))
 }
 

@@ -37,8 +37,8 @@ _keys_option = click.option(
 def verify(names: tuple[str, ...], given: tuple[str, ...], format_: Format) -> None:
     """Check that tapes hold what was recorded, and who sealed them.
 
-    A NAME is a tape, a path, a run, or a proof that `tape prove` wrote. Exit code: 0 all verify,
-    1 some does not, 3 some cannot be read.
+    A NAME is a tape, a path, a run, JSON lines (`.jsonl`) that `tape export` wrote, or a proof that
+    `tape prove` wrote. Exit code: 0 all verify, 1 some does not, 3 some cannot be read.
     """
     trusted = _trusted(given)
     found = [_judged(name, trusted, demanded=bool(given)) for name in names]
@@ -147,7 +147,10 @@ class _Judged(NamedTuple):
 
 
 def _judged(name: str, trusted: Sequence[VerifierKey], *, demanded: bool) -> _Judged:
+    from pathlib import Path
+
     from faultwire.errors import TapeError
+    from faultwire.tape import exported
     from faultwire.tape.find import find
     from faultwire.tape.prove import SUFFIX
     from faultwire.tape.verify import verify as check
@@ -155,7 +158,10 @@ def _judged(name: str, trusted: Sequence[VerifierKey], *, demanded: bool) -> _Ju
     try:
         if name.endswith(SUFFIX):
             return _proof(name, trusted)
-        report = check(find(name), trusted, demanded=demanded)
+        if name.endswith(exported.SUFFIX):
+            report = exported.verify(Path(name), trusted, demanded=demanded)
+        else:
+            report = check(find(name), trusted, demanded=demanded)
     except TapeError as error:
         told = {"path": name, "ok": False, "error": error.code, "message": error.message}
         return _Judged(told, f"{name}: unreadable\n  {error.code}: {error.message}", VOID)

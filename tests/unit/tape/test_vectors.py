@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 from faultwire import _core
+from faultwire.tape import exported
+from faultwire.tape.export.jsonl import HEAD
 from faultwire.tape.file import APPLICATION_ID
 from faultwire.tape.note import VerifierKey
 from faultwire.tape.verify import verify
@@ -76,6 +78,14 @@ def test_all_judge_alike(vector: dict[str, Any], second: ModuleType, tmp_path: P
 
 
 @pytest.mark.parametrize("vector", VECTORS["tapes"], ids=lambda one: one["name"])
+def test_the_core_judges_alike(vector: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text("\n".join([HEAD.decode().rstrip(), *vector["lines"], ""]))
+    found = exported.verify(tmp_path / "t.jsonl", (VerifierKey.parse(VECTORS["key"]),), demanded=True)
+    assert sorted({one.code for one in found.findings}) == vector["codes"]
+    assert found.root == vector["root"]
+
+
+@pytest.mark.parametrize("vector", VECTORS["tapes"], ids=lambda one: one["name"])
 def test_the_core_has_the_same_root_and_the_same_text(vector: dict[str, Any]) -> None:
     leaves = [_core.leaf_hash(record) for record in records(vector)]
     assert _core.merkle_root(leaves).hex() == vector["root"]
@@ -93,7 +103,7 @@ def test_every_kind_of_tampering_is_there() -> None:
     }
 
 
-def test_a_tape_that_is_cut_after_any_row_is_noticed_by_both(second: ModuleType, tmp_path: Path) -> None:
+def test_a_tape_that_is_cut_after_any_row_is_noticed_by_all(second: ModuleType, tmp_path: Path) -> None:
     whole = next(vector for vector in VECTORS["tapes"] if vector["name"] == "valid")
     key, other = VerifierKey.parse(VECTORS["key"]), second.parse_key(VECTORS["key"])
     for size in range(1, len(whole["lines"])):
@@ -102,3 +112,6 @@ def test_a_tape_that_is_cut_after_any_row_is_noticed_by_both(second: ModuleType,
         assert not ours.ok, size
         theirs = second.verify([f"{line}\n".encode() for line in cut["lines"]], [other])
         assert {found["code"] for found in theirs.findings} & {"seal_required", "blob_unreferenced"}, size
+        (tmp_path / "t.jsonl").write_bytes(HEAD + b"".join(f"{line}\n".encode() for line in cut["lines"]))
+        core = exported.verify(tmp_path / "t.jsonl", (key,), demanded=True)
+        assert {one.code for one in core.findings} == {found["code"] for found in theirs.findings}, size

@@ -1,0 +1,14 @@
+//! Is an exported tape what was recorded? A verifier that shares no line with the other two.
+//!
+//! It reads what `faultwire tape export --to jsonl` wrote, behind the first line: bodies as
+//! `{"blob": …, "data": …, "size": …}`, then events in their order. The codes of what it finds are
+//! those of `faultwire tape verify` and of `docs/verify_tape.py`; `tests/vectors/tapes.json` holds
+//! all three to the same answers.
+
+mod line;
+mod note;
+mod order;
+mod verifier;
+
+pub use note::VerifierKey;
+pub use verifier::{Finding, TapeVerifier, Verdict};

@@ -1,0 +1,97 @@
+"""`faultwire.tape.exported`: JSON lines judged by the core, and told as a tape is."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from faultwire.cli import main
+from faultwire.errors import TapeError, TapeNotFound
+from faultwire.tape import exported
+from faultwire.tape.export import jsonl
+from faultwire.tape.verify import verify
+
+
+@pytest.fixture
+def lines(closed: Callable[[], Path], tmp_path: Path) -> tuple[Path, Path]:
+    """A tape, and its export."""
+    tape, path = closed(), tmp_path / "t.jsonl"
+    with path.open("wb") as out:
+        jsonl.write(tape, out)
+    return tape, path
+
+
+def test_an_export_is_judged_as_its_tape_is(lines: tuple[Path, Path]) -> None:
+    tape, path = lines
+    ours, found = verify(tape), exported.verify(path)
+    assert found.ok
+    for name in ("events", "blobs", "sessions", "exchanges", "root", "origin", "key", "made_by", "imported"):
+        assert getattr(found, name) == getattr(ours, name), name
+    assert [one.code for one in found.findings] == ["seal_missing"]
+    assert not exported.verify(path, demanded=True).ok
+
+
+def test_every_changed_line_is_noticed(lines: tuple[Path, Path]) -> None:
+    path = lines[1]
+    sound = path.read_bytes().splitlines(keepends=True)
+    for at in range(1, len(sound)):
+        middle = len(sound[at]) // 2
+        changed = bytearray(sound[at])
+        changed[middle] ^= 1
+        path.write_bytes(b"".join([*sound[:at], bytes(changed), *sound[at + 1 :]]))
+        found = exported.verify(path)
+        if at < len(sound) - 1:  # what comes after the last event is what names it
+            assert not found.ok, at
+        path.write_bytes(b"".join([*sound[:at], *sound[at + 1 :]]))
+        assert not exported.verify(path).ok or at == len(sound) - 1, at
+
+
+def test_what_it_was_made_of_limits_its_class(lines: tuple[Path, Path], tmp_path: Path) -> None:
+    path = lines[1]
+    first = json.loads(path.read_bytes().splitlines()[1])
+    first["settings"] = '{"imported":"har"}'
+    line = json.dumps(first, sort_keys=True, separators=(",", ":"))
+    (tmp_path / "other.jsonl").write_bytes(jsonl.HEAD + line.encode() + b"\n")
+    assert exported.verify(tmp_path / "other.jsonl").imported == "har"
+    first["settings"] = "[7]"
+    line = json.dumps(first, sort_keys=True, separators=(",", ":"))
+    (tmp_path / "other.jsonl").write_bytes(jsonl.HEAD + line.encode() + b"\n")
+    codes = [one.code for one in exported.verify(tmp_path / "other.jsonl").findings]
+    assert "record_malformed" in codes
+
+
+def test_what_is_no_export_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.jsonl"
+    with pytest.raises(TapeNotFound, match="no exported tape"):
+        exported.verify(path)
+    path.write_text('{"other":1}\n')
+    with pytest.raises(TapeError, match="expected an exported tape"):
+        exported.verify(path)
+    monkeypatch.setattr(exported, "_MAX_LINE", 100)
+    path.write_bytes(jsonl.HEAD + b"x" * 200)
+    with pytest.raises(TapeError, match="a line of more than 100 bytes"):
+        exported.verify(path)
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with pytest.raises(TapeError, match="is not a file"):
+        exported.verify(tmp_path / "pipe.jsonl")
+    os.mkdir(tmp_path / "folder.jsonl")
+    with pytest.raises(TapeError, match="is not a file"):
+        exported.verify(tmp_path / "folder.jsonl")
+
+
+def test_the_command_takes_it(lines: tuple[Path, Path]) -> None:
+    tape, path = lines
+    found = CliRunner().invoke(main, ["tape", "verify", str(path), str(tape)])
+    assert found.exit_code == 0, found.output
+    told = [line.split(": ", 1)[1] for line in found.stdout.splitlines() if " verifies " in line]
+    assert told[0] == told[1]
+    data = path.read_bytes()
+    path.write_bytes(data[: data.rindex(b'{"')])  # without its last event
+    told = CliRunner().invoke(main, ["tape", "verify", "--json", str(path)])
+    (report,) = json.loads(told.stdout)
+    assert (report["events"], report["class"]) == (10, "PARTIAL")
