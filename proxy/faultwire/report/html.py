@@ -16,6 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from faultwire.report import diff, page
+from faultwire.report.compiled import kept
 from faultwire.report.text import line, shown
 
 FULL = 4_500_000
@@ -119,6 +120,7 @@ def environment() -> Environment:
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_finalize,
+        bytecode_cache=kept(),
         trim_blocks=True,
         lstrip_blocks=True,
     )

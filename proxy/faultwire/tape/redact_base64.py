@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
@@ -26,6 +27,7 @@ def _pattern(word: str, offset: int) -> str:
     return "".join(_one(sextet) for sextet in sextets if sextet != "??????")
 
 
+@cache
 def _one(sextet: str) -> str:
     fits = [c for value, c in enumerate(_ALPHABET) if _fits(f"{value:06b}", sextet)]
     # The URL alphabet writes - and _ for + and /.

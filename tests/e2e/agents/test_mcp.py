@@ -24,7 +24,7 @@ URL = {
 WAYS = [
     ("python", "http"),
     pytest.param("python", "sse", marks=pytest.mark.nightly),
-    ("node", "http"),
+    pytest.param("node", "http", marks=pytest.mark.nightly),
     pytest.param("python", "auto", marks=pytest.mark.nightly),
     pytest.param("node", "sse", marks=pytest.mark.nightly),
 ]
@@ -141,7 +141,7 @@ def test_a_lost_session(sdk: str, tmp_path: Path) -> None:
 # ---------------------------------------------------------------- stdio
 
 
-@pytest.mark.parametrize("sdk", ["python", "node"])
+@pytest.mark.parametrize("sdk", ["node", pytest.param("python", marks=pytest.mark.nightly)])
 def test_stdio_by_the_shim(sdk: str, tmp_path: Path) -> None:
     faults = (
         'mcp_list_changed: {tools: "list_*"}',

@@ -86,12 +86,19 @@ CALM = {"http": '{"query": "tea", "score": 87}', "result": '{"query": "tea", "sc
         ),
         pytest.param(f"tool_slow: {{ms: {WAIT_MS}}}", True, dict.fromkeys(SITES, '"tea"'), marks=NIGHTLY),
         pytest.param("tool_empty: {}", True, dict.fromkeys(SITES, "{}"), marks=NIGHTLY),
-        ("tool_malformed: {}", True, {"http": '"score": 87', "mcp": '"score":87', "result": '"score": 87'}),
+        pytest.param(
+            "tool_malformed: {}",
+            True,
+            {"http": '"score": 87', "mcp": '"score":87', "result": '"score": 87'},
+            marks=NIGHTLY,
+        ),
         pytest.param(
             "tool_malicious: {payload: obey me}", True, dict.fromkeys(SITES, "obey me"), marks=NIGHTLY
         ),
         pytest.param("tool_wrong_values: {}", True, dict.fromkeys(SITES, '"score"'), marks=NIGHTLY),
-        ("tool_schema_drift: {how: wrapped}", True, dict.fromkeys(SITES, '"api_version"')),
+        pytest.param(
+            "tool_schema_drift: {how: wrapped}", True, dict.fromkeys(SITES, '"api_version"'), marks=NIGHTLY
+        ),
         pytest.param(
             "tool_no_op: {}",
             False,
@@ -134,7 +141,9 @@ def test_every_fault_at_three_sites(
             assert first["failed"] is failed
 
 
-@pytest.mark.parametrize("site", SITES)
+@pytest.mark.parametrize(
+    "site", [site if site == "result" else pytest.param(site, marks=NIGHTLY) for site in SITES]
+)
 def test_a_forced_site_is_the_only_one(site: str, tmp_path: Path, service: Service) -> None:
     done = run(tmp_path, service, "tool_empty: {}", f"{{tool: '*', site: {site}}}")
     assert {line.subject for line in done.fired} == {TOOLS[site]}

@@ -43,6 +43,7 @@ def edit(folder: Path, old: str, new: str, name: str = "faultwire.yaml") -> None
     path.write_text(text.replace(old, new))
 
 
+@pytest.mark.nightly
 def test_verify_says_that_the_agent_fails(started, faultwire):
     edit(started, "def main():", "def main():\n    sys.exit('out of order')", "agent.py")
     edit(started, "    sys.exit(", "    ask('hi')\n    sys.exit(", "agent.py")
@@ -61,6 +62,7 @@ def test_verify_says_that_nothing_arrives(started, faultwire):
     assert "sent nothing through the proxy" in done.stdout
 
 
+@pytest.mark.nightly
 def test_verify_says_that_the_agent_does_not_start(started, faultwire):
     edit(started, '["python3", "agent.py"', '["no-such-program", "agent.py"')
     done = faultwire("verify")

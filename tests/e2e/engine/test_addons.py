@@ -78,7 +78,7 @@ def test_one_fault(tools: Any, upstream: Any, tmp_path: Path) -> None:
     assert upstream.asked == []
 
 
-@pytest.mark.parametrize("profile", ["calm", "api_outage"])
+@pytest.mark.parametrize("profile", ["api_outage", pytest.param("calm", marks=pytest.mark.nightly)])
 def test_chaos(tools: Any, upstream: Any, tmp_path: Path, profile: str) -> None:
     upstream.answer("/v1/chat/completions", b'{"id": "x"}')
     statuses = []

@@ -66,7 +66,9 @@ def test_options_of_the_child_are_its_own(faultwire: Faultwire) -> None:
     assert done.stdout == b"--seed\n"
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "sent", [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.nightly)]
+)
 def test_a_signal_for_us_ends_the_child_in_its_own_way(sent: signal.Signals, here: Path) -> None:
     script = (
         f"trap 'echo told; exit 43' {sent.name.removeprefix('SIG')}; echo ready; while :; do sleep 0.05; done"

@@ -31,7 +31,7 @@ RUNTIMES = {
     "node-own-agent": ["node", str(AGENTS / "https.cjs"), URL, BODY, "own"],
     "java": ["java", str(AGENTS / "Client.java"), URL, BODY],
 }
-ALIKE = ("urllib", "node-own-agent")
+ALIKE = ("urllib", "node-own-agent", "node-https")
 """Those that are captured as another one is."""
 
 
@@ -59,7 +59,7 @@ TRUST = {
     "node-fetch": ("NODE_EXTRA_CA_CERTS",),
     "node-https": ("NODE_EXTRA_CA_CERTS",),
 }
-BY_DAY = ("httpx", "node-fetch")
+BY_DAY = ("node-fetch",)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 INCIDENT = {
     "id": "incident",
     "input": "Say tea.",
@@ -50,6 +52,7 @@ def test_f42_an_export_holds_the_mutant_that_failed_and_fails_again(project: Any
     assert again.code == 1, again.stdout + again.stderr
 
 
+@pytest.mark.nightly
 def test_f43_a_contract_that_is_not_there_is_no_pass(project: Any) -> None:
     missing = {"sessions": [{**INCIDENT, "contract": "missing.yaml"}]}
     project.write(contract=project.contract({"name": "calm"}), replays=missing)

@@ -66,6 +66,7 @@ def test_one_whose_faults_never_fired_is_unknown(project: Any) -> None:
     assert project.run("contract", "run", "--allow-unknown").returncode == 0
 
 
+@pytest.mark.nightly
 def test_an_agent_that_crashes_is_a_verdict(project: Any) -> None:
     project.write(contract={**RULES, "invariants": RULES["invariants"][:1]})
     done = project.run("contract", "run", env={"TALKER": "dead"})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 MUTATIONS = {"count": 4, "types": ["noise", "tone_shift"]}
 CHAOS = {"llm_faults": [{"mode": "rate_limit"}]}
 
@@ -45,6 +47,7 @@ def test_a_named_profile_replaces_the_section(project: Any) -> None:
     assert {name for name, _ in scenarios(project.document())} == {"calm", "api_outage"}
 
 
+@pytest.mark.nightly
 def test_chaos_resilience_counts_what_was_broken_only(project: Any) -> None:
     invariants = [{"type": "excludes_pattern", "patterns": ["Surely"]}]
     project.write(chaos=CHAOS, invariants=invariants)

@@ -17,7 +17,6 @@ AGAIN = Path(__file__).with_name("again.py")
 OFFLINE = ("unshare", "-n", "sh", "-c", 'ip link set lo up && exec "$@"', "sh")
 SOME = (
     "openai 3 (Python)",
-    "@anthropic-ai/sdk 1 (Node)",
     "boto3, Converse",
 )
 """What every run tries; the others come at night."""

@@ -1,0 +1,56 @@
+"""Compiled page templates, kept between runs: compiling them takes longer than filling them in.
+
+They are in the user's cache folder (`XDG_CACHE_HOME`, else `~/.cache`; XDG Base Directory Specification),
+below `faultwire/templates`. What is kept there is code, so that a folder to which others may write is not
+used; without one, every process compiles for itself.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jinja2 import FileSystemBytecodeCache
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from jinja2.bccache import Bucket
+
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+class _Kept(FileSystemBytecodeCache):
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """What is cut off, as after a crash, is as good as none."""
+        try:
+            super().load_bytecode(bucket)
+        except (pickle.UnpicklingError, EOFError):
+            bucket.reset()
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """A full disk costs time, and no report."""
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
+
+
+def kept(environ: Mapping[str, str] = os.environ) -> FileSystemBytecodeCache | None:
+    """Where compiled templates are kept; None where that is nowhere safe."""
+    base = environ.get("XDG_CACHE_HOME") or ""
+    if not os.path.isabs(base):  # the specification has relative ones ignored
+        base = os.path.join(environ.get("HOME") or "", ".cache")
+    place = Path(base, "faultwire", "templates")
+    if not place.is_absolute():
+        return None
+    try:
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place.mkdir(mode=0o700, exist_ok=True)
+        found = [one.stat() for one in (place, place.parent)]
+    except OSError:
+        return None
+    ours = all(one.st_uid == os.getuid() and not one.st_mode & _OTHERS for one in found)
+    return _Kept(str(place)) if ours else None
