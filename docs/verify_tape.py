@@ -26,6 +26,11 @@ KINDS = {
     "message", "fault", "drop", "redaction", "end", "seal", "note", "foreign",
 }  # fmt: skip
 MAX_INT = 2**53 - 1
+MAX_DEPTH = 127
+MAX_EVENT = 64 << 20
+MAX_FINDINGS = 100_000
+MAX_LINE = (256 << 20) * 4 // 3 + 4096
+HEAD = b'{"export":"faultwire-tape","version":1}\n'
 
 # ---------------------------------------------------------------- Ed25519 (RFC 8032, section 5.1)
 
@@ -106,10 +111,16 @@ def parse_key(text):
     """(name, key id, public key) of a verifier key, or None."""
     parts = text.strip().split("+", 2)
     data = strict_base64(parts[2]) if len(parts) == 3 else None
-    if not parts[0] or data is None or len(data) != 33 or data[0] != 1:
+    if (
+        not re.fullmatch(r"[^\s+\x00-\x1f\x7f]{1,120}", parts[0])
+        or data is None
+        or len(data) != 33
+        or data[0] != 1
+    ):
         return None
     key_id = hashlib.sha256(parts[0].encode() + b"\n" + data).digest()[:4]
-    return (parts[0], key_id, data[1:]) if parts[1] == key_id.hex() else None
+    right = parts[1] == key_id.hex() and unpacked(data[1:]) is not None
+    return (parts[0], key_id, data[1:]) if right else None
 
 
 def parse_note(note):
@@ -195,23 +206,68 @@ def refuse(_text):
     raise NotJson("a number that is no integer")
 
 
+def integer(text):
+    if text == "-0" or len(text) > 17 or abs(int(text)) > MAX_INT:
+        raise NotJson("an integer that a double does not hold")
+    return int(text)
+
+
+def finite(text):
+    number = float(text)
+    if abs(number) == float("inf"):
+        raise NotJson("a number that no double holds")
+    return number
+
+
+def parsed(text, parse_int, parse_float):
+    """The value of a text, and its canonical form. Raises ValueError or RecursionError."""
+    known = {"object_pairs_hook": no_doubles, "parse_constant": refuse}
+    value = json.loads(text, parse_int=parse_int, parse_float=parse_float, **known)
+    return value, canonical(value).encode()
+
+
 def load(line):
-    return json.loads(line, object_pairs_hook=no_doubles, parse_float=refuse, parse_constant=refuse)
+    """The value of a line, and whether the line is its canonical form: (None, False) where it is no JSON."""
+    try:
+        value, text = parsed(line.decode(), integer, refuse)
+    except (ValueError, RecursionError):
+        return None, False
+    return value, text == line
 
 
-def canonical(value):
+def canonical(value, depth=0):
     """The one text of a value: members sorted by UTF-16, no blanks, the fewest escapes."""
+    if isinstance(value, (dict, list)) and depth == MAX_DEPTH:
+        raise NotJson("deeper than anybody reads")
     if isinstance(value, dict):
         members = sorted(value.items(), key=lambda member: member[0].encode("utf-16-be", "surrogatepass"))
-        return "{" + ",".join(f"{canonical(k)}:{canonical(v)}" for k, v in members) + "}"
+        return "{" + ",".join(f"{canonical(k)}:{canonical(v, depth + 1)}" for k, v in members) + "}"
     if isinstance(value, list):
-        return "[" + ",".join(map(canonical, value)) + "]"
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > MAX_INT:
-        raise NotJson("an integer beyond 2^53-1")
+        return "[" + ",".join(canonical(one, depth + 1) for one in value) + "]"
     return json.dumps(value, ensure_ascii=False)
 
 
 # ---------------------------------------------------------------- the tape
+
+
+def is_number(found, number):
+    """Is it this integer? Python takes `true` for 1."""
+    return type(found) is int and found == number
+
+
+def named(value):
+    """What may name a session, an exchange, a side or a body: text, an integer, or nothing."""
+    if value is not None and type(value) not in (str, int):
+        raise TypeError(f"a name that is a {type(value).__name__}")
+    return value
+
+
+def chunk_bytes(chunks):
+    if not isinstance(chunks, list) or not all(isinstance(chunk, list) and chunk for chunk in chunks):
+        raise TypeError("chunks that are no list of sizes and instants")
+    if not all(type(chunk[0]) is int for chunk in chunks):
+        raise TypeError("a chunk whose size is no integer")
+    return sum(chunk[0] for chunk in chunks)
 
 
 def is_bypass(one):
@@ -237,38 +293,35 @@ class Verifier:
         self.findings.append({"code": code, "message": message, "seq": seq, "note": code in NOTES})
 
     def line(self, line):
-        try:
-            value = load(line)
-        except (ValueError, RecursionError):
-            return self.event(line, None)
+        value, right = load(line)
         if isinstance(value, dict) and "blob" in value and "type" not in value:
-            return self.blob(value)
-        return self.event(line, value)
+            return self.blob(value, right and len(value) == 3)
+        return self.event(line, value, right)
 
-    def blob(self, value):
+    def blob(self, value, right):
+        """A body. No event's hash covers its line, so the line has one text only, and nothing beside."""
         name = value.get("blob")
         data = strict_base64(value["data"]) if isinstance(value.get("data"), str) else None
-        if data is None or hashlib.sha256(data).hexdigest() != name or value.get("size") != len(data):
+        right = right and data is not None and is_number(value.get("size"), len(data))
+        if not right or hashlib.sha256(data).hexdigest() != name:
             self.find("blob_mismatch", f"blob `{name}` does not have its digest")
-        self.blobs[str(name)] = -1 if data is None else len(data)
+            data = None
+        can_name = name is None or type(name) in (str, int)
+        self.blobs[name if can_name else ()] = None if data is None else len(data)
 
-    def event(self, line, event):
+    def event(self, line, event, right):
         seq = self.tree.size
         before = self.tree.root() if b'"seal"' in line else b""
         leaf = hashlib.sha256(b"\0" + line).digest()
         self.tree.push(leaf)
         prev, self.prev = self.prev, leaf.hex()
-        try:
-            right = isinstance(event, dict) and canonical(event).encode() == line
-        except (NotJson, UnicodeEncodeError, RecursionError):
-            right = False
-        if not right:
+        if not right or not isinstance(event, dict):
             self.find("record_malformed", f"event {seq} is not canonical JSON", seq)
         if not isinstance(event, dict):
             return
         if event.get("prev") != prev:
             self.find("chain_broken", f"event {seq} follows {event.get('prev')}, expected {prev}", seq)
-        if event.get("seq") != seq:
+        if not is_number(event.get("seq"), seq):
             self.find("sequence_gap", f"event {seq} says that it is {event.get('seq')}", seq)
         try:
             self.meaning(seq, event, before)
@@ -281,7 +334,7 @@ class Verifier:
             self.find("record_malformed", f"event {seq} is of no kind that a tape has", seq)
         if seq == 0:
             self.first(kind, event)
-        self.not_after_end(seq, event.get("session"), event.get("exchange"))
+        self.not_after_end(seq, event)
         if kind == "seal":
             self.seal(seq, event, root)
         elif kind == "drop":
@@ -295,21 +348,24 @@ class Verifier:
         if kind != "tape":
             self.find("schema_mismatch", "the first event does not say what tape this is", 0)
         self.origin = event["origin"]
-        if not isinstance(json.loads(event["settings"]), dict):
+        if not isinstance(event["settings"], str) or not isinstance(
+            parsed(event["settings"], finite, finite)[0], dict
+        ):
             raise TypeError("`settings` is no object")
 
-    def not_after_end(self, seq, session, number):
+    def not_after_end(self, seq, event):
+        session = named(event.get("session"))
         if session in self.ended:
             self.find("event_after_end", f"event {seq} comes after the end of session `{session}`", seq)
-        elif (session, number) in self.done:
-            self.find("event_after_end", f"event {seq} comes after the end of exchange {number}", seq)
+        elif (session, named(event.get("exchange"))) in self.done:
+            self.find("event_after_end", f"event {seq} comes after the end of its exchange", seq)
 
     def order(self, seq, kind, event):
         """What opens and what closes."""
         if kind not in ("session_start", "session_end", "request", "end"):
             return
-        session = event["session"]
-        number = event["exchange"] if kind in ("request", "end") else None
+        session = named(event["session"])
+        number = named(event["exchange"]) if kind in ("request", "end") else None
         if kind == "session_start":
             self.sessions[session] = seq
         elif kind == "session_end":
@@ -330,27 +386,28 @@ class Verifier:
         found, more = event.get("bypassed", []), event.get("bypassed_more", 0)
         right = isinstance(found, list) and type(more) is int and more >= 0
         if not right or not all(map(is_bypass, found)):
-            return self.find("record_malformed", f"event {seq} names no addresses past the proxy", seq)
+            raise ValueError("it names no addresses past the proxy")
         if found or more:
             names = ", ".join(f"{one['address']} port {one['port']}" for one in found[:5])
             count = len(found) + more
             message = f"session `{event['session']}` reached {count} addresses past the proxy: {names}"
             self.find("bypass_present", message, seq)
-        return None
 
     def body(self, seq, event):
         body = event["body"]
-        name, size = body["blob"], body["size"]
+        name, size = named(body["blob"]), body["size"]
         self.used.add(name)
         if name not in self.blobs:
             self.find("blob_missing", f"blob `{name}` is missing", seq)
-        elif self.blobs[name] != size:
+        elif not is_number(size, self.blobs[name]):
             self.find("blob_mismatch", f"blob `{name}` does not have {size} bytes", seq)
         if "chunks" in body:
-            sides = self.pieces.setdefault((event["session"], event["exchange"]), {})
-            sums = sides.setdefault(event["side"], [0, 0])
+            sides = self.pieces.setdefault((named(event["session"]), named(event["exchange"])), {})
+            sums = sides.setdefault(named(event["side"]), [0, 0])
+            if type(size) is not int:
+                raise TypeError("a body whose size is no integer")
             sums[0] += size
-            sums[1] += sum(chunk[0] for chunk in body["chunks"])
+            sums[1] += chunk_bytes(body["chunks"])
 
     def seal(self, seq, event, root):
         self.seals += 1
@@ -360,10 +417,8 @@ class Verifier:
         checkpoint = parse_checkpoint(note[0]) if note else None
         if checkpoint is None:
             return self.find("seal_invalid", f"the seal at event {seq} is malformed", seq)
-        if checkpoint != (self.origin, seq, root, previous) or (event["size"], event["root"]) != (
-            seq,
-            root.hex(),
-        ):
+        same = checkpoint == (self.origin, seq, root, previous)
+        if not same or not is_number(event["size"], seq) or event["root"] != root.hex():
             return self.find("seal_invalid", f"the seal at event {seq} signs another log than this", seq)
         if not self.signatures or signer(note, self.keys):
             self.sealed = seq
@@ -397,8 +452,20 @@ def verify(lines, keys=(), signatures=True):
     check = Verifier(list(keys), signatures)
     for line in lines:
         check.line(line.removesuffix(b"\n"))
+        if len(check.findings) > MAX_FINDINGS:
+            break
     check.close()
     return check
+
+
+def lines_of(source):
+    """The lines of a file; only a body's may be long. Raises ValueError."""
+    while line := source.readline(MAX_EVENT):
+        if len(line) == MAX_EVENT and line[-1:] != b"\n" and line.startswith(b'{"blob":'):
+            line += source.readline(MAX_LINE - MAX_EVENT)
+        if len(line) in (MAX_EVENT, MAX_LINE) and line[-1:] != b"\n":
+            raise ValueError("a line is longer than any event or body")
+        yield line
 
 
 def main():
@@ -416,10 +483,9 @@ def main():
                     text = source.read()
             keys.append(parse_key(text))
         with open(given.file, "rb") as source:
-            head = load(source.readline())
-            if head != {"export": "faultwire-tape", "version": 1}:
+            if source.readline(len(HEAD)) != HEAD:
                 raise ValueError("the first line is not that of an exported tape of version 1")
-            check = verify(source, keys, not given.no_signature)
+            check = verify(lines_of(source), keys, not given.no_signature)
         if None in keys:
             raise ValueError("a key is not `NAME+ID+BASE64`")
     except (OSError, ValueError) as error:

@@ -9,4 +9,3 @@ pub(crate) use canonical::{canonical, strict};
 pub use canonical::{fingerprint, jcs};
 pub use edit::{Edit, splice};
 pub use span::{Child, Key, Span, Step, children, member_span, span};
-pub(crate) use token::{Token, Tokens};

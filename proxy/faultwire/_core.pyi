@@ -39,6 +39,7 @@ __all__ = [
     "grpc_write",
     "holm",
     "inclusion_proof",
+    "is_verifier_key",
     "jcs",
     "jeffreys_interval",
     "json_children",
@@ -111,6 +112,10 @@ class TapeVerdict:
         """What the first event calls the log."""
 
     @property
+    def settings(self) -> str | None:
+        """The JSON object of the first event's settings; none where it has no such."""
+
+    @property
     def sessions(self) -> int: ...
     @property
     def exchanges(self) -> int: ...
@@ -137,11 +142,17 @@ class TapeVerifier:
     """
 
     def __new__(cls, keys: list[str], demanded: bool, /) -> TapeVerifier: ...
-    def line(self, line: bytes, /) -> None:
-        """Judge one line, with or without its line feed. Raises ValueError once closed."""
+    def line(self, line: bytes, /) -> int:
+        """Judge one line, with or without its line feed; the number of findings so far.
+
+        Raises ValueError once closed.
+        """
 
     def close(self) -> TapeVerdict:
         """What is found once all lines were given. Raises ValueError once closed."""
+
+def is_verifier_key(text: str, /) -> bool:
+    """Is this `NAME+ID+BASE64`, with the ID of the key, which is a point as RFC 8032 writes it?"""
 
 @final
 class Frontier:

@@ -8,7 +8,6 @@ codes, and nothing that it prints can steer a terminal.
 from __future__ import annotations
 
 import gc
-import importlib.util
 import io
 import json
 import os
@@ -23,6 +22,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.unit.tape.conftest import second_verifier
 
 from faultwire.cli import main
 from faultwire.events import Exchange, FaultFired, Message, Request, Response
@@ -44,7 +44,8 @@ VALUES: tuple[Any, ...] = (
     *([], {}, [[]], [None], {"a": 1}, [["a", "b"]], [["a", 1]], [[1, 2]], [[2**62, 2**62]]),
     *({"blob": "zz", "size": 0}, {"blob": "00" * 32, "size": 0}, {"blob": 5, "size": "x"}),
     '{"made_by":"fork","made_of":[{"events":-1,"root":"x"}],"fork":{"at":5}}',
-    *('{"masks":["$["]}', '{"imported":5}'),
+    *('{"masks":["$["]}', '{"imported":5}', '{"x":NaN}', '{"x":1,"x":2}', f'{{"x":{"[" * 130}{"]" * 130}}}'),
+    *([[True, 1]], [[], 1], json.loads("[" * 126 + "]" * 126), json.loads("[" * 200 + "]" * 200)),
 )
 
 
@@ -146,17 +147,6 @@ def commands(tape: str, sound: Path) -> Iterator[list[str]]:
     yield ["prove", tape, "--event", "3"]
 
 
-def second() -> ModuleType:
-    """The other verifier, as a file on its own."""
-    place = Path(__file__).parents[2] / "docs" / "verify_tape.py"
-    spec = importlib.util.spec_from_file_location("verify_tape", place)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def judged_alike(path: Path, other_verifier: ModuleType) -> None:
     """Do all three verifiers say of the tape, and of its export, that it is or is not what was recorded?"""
     ours = {one.code for one in verify(path).findings if not one.is_note} - ONLY_OURS
@@ -173,7 +163,7 @@ def judged_alike(path: Path, other_verifier: ModuleType) -> None:
 def met(sound: Path, folder: Path, seeds: range) -> dict[int, int]:
     """How often each exit code was seen."""
     codes: dict[int, int] = {}
-    other_verifier = second()
+    other_verifier = second_verifier()
     for seed in seeds:
         place = folder / str(seed)
         place.mkdir()

@@ -14,6 +14,7 @@ struct TapeVerdict {
     events: usize,
     root: String,
     origin: Option<String>,
+    settings: Option<String>,
     sessions: usize,
     exchanges: usize,
     blobs: usize,
@@ -33,6 +34,7 @@ impl From<tape::Verdict> for TapeVerdict {
                 .map(|byte| format!("{byte:02x}"))
                 .collect(),
             origin: found.origin,
+            settings: found.settings,
             sessions: found.sessions,
             exchanges: found.exchanges,
             blobs: found.blobs,
@@ -60,15 +62,20 @@ impl TapeVerifier {
     }
 
     #[pyo3(signature = (line, /))]
-    fn line(&mut self, py: Python<'_>, line: &[u8]) -> CoreResult<()> {
+    fn line(&mut self, py: Python<'_>, line: &[u8]) -> CoreResult<usize> {
         let verifier = self.0.as_mut().ok_or_else(closed)?;
-        detached(py, line.len(), || verifier.line(line));
-        Ok(())
+        Ok(detached(py, line.len(), || verifier.line(line)))
     }
 
     fn close(&mut self) -> CoreResult<TapeVerdict> {
         Ok(self.0.take().ok_or_else(closed)?.close().into())
     }
+}
+
+#[pyfunction]
+#[pyo3(signature = (text, /))]
+fn is_verifier_key(text: &str) -> bool {
+    tape::VerifierKey::parse(text).is_some()
 }
 
 fn closed() -> Error {
@@ -77,5 +84,6 @@ fn closed() -> Error {
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<TapeVerdict>()?;
+    module.add_function(wrap_pyfunction!(is_verifier_key, module)?)?;
     module.add_class::<TapeVerifier>()
 }

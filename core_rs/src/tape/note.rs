@@ -11,6 +11,8 @@ const ED25519: u8 = 1;
 /// Characters of a note.
 const MAX_NOTE: usize = 1 << 16;
 const MAX_SIGNATURES: usize = 16;
+/// Characters of a key's name.
+const MAX_NAME: usize = 120;
 
 type KeyId = [u8; 4];
 
@@ -23,7 +25,8 @@ pub struct VerifierKey {
 }
 
 impl VerifierKey {
-    /// `None` where the text is no such key, or where its ID belongs to another.
+    /// `None` where the text is no such key, where its ID belongs to another, or where no key of
+    /// Ed25519 has these bytes.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.trim().splitn(3, '+');
         let (name, id, data) = (parts.next()?, parts.next()?, parts.next()?);
@@ -38,7 +41,10 @@ impl VerifierKey {
         let key = VerifyingKey::from_bytes(&public).ok()?;
         // RFC 8032 §5.1.3 knows one text of a point; the library also takes those beyond the field.
         let only = key.to_edwards().compress().to_bytes() == public;
-        (!name.is_empty() && id == hex && only).then(|| Self {
+        let plain = is_name(name)
+            && name.chars().count() <= MAX_NAME
+            && !name.contains(|c: char| c.is_ascii_control());
+        (plain && id == hex && only).then(|| Self {
             name: name.to_owned(),
             id: found,
             public: key,
@@ -84,11 +90,16 @@ impl<'a> Note<'a> {
 /// `— NAME BASE64`: four bytes of the key's ID, then the signature.
 fn signature(line: &str) -> Option<(&str, KeyId, Signature)> {
     let (name, data) = line.strip_prefix("— ")?.split_once(' ')?;
-    let strange = |c: char| c.is_whitespace() || c == '+';
     let data = STANDARD.decode(data).ok()?;
     let (id, signature) = data.split_first_chunk::<4>()?;
     let signature = Signature::from_slice(signature).ok()?;
-    (!name.is_empty() && !name.contains(strange)).then_some((name, *id, signature))
+    is_name(name).then_some((name, *id, signature))
+}
+
+/// Has it neither a blank nor a `+`? The separators of files and records count as blanks.
+fn is_name(name: &str) -> bool {
+    let strange = |c: char| c.is_whitespace() || matches!(c, '+' | '\u{1c}'..='\u{1f}');
+    !name.is_empty() && !name.contains(strange)
 }
 
 /// What a seal signs: which log, of how many events, with which tree head, after which seal.
@@ -154,6 +165,35 @@ mod tests {
     }
 
     #[test]
+    fn a_key_that_no_point_has_and_a_name_that_nobody_can_write_are_none() {
+        let key = |name: &str, public: &[u8]| {
+            let data = [&[ED25519], public].concat();
+            let id = &sha256(&[name.as_bytes(), b"\n", &data].concat())[..4];
+            let id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+            VerifierKey::parse(&format!("{name}+{id}+{}", STANDARD.encode(data)))
+        };
+        let sound = VerifierKey::parse(KEY).expect("a key").public.to_bytes();
+        assert!(key("p", &sound).is_some());
+        assert!(key(&"p".repeat(120), &sound).is_some());
+        for name in [
+            "a b",
+            "a\u{1}b",
+            "a\u{1c}b",
+            "a\u{7f}b",
+            "a\u{a0}b",
+            &"p".repeat(121),
+        ] {
+            assert!(key(name, &sound).is_none(), "{name:?}");
+        }
+        let mut none = [0; 32];
+        none[0] = 2;
+        assert!(key("p", &none).is_none());
+        let mut beyond = [0xff; 32]; // 2^255 - 18, which is 1 beyond the field
+        (beyond[0], beyond[31]) = (0xee, 0x7f);
+        assert!(key("p", &beyond).is_none());
+    }
+
+    #[test]
     fn a_checkpoint_has_three_or_four_lines_and_nothing_else() {
         let root = STANDARD.encode([7; 32]);
         let digest = "0a".repeat(32);
@@ -186,6 +226,7 @@ mod tests {
             format!("text\n\n{}", line.replace('—', "-")),
             format!("text\n\n— p {}\n", STANDARD.encode([1; 67])),
             format!("text\n\n{}", line.replace(" p ", " p+q ")),
+            format!("text\n\n{}", line.replace(" p ", " p\u{1c}q ")),
             format!("te\u{1}xt\n\n{line}"),
             format!("te\n\nxt\n\n{line}"),
             format!("text\n\n{}", line.repeat(17)),

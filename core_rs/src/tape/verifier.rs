@@ -8,6 +8,7 @@ use memchr::memmem;
 use serde_json::{Map, Value};
 
 use crate::digest::{Hash, leaf_hash, sha256_hex};
+use crate::json::strict;
 use crate::proof::Frontier;
 use crate::tape::line::{self, Lack, member, members, name, text, whole};
 use crate::tape::note::{Checkpoint, Note, VerifierKey};
@@ -50,6 +51,8 @@ pub struct Verdict {
     pub root: Hash,
     /// What the first event calls the log.
     pub origin: Option<String>,
+    /// The JSON object of its settings.
+    pub settings: Option<String>,
     /// Sessions that began, exchanges that were asked, bodies.
     pub sessions: usize,
     pub exchanges: usize,
@@ -73,6 +76,7 @@ pub struct TapeVerifier {
     used: BTreeSet<String>,
     order: Order,
     origin: Option<String>,
+    settings: Option<String>,
     seals: usize,
     /// The event of the last seal, while that one is what it says.
     sealed: Option<usize>,
@@ -95,6 +99,7 @@ impl TapeVerifier {
             used: BTreeSet::new(),
             order: Order::default(),
             origin: None,
+            settings: None,
             seals: 0,
             sealed: None,
             sealer: None,
@@ -102,17 +107,18 @@ impl TapeVerifier {
         }
     }
 
-    /// The next line, with or without its line feed.
-    pub fn line(&mut self, line: &[u8]) {
+    /// The next line, with or without its line feed; the number of findings so far.
+    pub fn line(&mut self, line: &[u8]) -> usize {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         match line::parse(line) {
-            Some((Value::Object(value), _))
+            Some((Value::Object(value), right))
                 if value.contains_key("blob") && !value.contains_key("type") =>
             {
-                self.blob(&value);
+                self.blob(&value, right);
             }
             parsed => self.event(line, parsed),
         }
+        self.findings.len()
     }
 
     /// What is to be said once all lines are read.
@@ -172,6 +178,7 @@ impl TapeVerifier {
             events,
             root: self.tree.root(),
             origin: self.origin,
+            settings: self.settings,
             sessions,
             exchanges,
             blobs,
@@ -186,12 +193,14 @@ impl TapeVerifier {
         self.findings.push(Finding { code, message, seq });
     }
 
-    fn blob(&mut self, value: &Map<String, Value>) {
+    /// A body. No event's hash covers its line, so the line has one text only, and nothing beside.
+    fn blob(&mut self, value: &Map<String, Value>, right: bool) {
         let data = value.get("data").and_then(Value::as_str);
         let data = data.and_then(|data| STANDARD.decode(data).ok());
         let digest = value.get("blob").and_then(Value::as_str);
+        let only = right && value.len() == 3;
         let sound = data.filter(|data| {
-            digest == Some(&*sha256_hex(data))
+            only && digest == Some(&*sha256_hex(data))
                 && value.get("size").and_then(Value::as_u64) == Some(data.len() as u64)
         });
         let named = name(value.get("blob")).unwrap_or_default();
@@ -278,11 +287,12 @@ impl TapeVerifier {
             self.find("schema_mismatch", message, Some(0));
         }
         self.origin = member(event, "origin")?.as_str().map(str::to_owned);
-        let settings = serde_json::from_str::<Value>(text(event, "settings")?);
-        match settings {
-            Ok(Value::Object(_)) => Ok(()),
-            _ => Err("`settings` is no object".to_owned()),
+        let settings = text(event, "settings")?;
+        if !matches!(strict(settings.as_bytes()), Ok(Value::Object(_))) {
+            return Err("`settings` is no object".to_owned());
         }
+        self.settings = Some(settings.to_owned());
+        Ok(())
     }
 
     fn opens_or_closes(

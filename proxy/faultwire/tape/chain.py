@@ -77,6 +77,11 @@ def _has_fraction(event: Any) -> bool:
     return False
 
 
+def is_number(found: object, number: int) -> bool:
+    """Is it this integer? JSON's `true` is none, which Python takes for 1."""
+    return type(found) is int and found == number
+
+
 def leaf(record: bytes) -> bytes:
     """SHA-256(0x00 ‖ record), 32 bytes."""
     return _core.leaf_hash(record)

@@ -26,8 +26,12 @@ if TYPE_CHECKING:
 
 SUFFIX = ".jsonl"
 
+_MAX_EVENT = 64 * 1024 * 1024
 _MAX_LINE = MAX_BLOB * 4 // 3 + 4096
 """The longest body as base64, and what stands around it."""
+
+_MAX_FINDINGS = 100_000
+"""Of what has more, nobody reads the rest; lines without end would fill the memory with them."""
 
 
 def verify(path: Path, trusted: Sequence[VerifierKey] = (), *, demanded: bool = False) -> VerifyReport:
@@ -36,7 +40,6 @@ def verify(path: Path, trusted: Sequence[VerifierKey] = (), *, demanded: bool = 
     `demanded` says that there must be a seal. Raises TapeNotFound, or TapeError where it is no exported tape.
     """
     verifier = TapeVerifier([str(key) for key in trusted], demanded)
-    settings: dict[str, Any] = {}
     with _opened(path) as file:
         if file.readline(len(HEAD)) != HEAD:
             raise TapeError(
@@ -45,9 +48,10 @@ def verify(path: Path, trusted: Sequence[VerifierKey] = (), *, demanded: bool = 
                 hint=f"`faultwire tape export NAME -o {path.name}` writes one",
             )
         for line in _lines(path, file):
-            verifier.line(line)
-            settings = settings or _settings(line)
+            if verifier.line(line) > _MAX_FINDINGS:
+                break
     found = verifier.close()
+    settings: dict[str, Any] = orjson.loads(found.settings or "{}")
     return VerifyReport(
         path,
         events=found.events,
@@ -79,21 +83,13 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _lines(path: Path, file: BinaryIO) -> Iterator[bytes]:
-    while line := file.readline(_MAX_LINE):
-        if len(line) == _MAX_LINE and not line.endswith(b"\n"):
+    """Only a body's line may be long."""
+    while line := file.readline(_MAX_EVENT):
+        if len(line) == _MAX_EVENT and not line.endswith(b"\n") and line.startswith(b'{"blob":'):
+            line += file.readline(_MAX_LINE - _MAX_EVENT)
+        if len(line) in (_MAX_EVENT, _MAX_LINE) and not line.endswith(b"\n"):
             raise TapeError(
-                f"`{path}` has a line of more than {_MAX_LINE} bytes, expected a tape's event or body",
+                f"`{path}` has a line of {len(line)} bytes or more, expected a tape's event or body",
                 code="tape.unreadable",
             )
         yield line
-
-
-def _settings(line: bytes) -> dict[str, Any]:
-    """What the first event says of how the tape was made; none for any other line."""
-    if b'"type":"tape"' not in line:
-        return {}
-    try:
-        settings = orjson.loads(orjson.loads(line)["settings"])
-    except (ValueError, KeyError, TypeError):
-        return {}
-    return settings if isinstance(settings, dict) else {}

@@ -16,6 +16,7 @@ from hashlib import sha256
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from faultwire import _core
 from faultwire.errors import UsageError
 
 ED25519 = b"\x01"
@@ -65,6 +66,8 @@ class VerifierKey:
         key = cls(name, data)
         if text.split("+")[1] != key.id.hex():
             raise NoteError("the key id does not fit the key")
+        if not _core.is_verifier_key(str(key)):
+            raise NoteError("no key of Ed25519 has these bytes")
         return key
 
 

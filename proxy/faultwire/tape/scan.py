@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import stat
 from contextlib import closing
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire.errors import TapeError, TapeTampered
 from faultwire.tape.blobs import unpack
 from faultwire.tape.file import connect_reader, event_rows
-from faultwire.tape.redact_edit import MARK
+from faultwire.tape.redact_edit import MARK, Edit
 from faultwire.tape.redact_fields import field_edits, path_edits, tells
 from faultwire.tape.redact_known import known_edits
 from faultwire.tape.redact_stream import last_edits
@@ -29,12 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from faultwire.tape.redact_edit import Edit
-
 _SQLITE = b"SQLite format 3\0"
 _STEP = 4 << 20
 _OVERLAP = 32 << 10
 """A file is read in steps that overlap by more than any secret is long."""
+
+_PLACEHOLDER = re.compile(re.escape(MARK) + r"[0-9a-f]{32}")
 
 KEY_FILES = frozenset({".key", ".pem", ".p12", ".pfx"})
 """Files that are keys, and lie where they belong: passed over in folders, looked at where they are named."""
@@ -91,12 +92,12 @@ def _on_tape(path: Path) -> Iterator[Leak]:
         try:
             for seq, _, record, _ in event_rows(connection):
                 found = _in_event(_read(record, path, seq))
-                yield from (_leak(path, f"event {seq}", one.what, one.value) for one in found if one.what)
+                yield from (_leak(path, f"event {seq}", e) for e in found if _tells(e))
             query = "SELECT digest, size, packed, data FROM blobs"
             for digest, size, packed, data in connection.execute(query):
                 body = unpack(size, packed, data).decode("latin-1")
                 place = f"blob {digest.hex()[:16] if isinstance(digest, bytes) else '?'}"
-                yield from (_leak(path, place, e.what, e.value) for e in last_edits(body) if e.what)
+                yield from (_leak(path, place, e) for e in last_edits(body) if _tells(e))
         except sqlite3.Error as error:
             raise TapeTampered(f"tape `{path}` is damaged: {error}", code="tape.damaged") from error
 
@@ -124,6 +125,11 @@ def _in_event(event: Any) -> Iterator[Edit]:
                 yield from edits(text) if suspects(text) else ()
 
 
+def _tells(edit: Edit) -> bool:
+    """Is there a secret, and not what stands for one already?"""
+    return bool(edit.what) and _PLACEHOLDER.fullmatch(edit.value) is None
+
+
 def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
@@ -142,7 +148,7 @@ def _in_steps(parts: Iterable[bytes], name: str) -> Iterator[Leak]:
         held += part.decode("latin-1")
         for at, end, what in _known(held):
             if start + at >= done and (end < len(held) or not part):
-                yield _leak(name, f"byte {start + at}", what, held[at:end])
+                yield _leak(name, f"byte {start + at}", Edit(at, end, what, held[at:end]))
                 done = start + end
         cut = max(0, len(held) - _OVERLAP)
         held, start = held[cut:], start + cut
@@ -154,6 +160,7 @@ def _known(text: str) -> list[tuple[int, int, str]]:
     return sorted(found, key=lambda one: (one[0], -one[1]))
 
 
-def _leak(file: object, place: str, what: str, value: str) -> Leak:
+def _leak(file: object, place: str, found: Edit) -> Leak:
+    value = found.value
     shown = f"{value[:2]}…{value[-2:]}" if len(value) >= 12 and not value.startswith(MARK) else "…"
-    return Leak(str(file), place, what, shown)
+    return Leak(str(file), place, found.what or "", shown)

@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from faultwire._core import __version__
 from faultwire.errors import TapeError, TapeTampered, TapeVersion
 
 if TYPE_CHECKING:
@@ -86,7 +87,11 @@ def check_genuine(connection: sqlite3.Connection, path: Path) -> None:
     if application != APPLICATION_ID:
         raise TapeError(f"`{path}` is not a tape", code="tape.unreadable")
     if version != VERSION:
-        raise TapeVersion(f"tape `{path}` has version {version}, expected {VERSION}")
+        raise TapeVersion(
+            f"tape `{path}` has version {version}, expected {VERSION}",
+            hint=f"faultwire {__version__} reads tapes of version {VERSION}, a release with tapes of version "
+            f"{version} reads this one",
+        )
     if _schema_rows(connection) != expected_schema():
         raise foreign_schema(path)
 

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from faultwire.tape import note
+from faultwire.tape import chain, note
 from faultwire.tape.checkpoint import Checkpoint, note_digest
 from faultwire.tape.seal import file_digest, seal_path
 from faultwire.tape.small import small_file
@@ -47,10 +47,8 @@ class Seals:
         except note.NoteError as error:
             return self.find("seal_invalid", f"the seal at event {seq} is malformed: {error}", seq)
         said = (checkpoint.origin, checkpoint.size, checkpoint.root, checkpoint.previous, checkpoint.file)
-        if said != (self.origin, seq, root, previous, None) or (event["size"], event["root"]) != (
-            seq,
-            root.hex(),
-        ):
+        same = said == (self.origin, seq, root, previous, None)
+        if not same or not chain.is_number(event["size"], seq) or event["root"] != root.hex():
             return self.find("seal_invalid", f"the seal at event {seq} signs another log than this", seq)
         self.key = self._signer(found, event["key"], seq)
         if self.key is not None:
@@ -103,6 +101,9 @@ class Seals:
         except (note.NoteError, UnicodeDecodeError) as error:
             return self.find("seal_invalid", f"`{place.name}` is malformed: {error}", None)
         inner = self._checkpoint
+        if not self.count:
+            message = f"`{place.name}` seals {checkpoint.size} events, expected a seal on the tape as well"
+            return self.find("seal_invalid", message, None)
         if inner is None:
             return None  # the tape's own seal is in question already
         if checkpoint.file is None:

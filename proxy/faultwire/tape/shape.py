@@ -7,7 +7,7 @@ bounds that the writer keeps. Members and kinds that are not known here say noth
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
@@ -52,6 +52,23 @@ def event_of(record: bytes, path: Path, seq: int | None = None) -> Event:
             f"{which} of tape `{path}` is none that a tape has: {error!r}", code="tape.record_malformed"
         ) from error
     return event
+
+
+def named(value: Any) -> str | int | None:
+    """What may name a session or an exchange, itself. Raises TypeError for all else, `true` included."""
+    if value is None or type(value) in (str, int):
+        return cast("str | int | None", value)
+    raise TypeError(f"found a name that is a {type(value).__name__}")
+
+
+def chunk_bytes(chunks: Any) -> int:
+    """How many bytes the chunks of a body have. Raises TypeError."""
+    if not isinstance(chunks, list) or not all(isinstance(chunk, list) and chunk for chunk in chunks):
+        raise TypeError("`chunks` is no list of sizes and instants")
+    sizes = [chunk[0] for chunk in chunks]
+    if not all(type(size) is int for size in sizes):
+        raise TypeError("a chunk whose size is no integer")
+    return sum(sizes)
 
 
 def _text(value: Any) -> bool:

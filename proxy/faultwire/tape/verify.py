@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
+from faultwire import _core
 from faultwire._core import Frontier
 from faultwire.errors import TapeTampered
 from faultwire.events import past
@@ -20,6 +21,7 @@ from faultwire.tape.file import connect_reader, event_rows, schema_digest
 from faultwire.tape.findings import Code, Finding, VerifyReport, evidence_class
 from faultwire.tape.records import KINDS
 from faultwire.tape.sealed import Seals
+from faultwire.tape.shape import chunk_bytes, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -69,7 +71,7 @@ class _Check:
         self._open_exchanges: dict[tuple[str, int], int] = {}
         self._ended_sessions: set[str] = set()
         self._ended_exchanges: set[tuple[str, int]] = set()
-        self._pieces: dict[tuple[str, int], dict[str, list[int]]] = {}
+        self._pieces: dict[tuple[str, int], dict[str | int | None, list[int]]] = {}
         self._prev = chain.GENESIS
         self._tree = Frontier()
 
@@ -125,16 +127,16 @@ class _Check:
         self._used.add(name)
         if name not in self._blobs:
             self._find("blob_missing", f"blob `{name}` is missing", seq)
-        elif self._blobs[name] != size:
+        elif not chain.is_number(size, self._blobs[name]):
             self._find("blob_mismatch", f"blob `{name}` has {self._blobs[name]} bytes, expected {size}", seq)
 
     def _piece(self, event: Event, seq: int) -> None:
         self._blob(event["body"], seq)
         if "chunks" in event["body"]:
             sides = self._pieces.setdefault((event["session"], event["exchange"]), {})
-            sizes = sides.setdefault(event["side"], [0, 0])
+            sizes = sides.setdefault(named(event["side"]), [0, 0])
             sizes[0] += event["body"]["size"]
-            sizes[1] += sum(chunk[0] for chunk in event["body"]["chunks"])
+            sizes[1] += chunk_bytes(event["body"]["chunks"])
 
     def _ended(self, event: Event, seq: int) -> None:
         exchange = event["session"], event["exchange"]
@@ -160,7 +162,7 @@ class _Check:
             return
         if event.get("prev") != prev:
             self._find("chain_broken", f"event {seq} follows {event.get('prev')}, expected {prev}", seq)
-        if event.get("seq") != seq or event.get("session", "") != session:
+        if not chain.is_number(event.get("seq"), seq) or event.get("session", "") != session:
             self._find("row_mismatch", f"event {seq} is not what its row says", seq)
         try:
             self._meaning(seq, event, before)
@@ -185,6 +187,7 @@ class _Check:
         self._not_after_end(event, seq)
         if seq == 0:
             self._report.origin = self._seals.origin = event["origin"]
+            _core.jcs(event["settings"].encode())  # what not every reader reads is refused
             settings = orjson.loads(event["settings"])
             self._report.imported, self._report.made_by = settings.get("imported"), settings.get("made_by")
         if kind == "seal":
@@ -217,10 +220,10 @@ class _Check:
             self._find("bypass_present", f"session `{event['session']}` {past(bypassed, more)}", seq)
 
     def _not_after_end(self, event: Event, seq: int) -> None:
-        session = event.get("session")
+        session = named(event.get("session"))
         if session in self._ended_sessions:
             self._find("event_after_end", f"event {seq} comes after the end of session `{session}`", seq)
-        elif (session, event.get("exchange")) in self._ended_exchanges:
+        elif (session, named(event.get("exchange"))) in self._ended_exchanges:
             message = f"event {seq} comes after the end of exchange {event['exchange']} of `{session}`"
             self._find("event_after_end", message, seq)
 

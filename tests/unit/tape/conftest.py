@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -49,6 +51,22 @@ class Deck:
         assert self.writer.failed is None
         with TapeReader.open(self.path) as reader:
             return list(reader.exchanges())
+
+
+def second_verifier() -> ModuleType:
+    """`docs/verify_tape.py`, as a file on its own."""
+    place = Path(__file__).parents[3] / "docs" / "verify_tape.py"
+    spec = importlib.util.spec_from_file_location("verify_tape", place)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def second() -> ModuleType:
+    return second_verifier()
 
 
 @pytest.fixture

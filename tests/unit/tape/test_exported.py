@@ -6,14 +6,18 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.unit.tape.conftest import Deck
 
 from faultwire.cli import main
 from faultwire.errors import TapeError, TapeNotFound
 from faultwire.tape import exported
 from faultwire.tape.export import jsonl
+from faultwire.tape.store import TapeWriter
 from faultwire.tape.verify import verify
 
 
@@ -51,6 +55,76 @@ def test_every_changed_line_is_noticed(lines: tuple[Path, Path]) -> None:
         assert not exported.verify(path).ok or at == len(sound) - 1, at
 
 
+@pytest.fixture
+def imported(tmp_path: Path) -> Path:
+    """The lines of a tape that says of itself that it was imported."""
+    tape, path = tmp_path / "i.tape", tmp_path / "i.jsonl"
+    writer = TapeWriter.create(tape, origin="p/i", settings={"imported": "har"}, key=b"k" * 32)
+    writer.open_session("s", profile="calm", profile_digest="d", seed=7, agent="a")
+    Deck(tape, writer).exchange()
+    writer.close_session("s")
+    writer.close()
+    with path.open("wb") as out:
+        jsonl.write(tape, out)
+    return path
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"settings": '{"x":1}', "x": {"type": "tape"}},
+        {"x": 1},
+        {"size": True},
+        {},
+    ],
+)
+def test_a_bodys_line_says_nothing_of_the_tape(imported: Path, more: dict[str, Any]) -> None:
+    """No hash covers it, so anybody may put it first, and write into it."""
+    assert exported.verify(imported).imported == "har"
+    head, *lines = imported.read_bytes().splitlines(keepends=True)
+    body = next(line for line in lines if line.startswith(b'{"blob"'))
+    lines.remove(body)
+    told = json.dumps({**json.loads(body), **more}, sort_keys=True, separators=(",", ":"))
+    imported.write_bytes(b"".join([head, told.encode() + b"\n", *lines]))
+    found = exported.verify(imported)
+    assert found.imported == "har"
+    assert found.ok == (not more)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda line: b"\xef\xbb\xbf" + line,
+        lambda line: line.replace(b",", b", ", 1),
+        lambda line: line.replace(b"\n", b"\r\n"),
+        lambda line: line.replace(b'"data"', b'"d\\u0061ta"'),
+        lambda line: line.rstrip(b"\n").decode().encode("utf-16-be") + b"\n",
+        lambda line: line.replace(b'"size"', b'"size":0,"size"'),
+    ],
+)
+def test_a_bodys_line_has_one_text(
+    lines: tuple[Path, Path], second: ModuleType, change: Callable[[bytes], bytes]
+) -> None:
+    path = lines[1]
+    body = next(line for line in path.read_bytes().splitlines(keepends=True) if line.startswith(b'{"blob"'))
+    path.write_bytes(path.read_bytes().replace(body, change(body)))
+    with path.open("rb") as source:
+        source.readline()
+        theirs = second.verify(source).findings
+    found = exported.verify(path)
+    assert not found.ok
+    assert [one.code for one in found.findings] == [one["code"] for one in theirs]
+
+
+def test_lines_without_end_are_not_read_to_the_last(tmp_path: Path, second: ModuleType) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(jsonl.HEAD + b"\n" * 400_000)
+    found = exported.verify(path)
+    assert not found.ok
+    assert 100_000 < len(found.findings) < 100_010
+    assert len(second.verify([b"\n"] * 400_000).findings) == len(found.findings)
+
+
 def test_what_it_was_made_of_limits_its_class(lines: tuple[Path, Path], tmp_path: Path) -> None:
     path = lines[1]
     first = json.loads(path.read_bytes().splitlines()[1])
@@ -72,10 +146,12 @@ def test_what_is_no_export_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path.write_text('{"other":1}\n')
     with pytest.raises(TapeError, match="expected an exported tape"):
         exported.verify(path)
-    monkeypatch.setattr(exported, "_MAX_LINE", 100)
-    path.write_bytes(jsonl.HEAD + b"x" * 200)
-    with pytest.raises(TapeError, match="a line of more than 100 bytes"):
-        exported.verify(path)
+    monkeypatch.setattr(exported, "_MAX_EVENT", 100)
+    monkeypatch.setattr(exported, "_MAX_LINE", 150)
+    for line, told in ((b"x" * 200, 100), (b'{"blob":' + b"1" * 200, 150)):
+        path.write_bytes(jsonl.HEAD + line)
+        with pytest.raises(TapeError, match=f"a line of {told} bytes or more"):
+            exported.verify(path)
     os.mkfifo(tmp_path / "pipe.jsonl")
     with pytest.raises(TapeError, match="is not a file"):
         exported.verify(tmp_path / "pipe.jsonl")
@@ -92,6 +168,6 @@ def test_the_command_takes_it(lines: tuple[Path, Path]) -> None:
     assert told[0] == told[1]
     data = path.read_bytes()
     path.write_bytes(data[: data.rindex(b'{"')])  # without its last event
-    told = CliRunner().invoke(main, ["tape", "verify", "--json", str(path)])
-    (report,) = json.loads(told.stdout)
+    again = CliRunner().invoke(main, ["tape", "verify", "--json", str(path)])
+    (report,) = json.loads(again.stdout)
     assert (report["events"], report["class"]) == (10, "PARTIAL")

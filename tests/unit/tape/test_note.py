@@ -53,6 +53,19 @@ def test_what_is_no_key(text: str) -> None:
         SignerKey.parse(text)
 
 
+@pytest.mark.parametrize(
+    "public",
+    [
+        b"\2" + bytes(31),  # on no curve
+        b"\xee" + b"\xff" * 30 + b"\x7f",  # 1 beyond the field: the neutral point, written another way
+        b"\1" + bytes(30) + b"\x80",  # the neutral point with a sign
+    ],
+)
+def test_a_key_that_is_no_point(public: bytes) -> None:
+    with pytest.raises(NoteError, match="no key of Ed25519 has these bytes"):
+        VerifierKey.parse(str(VerifierKey("a", public)))
+
+
 def test_a_signer_key_that_does_not_fit_its_id_is_refused_without_being_quoted() -> None:
     text = KEY.dump().replace(KEY.verifier.id.hex(), "00000000")
     with pytest.raises(NoteError) as error:

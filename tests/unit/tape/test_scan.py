@@ -54,6 +54,38 @@ def test_a_tape_of_ours_holds_none(tmp_path: Path) -> None:
     assert "nothing found in 1 file" in done.stderr
 
 
+def test_what_went_by_its_name_is_gone(tmp_path: Path) -> None:
+    """Where a name makes the secret, what stands for it must not count."""
+    path = tmp_path / "n.tape"
+    writer = TapeWriter.create(path, origin="p/t", settings={})
+    heads = (
+        ("authorization", f"Bearer {KEY}"),
+        ("cookie", "sid=c00kie-of-somebody"),
+        ("location", "https://h/cb?token=9f8e7d6c5b4a"),
+        ("x-api-key", "9f8e7d6c5b4a"),
+        ("content-type", "application/x-www-form-urlencoded"),
+    )
+    form = b"client_secret=9f8e7d6c5b4a&password=hunter22222&a=1"
+    target = "/a?api_key=9f8e7d6c5b4a&a=1#access_token=9f8e7d6c5b4a"
+    request = Request("POST", "https", "h", 443, target, heads, form)
+    recording = writer.record(Exchange("s", 1, request, "tool"))
+    recording.request(request)
+    recording.upstream_head(Response(302, "Found", heads))
+    recording.upstream_chunk(b"token=9f8e7d6c5b4a&x=1")
+    recording.end("complete", error="no way to https://h/a?api_key=9f8e7d6c5b4a")
+    writer.close()
+    for word in (b"9f8e7d6c5b4a", b"hunter22222", b"c00kie"):
+        assert word not in path.read_bytes()
+    assert scan(path) == []
+    path.chmod(0o600)
+    with closing(sqlite3.connect(path)) as rows, rows:  # what only looks like a placeholder counts
+        rows.execute(
+            "UPDATE events SET record = CAST(replace(record, 'api_key=redacted:v1:', 'api_key=redacted:v1:x')"
+            " AS BLOB)"
+        )
+    assert {(leak.what, leak.masked) for leak in scan(path)} == {("query", "…")}
+
+
 def test_one_of_somebody_who_redacts_nothing_is_told_of(tmp_path: Path) -> None:
     path = taped(tmp_path)
     path.chmod(0o600)

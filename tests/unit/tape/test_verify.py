@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import orjson
@@ -172,6 +173,32 @@ def test_a_record_with_a_fraction(closed: Callable[[], Path]) -> None:
     assert codes(tampered(closed(), tamper)) == ["record_malformed"]
 
 
+@pytest.mark.parametrize(
+    ("seq", "change", "found"),
+    [
+        (1, {"seq": True}, "row_mismatch"),
+        (3, {"exchange": True}, "record_malformed"),
+        (3, {"session": [], "exchange": 1}, "record_malformed"),
+        (3, {"body": {"blob": "00" * 32, "size": 0, "chunks": [[]]}}, "record_malformed"),
+        (3, {"body": {"blob": "00" * 32, "size": 0, "chunks": {}}}, "record_malformed"),
+        (3, {"body": {"blob": "00" * 32, "size": 1, "chunks": [[True, 1]]}}, "record_malformed"),
+        (0, {"settings": '{"a":1,"a":2}'}, "record_malformed"),
+        (0, {"settings": '{"a":NaN}'}, "record_malformed"),
+        (0, {"settings": f'{{"a":{"[" * 127}{"]" * 127}}}'}, "record_malformed"),
+        (0, {"settings": 7}, "record_malformed"),
+    ],
+)
+def test_what_only_some_readers_would_read(
+    closed: Callable[[], Path], seq: int, change: dict, found: str
+) -> None:
+    def tamper(c: sqlite3.Connection) -> None:
+        rewrite(c, seq, lambda e: e.update(change), rehash=True)
+        if "seq" not in change:
+            rechain(c)
+
+    assert found in codes(tampered(closed(), tamper))
+
+
 def test_a_record_that_lacks_its_members(closed: Callable[[], Path]) -> None:
     def tamper(c: sqlite3.Connection) -> None:
         rewrite(c, 2, lambda e: e.pop("session"), rehash=True)
@@ -235,8 +262,9 @@ def test_events_after_the_end(closed: Callable[[], Path], order: list[int], expe
 
 
 def test_another_version_cannot_be_read(closed: Callable[[], Path]) -> None:
-    with pytest.raises(TapeVersion, match="has version 9, expected 1"):
+    with pytest.raises(TapeVersion, match="has version 9, expected 1") as caught:
         tampered(closed(), lambda c: c.execute("PRAGMA user_version=9"))
+    assert f"faultwire {version('faultwire')} reads tapes of version 1" in (caught.value.hint or "")
 
 
 def test_no_tape_cannot_be_read(tmp_path: Path) -> None:
