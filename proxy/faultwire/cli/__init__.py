@@ -73,5 +73,17 @@ class Main(Guarded, LazyGroup):
     callback=_version,
     help="Print the version and exit.",
 )
-def main() -> None:
+@click.option(
+    "--prices",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Prices of your own, as YAML, before the built-in ones.",
+)
+def main(prices: str | None) -> None:
     """Chaos engineering for AI agents, on the wire."""
+    if prices is not None:
+        from pathlib import Path
+
+        from faultwire.wire.prices import choose
+
+        choose(Path(prices))

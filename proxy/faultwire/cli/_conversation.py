@@ -23,8 +23,10 @@ def head(part: dict[str, Any]) -> str:
     return "conversation" if named is None else f"conversation, request {safe(named)}"
 
 
-def lines(part: dict[str, Any], *, only_new: bool = False) -> Iterator[str]:
-    """A conversation as the report has it; `only_new` leaves out what earlier requests said already."""
+def lines(part: dict[str, Any], *, only_new: bool = False, tool: bool = False) -> Iterator[str]:
+    """A conversation as the report has it; `only_new` leaves out what earlier requests said already, and
+    it is a `tool` that answers, or a model."""
+    who = "tool" if tool else "assistant"
     turns = part["turns"]
     if only_new and part["new"]:
         skipped = len(turns) - part["new"] + part["turns_not_shown"]
@@ -41,12 +43,12 @@ def lines(part: dict[str, Any], *, only_new: bool = False) -> Iterator[str]:
     if part["problem"]:
         yield _spoken("unread", part["problem"])
     if part["said"]:
-        yield "  the model said:"
-        yield from _answer(part["said"])
+        yield f"  the {'tool' if tool else 'model'} said:"
+        yield from _answer(part["said"], who)
         yield "  the agent got:"
     if part["answer"]:
-        yield from _answer(part["answer"])
-        yield _spoken("", _facts(part))
+        yield from _answer(part["answer"], who)
+        yield _spoken("", _facts(part, "byte" if tool else "token"))
     elif not part["problem"]:
         yield _spoken("nobody", "no answer came")
 
@@ -60,14 +62,14 @@ def _turn(turn: dict[str, Any]) -> Iterator[str]:
         yield _spoken("tool", f"{result['name'] or result['id']} answered{failed}: {result['text']}")
 
 
-def _answer(answer: dict[str, Any]) -> Iterator[str]:
-    if answer["text"]:
-        yield _spoken("assistant", answer["text"])
-    yield from _calls("assistant", answer["calls"])
+def _answer(answer: dict[str, Any], who: str) -> Iterator[str]:
+    if answer["text"] and answer["text"] != answer["error"]:
+        yield _spoken(who, answer["text"])
+    yield from _calls(who, answer["calls"])
     if answer["error"]:
         yield _spoken("error", answer["error"])
     elif not answer["text"] and not answer["calls"]:
-        yield _spoken("assistant", "(nothing)")
+        yield _spoken(who, "(nothing)")
     if not answer["complete"]:
         yield _spoken("", "(it broke off here: the closing event never came)")
 
@@ -77,13 +79,13 @@ def _calls(role: str, calls: list[dict[str, Any]]) -> Iterator[str]:
         yield _spoken(role, f"calls {call['name']} {call['arguments']}".rstrip())
 
 
-def _facts(part: dict[str, Any]) -> str:
+def _facts(part: dict[str, Any], first: str) -> str:
     answer = part["answer"]
     facts = [part["model"] or None, answer["finish_reason"] and f"finished with {answer['finish_reason']}"]
     if answer["tokens"]:
         facts.append(f"{answer['tokens']['input']} tokens in, {answer['tokens']['output']} out")
     if part["first_event_ms"] is not None:
-        facts.append(f"first token after {part['first_event_ms']:.1f} ms")
+        facts.append(f"first {first} after {part['first_event_ms']:.1f} ms")
     if part["cost_usd"] is not None:
         facts.append(f"${part['cost_usd']}")
     return "(" + ", ".join(fact for fact in facts if fact) + ")"

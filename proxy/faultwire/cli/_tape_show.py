@@ -17,7 +17,7 @@ from faultwire.cli.output import Format, columns, fields, show, show_json
 from faultwire.clock import iso
 from faultwire.errors import WireError
 from faultwire.events import header
-from faultwire.report.conversation import conversation_part, request_id
+from faultwire.report.conversation import conversation_part, name_results, request_id
 from faultwire.tape.numbering import revoked
 from faultwire.text import safe
 from faultwire.wire.decode import decoded
@@ -55,8 +55,10 @@ def show_all(reader: TapeReader, session: str | None, format_: Format) -> None:
     header = ("session", "no", "kind", "request", "status", "ending", "bytes", "first byte", "fired")
     show(columns(header, [_row(_summary(recorded)) for recorded in found]))
     if session:
-        for recorded in found:
-            show("\n" + "\n".join(_spoken(recorded)))
+        parts = [conversation_part(recorded) for recorded in found]
+        name_results(parts, found)
+        for recorded, part in zip(found, parts, strict=True):
+            show("\n" + "\n".join(_spoken(recorded, part)))
 
 
 def _show_told(told: Iterable[Foreign]) -> None:
@@ -69,12 +71,11 @@ def _show_told(told: Iterable[Foreign]) -> None:
         show("\n".join(foreign.lines(one)))
 
 
-def _spoken(recorded: Recorded) -> Iterable[str]:
+def _spoken(recorded: Recorded, part: dict[str, Any] | None) -> Iterable[str]:
     """One exchange of a session: what its request added to the conversation, and what came of it."""
     yield safe(f"{recorded.number}  {recorded.request.method} {recorded.request.url}")
-    part = conversation_part(recorded)
     if part is not None:
-        yield from talk.lines(part, only_new=True)
+        yield from talk.lines(part, only_new=True, tool=recorded.kind == "tool")
     yield from talk.messages(recorded.messages)
     yield from (f"  {safe(_ledger(fault))}" for fault in recorded.faults if fault.outcome == "fired")
     if recorded.ending != "complete":
@@ -125,30 +126,33 @@ def _row(summary: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def show_one(detail: Detail, *, raw: bool, format_: Format) -> None:
-    """One exchange with its messages and its ledger."""
+def show_one(detail: Detail, session: Iterable[Recorded], *, raw: bool, format_: Format) -> None:
+    """One exchange with its messages and its ledger; its `session` is read only for what is named there."""
     recorded = detail.recorded
     if raw:
         click.echo(recorded.delivered.body if recorded.delivered else b"", nl=False)
-    elif format_ == "json":
-        show_json(_document(detail))
+        return
+    part = conversation_part(recorded, detail.forwarded, text=WHOLE, turns=WHOLE)
+    name_results([part], session)
+    if format_ == "json":
+        show_json(_document(detail, part))
     else:
-        show("\n\n".join(_parts(detail)))
+        show("\n\n".join(_parts(detail, part)))
 
 
-def _parts(detail: Detail) -> Iterable[str]:
+def _parts(detail: Detail, part: dict[str, Any] | None) -> Iterable[str]:
     recorded = detail.recorded
     summary = _summary(recorded)
-    pairs = [(key, str(summary[key])) for key in ("session", "number", "kind", "protocol", "tool", "attempt")]
+    pairs = [(key, str(summary[key])) for key in ("session", "number", "kind")]
+    pairs += [("protocol", recorded.protocol or "-"), *((k, str(summary[k])) for k in ("tool", "attempt"))]
     pairs += [("began", iso(recorded.started_ms)), ("took", f"{recorded.duration_ms:.1f} ms")]
     pairs += [("ending", recorded.ending), ("error", recorded.error or "-")]
     pairs += [("redacted", ", ".join(f"{n} {what}" for what, n in detail.redactions.items()) or "nothing")]
     why = revoked(recorded)
     pairs += [("recognition", why)] if why else []
     yield fields([(name, safe(value)) for name, value in pairs])
-    part = conversation_part(recorded, detail.forwarded, text=WHOLE, turns=WHOLE)
     if part is not None:
-        yield "\n".join((talk.head(part), *talk.lines(part)))
+        yield "\n".join((talk.head(part), *talk.lines(part, tool=recorded.kind == "tool")))
     if recorded.messages:
         yield "\n".join(("messages", *talk.messages(recorded.messages)))
     yield from _messages(detail, said=part is not None and not part["problem"])
@@ -199,10 +203,9 @@ def _ledger(fault: FaultFired) -> str:
     return f"fault {fault.id}{subject}: {fault.outcome}, {fault.reason}{effect}"
 
 
-def _document(detail: Detail) -> dict[str, Any]:
+def _document(detail: Detail, part: dict[str, Any] | None) -> dict[str, Any]:
     recorded = detail.recorded
     request = recorded.request
-    part = conversation_part(recorded, detail.forwarded, text=WHOLE, turns=WHOLE)
     return {
         **_summary(recorded),
         "started_ms": recorded.started_ms,

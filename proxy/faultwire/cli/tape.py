@@ -75,7 +75,8 @@ def show_(name: str, session: str | None, number: int | None, raw: bool, format_
             show_all(reader, session, format_)
         else:
             detail = reader.detail(session or _only_session(reader), number)
-            show_one(detail, raw=raw, format_=format_)
+            session = detail.recorded.session
+            show_one(detail, reader.exchanges(session), raw=raw, format_=format_)
 
 
 # ---------------------------------------------------------------- list

@@ -10,6 +10,8 @@ from faultwire.events import Turn
 from faultwire.report.text import clip
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from faultwire.events import Recorded, Request, ResponseView, ToolCall, ToolResult
 
 TEXT = 2_000
@@ -51,6 +53,29 @@ def conversation_part(
         "first_event_ms": None if told.first_event_ms is None else round(told.first_event_ms, 1),
         "cost_usd": None if told.cost is None else format(told.cost, "f"),
     }
+
+
+def name_results(parts: Iterable[dict[str, Any] | None], session: Iterable[Recorded]) -> None:
+    """Give each result in `parts` its tool's name where its own request does not tell it: where the
+    provider keeps the conversation, only an earlier answer of the session does."""
+    results = [
+        result
+        for part in parts
+        if part is not None
+        for turn in (*part["turns"], *part["told"])
+        for result in turn["results"]
+        if result["name"] is None and result["id"]
+    ]
+    wanted = {result["id"] for result in results}
+    names: dict[str, str] = {}
+    for exchange in session if wanted else ():
+        told = wire.conversation(exchange)
+        calls = told.answer.tool_calls if told and told.answer else ()
+        names |= {call.id: clip(call.name, 200) for call in calls if call.id in wanted and call.name}
+        if len(names) == len(wanted):
+            break
+    for result in results:
+        result["name"] = names.get(result["id"])
 
 
 def request_id(part: dict[str, Any] | None) -> str | None:

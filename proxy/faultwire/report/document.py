@@ -19,6 +19,7 @@ from faultwire.contract.overall import phase_score
 from faultwire.contract.score import WEIGHTS
 from faultwire.report.advice import suggestions_part
 from faultwire.report.comparison import comparison_part, of_phase, result, trend_part
+from faultwire.report.conversation import name_results
 from faultwire.report.exchange import exchange_part
 from faultwire.report.mutations import mutations_part
 from faultwire.report.statistics import statistics_part
@@ -247,6 +248,8 @@ def _invocation(
     agent = history.agent
     shown = _shown(history.exchanges, named)
     first = min((e.started_ms for e in history.exchanges), default=0)
+    parts = [exchange_part(e, first, forwarded.get((e.session, e.number))) for e in shown]
+    name_results((part["conversation"] for part in parts), history.exchanges)
     return {
         "id": invocation.id,
         "scenario": invocation.scenario.name,
@@ -259,6 +262,6 @@ def _invocation(
         "exit_code": agent.exit_code if agent else None,
         "timed_out": agent.timed_out if agent else None,
         "duration_s": round(agent.duration_s, 3) if agent else None,
-        "exchanges": [exchange_part(e, first, forwarded.get((e.session, e.number))) for e in shown],
+        "exchanges": parts,
         "exchanges_not_shown": len(history.exchanges) - len(shown),
     }

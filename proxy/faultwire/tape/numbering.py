@@ -42,7 +42,7 @@ def known(said: Event, request: Request) -> Known:
         return Known(kind, protocol, provider, tool, said["attempt"])
     if kind == "other":
         found = wire.classify(request)
-        kind, provider = found.kind, found.provider
+        kind, provider, tool = found.kind, found.provider, found.tool
         protocol = found.protocol.name if found.protocol else None
     return Known(
         kind, protocol, provider, tool, wire.attempt(request, wire.protocols().get(protocol or "")) or 0
@@ -105,7 +105,7 @@ class Numbering:
             at = len(self._found)
             said, request = self._told[at]
             what = self.known(at)
-            key = wire.fingerprint(request, what.kind)
+            key = wire.fingerprint(request, what.kind, wire.protocols().get(what.protocol or ""))
             n = said["n"]
             if not said["key"]:  # nobody counted it
                 exchange = Exchange(said["session"], said["exchange"], request, key=key)

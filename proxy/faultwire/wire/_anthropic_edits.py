@@ -31,6 +31,7 @@ class AnthropicEdits(Edits):
     """All that `Edits` names."""
 
     abilities = frozenset(("answer", "texts", "failure", "error_event"))
+    of_tokens = staticmethod(_anthropic_errors.of_tokens)
 
     def change(self, body: bytes, change: Change) -> bytes:
         """The message, changed."""

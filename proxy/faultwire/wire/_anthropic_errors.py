@@ -42,6 +42,18 @@ def error(status: int, message: str | None, retry_after_s: float | None) -> Resp
     return _http.with_headers(told(status, kind, message or text, retry_after_s), (*limits, *retry))
 
 
+def of_tokens(limited: Response) -> Response:
+    """The answer of a rate limit on requests, told as one on tokens; another shape as it is."""
+    document = _json.load_object(limited.body or b"")
+    error = document.get("error")
+    if not isinstance(error, dict) or error.get("message") != _TABLE[429][1]:
+        return limited
+    error["message"] = _TABLE[429][1].replace("50 requests", "30,000 input tokens")
+    left = {"requests-remaining": "49", "input-tokens-remaining": "0"}
+    fields = {f"anthropic-ratelimit-{name}": value for name, value in left.items()}
+    return _http.with_body(limited, _json.dump(document), fields)
+
+
 def told(status: int, kind: str, text: str, salt: object = None) -> Response:
     """The answer that tells of an error, with its request id."""
     request_id = _http.made_id("req_011", "anthropic", status, text, salt, length=21)

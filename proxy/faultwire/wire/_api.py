@@ -160,6 +160,11 @@ class Protocol(ABC):
         """What the request says, its path included, where that names the model. Raises WireError."""
         return self.request_view(request.body or b"")
 
+    def told(self, request: Request) -> RequestView | None:
+        """The request as the readers of a tape see it; None where nothing is said in it to a model, an
+        agent or a tool. Raises WireError."""
+        return self.view(request)
+
     def keeps(self, request: Request) -> bool:
         """Does the provider keep this conversation, so that later requests name calls by id alone?"""
         return False

@@ -111,6 +111,12 @@ class Edits:
         """The header fields by which the provider tells a quota."""
         return ()
 
+    @staticmethod
+    def of_tokens(limited: Response) -> Response:
+        """The error answer of a rate limit, as it is where tokens are used up and not requests; most do not
+        tell the two apart."""
+        return limited
+
     def quota_by(self, provider: str | None, quota: Quota) -> Headers:
         """The same as one of several providers of this protocol tells it."""
         return self.quota(quota)

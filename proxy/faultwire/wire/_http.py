@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from faultwire import _core
-from faultwire.events import Response
+from faultwire.events import Response, with_header
 
 if TYPE_CHECKING:
     from faultwire.events import Headers
@@ -48,6 +48,14 @@ def answer(status: int, body: bytes, content_type: str, *headers: tuple[str, str
 def with_headers(response: Response, headers: Headers) -> Response:
     """The response with fields added behind its own."""
     return replace(response, headers=(*response.headers, *headers))
+
+
+def with_body(response: Response, body: bytes, fields: dict[str, str]) -> Response:
+    """The response with another body, its length, and these fields set."""
+    headers = with_header(response.headers, "content-length", str(len(body)))
+    for name, value in fields.items():
+        headers = with_header(headers, name, value)
+    return replace(response, body=body, headers=headers)
 
 
 def edge_page(status: int, message: str | None) -> Response:

@@ -26,8 +26,6 @@ STATES: dict[Finish, str] = {
     "refusal": "completed",
 }
 _ROLES: dict[str, Role] = {"user_input": "user", "model_output": "assistant", "function_result": "tool"}
-_GOES_ON = ("queued", "in_progress")
-"""States in which more steps follow."""
 _MADE = ("model_output", "function_call", "thought")
 """Steps of the model."""
 
@@ -155,7 +153,7 @@ class _Changer(StreamEditor):
             case "step.start" | "step.delta" | "step.stop" if self._change.text or self._change.calls:
                 self._held.append(event)
                 return ()
-            case "interaction.status_update" if document.get("status") not in _GOES_ON:
+            case "interaction.status_update" if document.get("status") not in _interactions_stream.GOES_ON:
                 word = state(self._change, document.get("status"))
                 edited = data if word is None else _json.put(data, ("status",), _json.dump(word))
                 return (*self._told(), self._edited(event, data, edited))

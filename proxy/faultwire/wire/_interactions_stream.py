@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 CUT = "incomplete"
 COMPLETED = "interaction.completed"
+GOES_ON = ("queued", "in_progress")
+"""States in which more steps follow."""
 _GONE_ON = ("completed", "requires_action")
 """States of an answer that was not cut."""
 
@@ -57,12 +59,19 @@ def said(document: _json.Object) -> ResponseView:
     return ResponseView(
         model=_json.string(document.get("model")) or _json.string(document.get("agent")),
         text="".join(text_of(step) for step in steps),
-        finish_reason=_json.string(document.get("status")) or None,
+        finish_reason=_ended(document),
         tool_calls=tuple(call_of(step) for step in steps if step.get("type") == "function_call"),
         usage=usage_of(document),
         error=error_of(document),
+        complete=document.get("status") not in GOES_ON,
         request_id=_json.string(document.get("id")) or None,
     )
+
+
+def _ended(document: _json.Object) -> str | None:
+    """The state that it ended in, None while it goes on."""
+    status = _json.string(document.get("status"))
+    return status if status and status not in GOES_ON else None
 
 
 def closes(fields: sse.Fields) -> bool:
@@ -104,7 +113,7 @@ class Reader(Gatherer):
             case "step.delta":
                 self._delta(index, document.get("delta"))
             case "interaction.status_update":
-                self.finish = _json.string(document.get("status")) or self.finish
+                self.finish = _ended(document) or self.finish
             case "interaction.created" | "interaction.completed" as kind:
                 self._told(document.get("interaction"), last=kind == COMPLETED)
             case _:

@@ -58,6 +58,7 @@ class OpenAIEdits(Edits):
     """All that `Edits` names."""
 
     abilities = frozenset(("answer", "texts", "failure", "error_event"))
+    of_tokens = staticmethod(_openai_errors.of_tokens)
 
     def change(self, body: bytes, change: Change) -> bytes:
         """Every choice, changed."""

@@ -78,6 +78,19 @@ def error(status: int, message: str | None, retry_after_s: float | None) -> Resp
     return _http.with_headers(told(status, shown, retry_after_s), (*limits, *_retry(retry_after_s)))
 
 
+def of_tokens(limited: Response) -> Response:
+    """The answer of a rate limit on requests, told as one on tokens; another shape as it is."""
+    document = _json.load_object(limited.body or b"")
+    error = document.get("error")
+    if not isinstance(error, dict) or error.get("type") != "requests":
+        return limited
+    error["type"] = "tokens"
+    error["message"] = str(error["message"]).replace("reached for requests", "reached for tokens")
+    left = {"remaining-requests": "499", "reset-requests": "120ms", "remaining-tokens": "0"}
+    fields = {f"x-ratelimit-{name}": value for name, value in left.items()}
+    return _http.with_body(limited, _json.dump(document), fields)
+
+
 def told(status: int, error: Told, salt: object = None) -> Response:
     """The answer that tells of an error, with its request id."""
     request_id = _http.made_id("req_", "openai_chat", status, error.message, salt, length=32)

@@ -25,6 +25,11 @@ def unkeyed(data: bytes) -> bytes:
     return _PLACEHOLDER.sub(lambda found: b"%b%d" % (_MARK, seen.setdefault(found[0], len(seen))), data)
 
 
+def stands_for_all(data: bytes | None) -> bool:
+    """Is this a placeholder and nothing else: of a body that could not be searched for secrets?"""
+    return data is not None and data.startswith(_MARK) and _PLACEHOLDER.fullmatch(data) is not None
+
+
 def unkeyed_request(request: Request) -> Request:
     """The same for a request: its path and its body; most hold none, and stay as they are."""
     path, body = request.path, request.body or b""

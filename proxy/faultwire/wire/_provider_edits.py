@@ -91,6 +91,7 @@ class ResponsesEdits(RequestEdits):
     """OpenAI Responses."""
 
     abilities: frozenset[Ability] = ALL
+    of_tokens = staticmethod(OpenAIEdits.of_tokens)
 
     def __init__(self) -> None:
         self._chat = OpenAIEdits()

@@ -89,6 +89,11 @@ class Mcp(Protocol):
         """A message is no conversation. Raises WireError."""
         raise WireError("found a message of MCP, expected a conversation")
 
+    def told(self, request: Request) -> RequestView | None:
+        """The calls of tools; handshakes, lists, notifications and streams are told by their bodies."""
+        view = self.request_view(request.body or b"") if asked(request) else None
+        return view if view is not None and view.turns else None
+
     def request_view(self, body: bytes) -> RequestView:
         """The calls of tools in a body, as a model's turn. Raises WireError."""
         calls = tuple(
@@ -98,6 +103,8 @@ class Mcp(Protocol):
 
     def response_view(self, status: int, body: bytes) -> ResponseView:
         """What the answers say in words, or what failed. Raises WireError."""
+        if status == 202 and not body:  # accepted: the answer, if any, comes in another stream
+            return ResponseView()
         return _view(messages(body))
 
     def reader(self) -> StreamReader:

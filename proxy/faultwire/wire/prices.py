@@ -81,6 +81,20 @@ def builtin() -> Prices:
     return load(BUILTIN)
 
 
+_chosen: list[Prices] = []
+
+
+def choose(path: Path | None) -> None:
+    """Lay a file of the user's own over the built-in prices, for this whole process; None takes it back.
+    Raises ConfigError."""
+    _chosen[:] = [] if path is None else [load(path, over=builtin())]
+
+
+def current() -> Prices:
+    """The prices that hold in this process."""
+    return _chosen[0] if _chosen else builtin()
+
+
 def load(path: Path, *, over: Prices | None = None) -> Prices:
     """The prices in a file, laid over others. Raises ConfigError."""
     try:

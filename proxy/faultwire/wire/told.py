@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.errors import WireError
 from faultwire.events import Response
-from faultwire.wire import _spoken
+from faultwire.wire import _placeholders, _spoken
 from faultwire.wire import prices as _prices
 from faultwire.wire._registry import protocols
 from faultwire.wire.hearing import request_id, response_view
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from faultwire.events import Delivery, Recorded, RequestView, ResponseView, Turn
     from faultwire.wire._api import Protocol
     from faultwire.wire.prices import Prices
+
+
+_NOT_KEPT = "the tape holds a placeholder in place of this body, which could not be searched for secrets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +53,23 @@ class Told:
 
 
 def conversation(recorded: Recorded, prices: Prices | None = None) -> Told | None:
-    """What a recorded exchange with a model says; None for exchanges that are none."""
+    """What a recorded exchange with a model, an agent or a tool's server says; None where nothing is said."""
     protocol = protocols().get(recorded.protocol or "")
     if protocol is None:
         return None
     problems: list[str] = []
     request = None
     try:
-        request = protocol.view(recorded.request)
+        request = protocol.told(recorded.request)
+        if request is None:
+            return None
         if protocol.socket:
             request = _spoken.asked(protocol, request, recorded.messages)
     except WireError as error:
-        problems.append(f"request: {error.message}")
+        problems.append(f"request: {_why(error, recorded.request.body)}")
     answer = _answer(protocol, recorded, recorded.delivered, problems)
     model = (answer.model if answer else "") or (request.model if request else "")
-    table = prices if prices is not None else _prices.builtin()
+    table = prices if prices is not None else _prices.current()
     # What the provider counted, not what a fault left of it: that is what is charged for.
     untouched = recorded.upstream is recorded.delivered and not recorded.messages
     charged = answer if untouched else _answer(protocol, recorded, recorded.upstream, [])
@@ -92,8 +97,13 @@ def _answer(
         answer = Response(delivery.status, delivery.reason, delivery.headers, delivery.body)
         return response_view(protocol, answer, recorded.request)
     except WireError as error:
-        problems.append(f"answer with status {delivery.status}: {error.message}")
+        problems.append(f"answer with status {delivery.status}: {_why(error, delivery.body)}")
         return None
+
+
+def _why(error: WireError, body: bytes | None) -> str:
+    """Why a body cannot be read: it is not what it should be, or the tape did not keep it."""
+    return _NOT_KEPT if _placeholders.stands_for_all(body) else error.message
 
 
 def _first_event_ms(delivery: Delivery | None) -> float | None:

@@ -59,6 +59,7 @@ ROWS = {
     "ai 6 (Node), chat": Row("node_ai", "agent.mjs", ("chat",)),
     "ai 6 (Node), Responses": Row("node_ai", "agent.mjs", ("responses",)),
     "google-genai 3": Row("google-genai-3", "provider_agent.py", ("google-genai",)),
+    "google-genai 3, Interactions": Row("google-genai-3", "provider_agent.py", ("google-interactions",)),
     "@google/genai 2 (Node)": Row("node_genai", "agent.mjs"),
     "google-generativeai 0.8, gRPC": Row(
         "google-generativeai-0", "generativeai_agent.py", ("grpc",), patient=True
@@ -107,6 +108,8 @@ OWN = {
     "pydantic-ai, empty": "The framework asks once more by itself before it gives up.",
     "litellm": "On OpenAI's models the SDK below tries three times, on Anthropic's nobody does. A stream "
     "that ended early, and one of Anthropic's with a bad event, end with `stop`, as if they were whole.",
+    "google-genai's Interactions, error in stream and bad event": "Nothing is raised: an error is one more "
+    "event, and what is no JSON comes as a string, on which the program's own `AttributeError` is raised.",
     "AI SDK, error in stream": "Of Responses no text had come, and the call was tried again; in chat, after "
     "a first word, the error is a part of the stream, and the finish is `error`.",
 }

@@ -64,6 +64,44 @@ class Gemini:
         return {"text": answer.text}
 
 
+class Interactions(Gemini):
+    """The same client; the loop names the earlier interaction and sends nothing else again."""
+
+    def whole(self):
+        answer = self.client.interactions.create(input=QUESTION.format("whole"), **self.asked)
+        return {"text": answer.output_text, "finish": answer.status}
+
+    def stream(self):
+        events = self.client.interactions.create(input=QUESTION.format("stream"), stream=True, **self.asked)
+        return gathered(
+            events,
+            lambda e: e.delta.text if e.event_type == "step.delta" else "",
+            lambda e: e.interaction.status if e.event_type == "interaction.completed" else None,
+        )
+
+    def tools(self):
+        offered = [{"type": "function", **FUNCTION}]
+        asked, previous = SUM, None
+        for _ in range(3):
+            answer = self.client.interactions.create(
+                input=asked, tools=offered, previous_interaction_id=previous, **self.asked
+            )
+            calls = [step for step in answer.steps if step.type == "function_call"]
+            if not calls:
+                return {"text": answer.output_text}
+            previous = answer.id
+            asked = [
+                {
+                    "type": "function_result",
+                    "call_id": call.id,
+                    "name": call.name,
+                    "result": calculator(**call.arguments),
+                }
+                for call in calls
+            ]
+        raise AssertionError("the model never answered")
+
+
 class Ollama:
     def __init__(self):
         import ollama
@@ -318,6 +356,7 @@ def finish(response):
 
 SDKS = {
     "google-genai": Gemini,
+    "google-interactions": Interactions,
     "ollama": Ollama,
     "groq": Groq,
     "mistralai": Mistral,

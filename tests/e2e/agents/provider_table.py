@@ -35,6 +35,16 @@ SDKS = {
     "google-genai": Sdk(
         "google-genai-3", "gemini", "google", "ServerError", "ClientError", PLAIN, PLAIN, "STOP", "MAX_TOKENS"
     ),
+    "google-interactions": Sdk(
+        "google-genai-3",
+        "interactions",
+        "google",
+        *STAINLESS,
+        frozenset(("APIConnectionError",)),
+        "completed",
+        "incomplete",
+        (5, 5),
+    ),
     "ollama": Sdk(
         "ollama-0", "ollama", "ollama", "ResponseError", "ResponseError", PLAIN, PLAIN, "stop", "length"
     ),

@@ -7,7 +7,7 @@ import pytest
 
 from faultwire.cli import _conversation as talk
 from faultwire.events import Delivery, Message, Request
-from faultwire.report.conversation import conversation_part
+from faultwire.report.conversation import conversation_part, name_results
 
 JSON = (("content-type", "application/json"),)
 SSE = (("content-type", "text/event-stream"),)
@@ -161,3 +161,66 @@ def test_messages_of_a_socket():
     assert len(list(talk.messages(sent * 100))) == 201
     long = replace(sent[0], data=b"x" * 1000)
     assert next(talk.messages((long,))).endswith("x… [700 more]")
+
+
+def test_a_result_is_named_by_the_earlier_answer_that_called_for_it(exchange):
+    """As with `previous_response_id`: the request names a call that only the session knows."""
+    called = [{"index": 0, "finish_reason": "tool_calls", "message": {"tool_calls": [CALL]}}]
+    data = json.dumps({"object": "chat.completion", "model": "m", "choices": called}).encode()
+    first = exchange(*MESSAGES[:2], delivered=Delivery(200, "OK", JSON, data))
+    later = exchange(MESSAGES[3])
+    for session, named in (([first, later], "search"), ([later], "c1")):
+        part = conversation_part(later)
+        assert part["turns"][0]["results"][0]["name"] is None
+        name_results([None, part], iter(session))
+        assert text(part).splitlines()[0] == f"  tool       {named} answered: x is 7"
+
+
+def test_a_session_is_not_read_where_every_result_has_its_name(exchange):
+    unread = iter([exchange(*MESSAGES)])
+    name_results([conversation_part(exchange(*MESSAGES))], unread)
+    assert len(list(unread)) == 1
+
+
+def said(make_recorded, method, body, delivered, *, kind="other"):
+    told = {"jsonrpc": "2.0", "id": 3, "method": method} | body
+    request = Request("POST", "https", "mcp.test", 443, "/mcp", JSON, json.dumps(told).encode())
+    return make_recorded(
+        1, "s", kind=kind, protocol="mcp", provider="mcp", request=request, upstream=delivered,
+        delivered=delivered,
+    )  # fmt: skip
+
+
+def results(text, *, failed=False):
+    result = {"content": [{"type": "text", "text": text}], "isError": failed}
+    data = json.dumps({"jsonrpc": "2.0", "id": 3, "result": result}).encode()
+    return Delivery(200, "OK", JSON, data, ((len(data), 5_000_000),))
+
+
+@pytest.mark.parametrize(
+    ("delivered", "answer"),
+    [
+        (results("clear"), ["  tool       clear"]),
+        (results("it rains", failed=True), ["  error      it rains"]),
+        (Delivery(202, "Accepted", (), b""), ["  tool       (nothing)"]),
+    ],
+)
+def test_a_tool_that_is_called_answers_by_itself(make_recorded, delivered, answer):
+    asked = {"params": {"name": "weather", "arguments": {"city": "Paris"}}}
+    part = conversation_part(said(make_recorded, "tools/call", asked, delivered, kind="tool"))
+    assert part["problem"] is None
+    lines = text(part, tool=True).splitlines()
+    assert lines[:-1] == ['  assistant  calls weather {"city":"Paris"}', *answer]
+    assert "token" not in lines[-1]
+
+
+def test_a_handshake_is_no_conversation(make_recorded):
+    assert conversation_part(said(make_recorded, "tools/list", {}, results(""))) is None
+
+
+def test_a_body_that_the_tape_did_not_keep_is_not_called_broken(exchange):
+    packed = (*JSON, ("content-encoding", "br"))
+    lost, broken = b"redacted:v1:" + b"1a" * 16, b"redacted:v1:" + b"1a" * 16 + b"!"
+    for body, why in ((lost, "the tape holds a placeholder"), (broken, "found broken `br` data")):
+        part = conversation_part(exchange(*MESSAGES[:2], delivered=Delivery(200, "OK", packed, body)))
+        assert f"answer with status 200: {why}" in part["problem"]

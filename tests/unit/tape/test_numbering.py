@@ -27,6 +27,7 @@ def chat(
     return Request("POST", "https", host, 443, path, headers, json.dumps(body).encode())
 
 
+CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search", "arguments": {}}}
 ASKED = [
     chat("a"),
     chat("b"),
@@ -35,6 +36,7 @@ ASKED = [
     chat("a", host="gateway.test", path="/anything"),
     Request("GET", "https", "tool.test", 443, "/search?q=1&ts=5", (), b""),
     Request("GET", "https", "tool.test", 443, "/search?q=1&ts=6", (), b""),
+    Request("POST", "https", "mcp.test", 443, "/mcp", HEADERS, json.dumps(CALL).encode()),
 ]
 
 
@@ -59,7 +61,8 @@ def test_a_session_that_nobody_read_is_numbered_as_one_that_was_read(deck: Any) 
         recording.end("complete")
     got = [(e.kind, e.protocol, e.provider, e.tool, e.key, e.n, e.attempt) for e in deck.read()]
     assert got == of_a_passage()
-    assert [e[5] for e in got] == [0, 0, 1, 1, 0, 0, 1]
+    assert [e[5] for e in got] == [0, 0, 1, 1, 0, 0, 1, 0]
+    assert got[-1][:4] == ("tool", "mcp", "mcp", "search"), "a tool that says its name has it here, too"
 
 
 def test_one_exchange_alone_has_the_number_that_it_has_among_all(deck: Any) -> None:

@@ -98,6 +98,16 @@ def test_the_mark_behind_the_last_event_is_no_word() -> None:
     assert list(PROTOCOL.truncator(1).feed(DONE)) == [DONE]
 
 
+def test_what_goes_on_has_no_reason_to_end() -> None:
+    reasons = [heard(*EVENTS[: n + 1]).finish_reason for n in range(len(EVENTS))]
+    ends = next(n for n, event in enumerate(EVENTS) if b"status_update" in event)
+    assert reasons == [None] * ends + ["requires_action"] * (len(EVENTS) - ends)
+    begun = PROTOCOL.response_view(200, pack({**INTERACTIONS.whole, "status": "in_progress"}))
+    assert (begun.finish_reason, begun.complete) == (None, False)
+    whole = PROTOCOL.response_view(200, pack(INTERACTIONS.whole))
+    assert (whole.finish_reason, whole.complete) == ("requires_action", True)
+
+
 def test_a_stream_that_tells_all_in_its_last_event_is_read() -> None:
     whole = {**INTERACTIONS.whole}
     last = sse.write(pack({"event_type": "interaction.completed", "interaction": whole}))

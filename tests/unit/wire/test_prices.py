@@ -7,10 +7,12 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tests.unit.wire.provider_shapes import RESPONSES
 from tests.unit.wire.shapes import pack, post
 
 from faultwire import wire
+from faultwire.cli import main
 from faultwire.errors import ConfigError
 from faultwire.events import Delivery, Recorded, Usage
 from faultwire.wire import prices
@@ -159,3 +161,21 @@ def test_what_cannot_be_read_says_why() -> None:
     assert found is not None
     assert (found.request, found.answer, found.new_turns, found.first_event_ms) == (None, None, (), None)
     assert wire.conversation(replace(broken, protocol=None)) is None
+
+
+def test_prices_of_one_s_own_hold_for_every_command(tmp_path: Path) -> None:
+    path = tmp_path / "prices.yaml"
+    path.write_text("models: {openai: {ours: {input: 1, output: 2}}}")
+    runner = CliRunner()
+    try:
+        assert prices.current() is prices.builtin()
+        assert runner.invoke(main, ["--prices", str(path), "profiles", "list"]).exit_code == 0
+        assert prices.current().cost("openai", "ours", ONE) == 3
+        assert prices.current().cost("openai", "gpt-4o", ONE) == Decimal("12.5"), "the others stay"
+        path.write_text("models: [1]")
+        broken = runner.invoke(main, ["profiles", "list"], env={"FAULTWIRE_PRICES": str(path)})
+        assert broken.exit_code == 2
+        assert "found no `models`, expected a table of prices" in broken.stderr
+    finally:
+        prices.choose(None)
+    assert prices.current() is prices.builtin()

@@ -97,7 +97,10 @@ class _Metered(Mutator):
         quota = window.left(self._exchange.at_s)
         wait = quota.reset_s if self._is_true_wait() else self._settings.retry_after_s
         self.effect = f"answered 429, no {full} left for {quota.reset_s:.1f} s"
-        return self._told(error_answer(self._exchange, 429, retry_after_s=wait))
+        refused = error_answer(self._exchange, 429, retry_after_s=wait)
+        if full == "tokens" and self._protocol is not None:
+            refused = self._protocol.edits.of_tokens(refused)
+        return self._told(refused)
 
     def _is_true_wait(self) -> bool:
         settings = self._settings

@@ -113,6 +113,42 @@ def test_anthropic_counts_down_in_its_own_headers(anthropic, dice):
     assert header(head.headers, "anthropic-ratelimit-tokens-limit") == "100"
 
 
+@pytest.mark.parametrize(
+    ("settings", "kind", "told", "left"),
+    [
+        ({"tokens": 5}, "tokens", "Rate limit reached for tokens. Please try again in 9s.", ("499", "0")),
+        (
+            {"requests": 1},
+            "requests",
+            "Rate limit reached for requests. Please try again in 9s.",
+            ("0", "29000"),
+        ),
+    ],
+)
+def test_openai_tells_what_is_used_up(chat, dice, settings, kind, told, left):
+    memory, fault = {}, RateLimit(**settings, window_s=10)
+    usage = b'{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":5}}'
+    assert call(fault, chat(), memory, dice, 0.0, usage).status == 200
+    limited = call(fault, chat(), memory, dice, 1.0)
+    error = json.loads(limited.body)["error"]
+    assert (limited.status, error["type"], error["message"]) == (429, kind, told)
+    names = ("x-ratelimit-remaining-requests", "x-ratelimit-remaining-tokens")
+    assert tuple(header(limited.headers, name) for name in names) == left
+    assert header(limited.headers, "content-length") == str(len(limited.body))
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"), [({"tokens": 5}, "30,000 input tokens"), ({"requests": 1}, "50 requests")]
+)
+def test_anthropic_tells_what_is_used_up(anthropic, dice, settings, told):
+    memory, fault = {}, RateLimit(**settings, window_s=10)
+    usage = b'{"type":"message","content":[],"usage":{"input_tokens":9,"output_tokens":5}}'
+    assert call(fault, anthropic, memory, dice, 0.0, usage).status == 200
+    limited = call(fault, anthropic, memory, dice, 1.0)
+    assert f"of {told} per minute" in json.loads(limited.body)["error"]["message"]
+    assert header(limited.headers, "content-length") == str(len(limited.body))
+
+
 def test_a_wait_of_the_users_own_is_told(web, dice):
     memory, fault = {}, RateLimit(requests=1, retry_after_s=300)
     assert call(fault, web, memory, dice, 0.0, b"x").status == 200
