@@ -13,7 +13,7 @@ from faultwire.events import FaultFired
 from faultwire.faults._api import ResultFault
 from faultwire.profile.match import may_match, mismatch, needs_response, response_mismatch
 from faultwire.session import Subject
-from faultwire.wire import framing, tool_site
+from faultwire.wire import framing, mcp, tool_site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from faultwire.dice import Dice
     from faultwire.events import Exchange, Outcome, ToolResult
     from faultwire.faults._api import Site
-    from faultwire.profile.model import Entry, Profile, Stage, Trigger
+    from faultwire.profile.model import Entry, On, Profile, Stage, Trigger
     from faultwire.session import Judgement, SessionState, Verb
     from faultwire.wire._tool_sites import Own
 
@@ -89,7 +89,7 @@ def decide(profile: Profile, dice: Dice, exchange: Exchange, state: SessionState
     at = _own_site(exchange)
     for entry in profile.candidates.of(exchange):
         result = isinstance(entry.fault, ResultFault)
-        if result and at is None:
+        if at is None and (result or _off_site(entry.on, exchange)):
             continue
         if mismatch(entry.on, exchange, protocols=entry.fault.protocols) is not None:
             continue
@@ -170,6 +170,12 @@ def _own_site(exchange: Exchange) -> Own | None:
     """The site at which this exchange calls a tool, None where it calls none."""
     site = tool_site(exchange)
     return site.name if site is not None else None
+
+
+def _off_site(on: On, exchange: Exchange) -> bool:
+    """Is a site wanted that this exchange, which calls no tool, is not at? What is said in MCP around the
+    calls, such as the list of tools, is at its site."""
+    return on.site is not None and (on.site != "mcp" or exchange.protocol != mcp.Mcp.name)
 
 
 def _elsewhere(

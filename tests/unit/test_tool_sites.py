@@ -97,6 +97,38 @@ def test_a_site_that_is_named_is_the_only_one(site):
     assert list(met.values()) == [[], []]
 
 
+@pytest.mark.parametrize("site", ["http", "mcp"])
+def test_a_site_without_a_tool_means_every_tool_there_and_no_model(site):
+    session = Session("status: {code: 503}", f"{{site: {site}}}")
+    met = {each: getattr(session, each)() for each in ("result", "mcp", "http")}
+    assert met.pop(site) == [FIRED]
+    assert list(met.values()) == [[], []]
+
+
+@pytest.mark.parametrize(("site", "fires"), [("mcp", True), ("http", False)])
+def test_what_mcp_says_around_its_calls_is_at_its_site(site, fires):
+    session = Session("status: {code: 503}", f"{{path: /mcp, site: {site}}}")
+    listing = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
+    head = Request("POST", "https", "mcp.x.com", 443, "/mcp", JSON)
+    assert session._met(head, listing, b"{}") == ([FIRED] if fires else [])
+
+
+@pytest.mark.parametrize(
+    ("fault", "on", "why"),
+    [
+        ("truncate_response: {max_tokens: 2}", "tool: search", "`tool` for `truncate_response`, which acts"),
+        ("memory_poisoning: {}", "site: mcp", "`site` for `memory_poisoning`, which acts on `llm` only"),
+        ("agent_down: {}", "tool: search", "`tool` for `agent_down`, which acts on `agent` only"),
+        ("status: {code: 503}", "kind: llm, site: mcp", "`site: mcp` with `kind: llm`"),
+        ("tool_empty: {}", "kind: tool, site: result", "`site: result` with `kind: tool`"),
+        ("tool_empty: {}", "kind: llm, site: http", "`site: http` with `kind: llm`"),
+    ],
+)
+def test_a_site_that_can_never_be_met_is_an_error(fault, on, why):
+    with pytest.raises(ProfileError, match=f"found {why}"):
+        Session(fault, f"{{{on}}}")
+
+
 def test_a_named_site_that_a_fault_does_not_have_is_an_error():
     with pytest.raises(
         ProfileError, match="found `site: result` for `status`, which does not act on results"

@@ -95,4 +95,15 @@ def _sentence(entry: Entry) -> str:
 
 
 def _pairs(values: dict[str, object]) -> str:
-    return " ".join(f"{key}={value}" for key, value in values.items())
+    return " ".join(f"{key}={_written(value)}" for key, value in values.items())
+
+
+def _written(value: object) -> str:
+    """A value as a profile has it."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_written(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_written, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)

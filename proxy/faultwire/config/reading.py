@@ -15,7 +15,7 @@ from faultwire.profile.problems import Problems
 from faultwire.profile.yaml import Node, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from pydantic_core import ErrorDetails
@@ -51,6 +51,7 @@ class Reading(Problems):
         self.first: tuple[str, ...] = ()
         self._hidden = Hidden()
         self._warned: dict[Place, str] = {}
+        self._astray: list[tuple[Node, str, str, str]] = []
         self._told: set[Place] = set()
 
     def hide(self, value: str, name: str) -> None:
@@ -62,6 +63,14 @@ class Reading(Problems):
         """What means nothing, each with its place."""
         found = sorted(self._warned.items())
         return (*self.first, *(f"{Location(self._path, *place)}: {text}" for place, text in found))
+
+    def settle(self) -> None:
+        """Raise what was found, if anything was. Nobody reads warnings beside errors, and what is missing may
+        be a key that was misspelt, so of those the ones that are close to another are told, too."""
+        if len(self):
+            for node, key, what, close in self._astray:
+                super().unknown(node, key, what, [close])
+        super().settle()
 
     def warn(self, node: Node | Place, message: str) -> None:
         """Note what means nothing; of several at one place the first."""
@@ -93,11 +102,15 @@ class Reading(Problems):
             return
         self.strays({key: node}, known, what)
 
-    def strays(self, fields: Mapping[str, Node], known: Sequence[str], what: str) -> None:
-        """Warn of every key that is none of `known`."""
+    def strays(
+        self, fields: Mapping[str, Node], known: Sequence[str], what: str, elsewhere: Collection[str] = ()
+    ) -> None:
+        """Warn of every key that is none of `known`; it may mean one of those that stand `elsewhere`."""
         for key, node in fields.items():
             if key not in known:
-                close = nearest(key, known)
+                close = nearest(key, [*known, *elsewhere])
+                if close:
+                    self._astray.append((node, key, what, close))
                 hint = f"did you mean `{close}`?" if close else f"known: {', '.join(sorted(known))}"
                 self.warn(node, f"{shown(key)} is no key of {what} and means nothing; {hint}")
 
@@ -107,7 +120,7 @@ class Reading(Problems):
         node: Node,
         what: str,
         *,
-        elsewhere: Iterable[str] = (),
+        elsewhere: Collection[str] = (),
         said: Mapping[str, str] | None = None,
     ) -> M | None:
         """A model from a section that Flakestorm has, too: an unknown key is a warning, and nothing is as
@@ -127,7 +140,7 @@ class Reading(Problems):
             elif key in elsewhere:
                 self.warn(value, f"`{key}` means nothing to {what}")
             else:
-                self.strays({key: value}, known, f"`{what}`")
+                self.strays({key: value}, known, f"`{what}`", elsewhere)
         return self.build(model, Node(kept, node.line, node.column, node.key), what)
 
     def build(self, model: type[M], node: Node, what: str) -> M | None:

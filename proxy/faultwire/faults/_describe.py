@@ -81,6 +81,44 @@ def settings(model: type[BaseModel]) -> tuple[Setting, ...]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What a model holds at one place: in words, and its keys where it is a mapping with keys of its own."""
+
+    expected: str
+    keys: tuple[str, ...]
+
+
+def inside(model: type[BaseModel], path: Sequence[str | int]) -> Inside | None:
+    """What belongs at the end of a path of keys and indexes, None where there is no such place or where
+    several types may stand."""
+    schema = model.model_json_schema()
+    defs = schema.get("$defs", {})
+    found: Mapping[str, Any] | None = schema
+    for step in path:
+        found = None if found is None else _step(found, step)
+        found = None if found is None else _alone(found, defs)
+    return None if found is None else Inside(_expected(found, defs), tuple(found.get("properties", ())))
+
+
+def _alone(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """A schema that is the only one it can be, apart from nothing."""
+    given = [option for option in schema.get("anyOf", (schema,)) if option.get("type") != "null"]
+    one: Mapping[str, Any] = given[0]
+    if len(given) > 1:
+        return None
+    return defs[one["$ref"].rpartition("/")[2]] if "$ref" in one else one
+
+
+def _step(schema: Mapping[str, Any], step: str | int) -> Mapping[str, Any] | None:
+    if isinstance(step, int):
+        places = schema.get("prefixItems", ())
+        found = places[step] if step < len(places) else schema.get("items")
+    else:
+        found = schema.get("properties", {}).get(step, schema.get("additionalProperties"))
+    return found if isinstance(found, dict) else None
+
+
 def _expected(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
     """A type with its bounds, in words: `an integer from 1 to 5`."""
     options = _options(schema, defs)
@@ -103,6 +141,9 @@ def _one(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
     if kind == "object" and "properties" in schema:
         fields = (f"{name}: {_expected(field, defs)}" for name, field in schema["properties"].items())
         return "{" + ", ".join(fields) + "}"
+    if kind == "array" and "prefixItems" in schema:
+        places = schema["prefixItems"]
+        return f"a list of {len(places)} {_MANY.get(places[0].get('type'), 'values')}"
     if kind == "array":
         return f"a list of {_MANY.get(schema.get('items', {}).get('type'), 'values')}"
     return _WORDS.get(kind, "a value") + _bounds(schema)
@@ -122,6 +163,9 @@ def _bounds(schema: Mapping[str, Any]) -> str:
     low, high = schema.get("minimum"), schema.get("maximum")
     if schema.get("type") == "integer" and "exclusiveMinimum" in schema:
         low = schema["exclusiveMinimum"] + 1
+    elif "exclusiveMinimum" in schema:
+        above = f" above {_number(schema['exclusiveMinimum'])}"
+        return above if high is None else f"{above}, up to {_number(high)}"
     if "maxLength" in schema:
         return f" of {schema.get('minLength', 0)} to {schema['maxLength']} characters"
     if low is not None and high is not None:

@@ -22,6 +22,8 @@ KEYS = ("id", "on", "trigger")
 """What an entry may hold beside its fault."""
 
 ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_NOT_AT = {"http": ("llm", "agent"), "mcp": ("llm", "agent"), "result": ("tool", "agent", "other")}
+"""Kinds of exchange that are never at a site of tools."""
 _METHODS = frozenset(("get", "put", "head", "post", "patch", "trace", "delete", "connect", "options"))
 
 
@@ -174,6 +176,10 @@ def _against_fault(fault: Fault, on: On) -> Iterator[tuple[str, str]]:
         yield "on.kind", f"found `kind: {on.kind}` for `{fault.name}`, which acts on `{kinds}` only"
     if on.site == "result" and not isinstance(fault, ResultFault):
         yield "on.site", f"found `site: result` for `{fault.name}`, which does not act on results"
+    tool = next((key for key in ("tool", "site") if getattr(on, key) is not None), None)
+    if fault.kinds and tool is not None and "tool" not in fault.kinds:
+        kinds = "` or `".join(fault.kinds)
+        yield f"on.{tool}", f"found `{tool}` for `{fault.name}`, which acts on `{kinds}` only"
     agent = next((key for key in ("agent", "edge") if getattr(on, key) is not None), None)
     if fault.kinds and agent is not None and "agent" not in fault.kinds:
         kinds = "` or `".join(fault.kinds)
@@ -218,6 +224,8 @@ def _against_kind(fault: Fault, on: On) -> Iterator[tuple[str, str]]:
         )
     if of_tool and on.kind is not None and on.kind != "tool":
         yield "on.tool", f"found `tool` with `kind: {on.kind}`, which only `tool` exchanges have"
+    elif on.site is not None and on.kind in _NOT_AT[on.site]:
+        yield "on.site", f"found `site: {on.site}` with `kind: {on.kind}`, which no exchange has together"
 
 
 def _odd_globs(on: On) -> Iterator[tuple[str, str]]:

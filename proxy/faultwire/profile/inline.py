@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from faultwire.errors import ProfileError
 from faultwire.faults._registry import registry
-from faultwire.profile import entry
+from faultwire.profile import entry, whole
 from faultwire.profile.model import Profile, Trigger
 from faultwire.profile.problems import Problems
 from faultwire.profile.yaml import Node, read, shown
@@ -20,7 +20,9 @@ def inline(text: str) -> Profile:
     if isinstance(root.value, list):
         problems.add(root, "bad_value", f"found {shown(root.value)}, expected one fault")
         problems.settle()
-    built = entry.build(_spread(root), problems)
+    spread = _spread(root)
+    built = entry.build(spread, problems)
+    whole.check([] if built is None else [(spread, built)], {}, problems)
     problems.settle()
     return Profile(name="inline", entries=(built,) if built else (), path=PATH)
 

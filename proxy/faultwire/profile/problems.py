@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from faultwire.errors import Location, UsageError, did_you_mean, printable
-from faultwire.faults._describe import settings
+from faultwire.errors import Location, UsageError, did_you_mean, nearest, printable
+from faultwire.faults._api import Fault
+from faultwire.faults._describe import inside, settings
+from faultwire.profile.model import On, Trigger
 from faultwire.profile.yaml import Node, shown
 from faultwire.text import safe
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pydantic_core import ErrorDetails
 
 M = TypeVar("M", bound=BaseModel)
@@ -87,18 +92,54 @@ class Problems:
             told.add(name)
             place = node.at(error["loc"][:1])
             if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
-                self.unknown(place, name, f"`{what}`", list(expected))
+                astray = _astray(name, expected) if issubclass(model, Fault) and name != what else None
+                if astray is None:
+                    self.unknown(place, name, f"`{what}`", list(expected))
+                else:
+                    found = f"found key {shown(name)}, expected a key of `{what}`"
+                    self.add(place.key or place, "unknown_key", found, astray)
             elif error["type"] == "missing" and len(error["loc"]) == 1:
                 self.add(node, "bad_value", f"found no `{name}` in `{what}`, expected {expected[name]}")
             elif error["type"] == "value_error":
                 self.add(place, "bad_value", f"in `{what}`: {safe(str(error['ctx']['error']))}")
             else:
-                self._value(place, error, f"`{what}.{name}`", expected[name])
+                self._inside(place, error, f"`{what}.{name}`", expected[name], model)
+
+    def _inside(
+        self, field: Node, error: ErrorDetails, name: str, expected: str, model: type[BaseModel]
+    ) -> None:
+        """Note what is wrong with a value, or with what it holds."""
+        *holder, last = error["loc"]
+        inner = field.at(error["loc"][1:])
+        around, here = inside(model, holder), inside(model, error["loc"])
+        own_keys = around is not None and around.keys if holder and isinstance(last, str) else ()
+        if own_keys and error["type"] == "extra_forbidden":
+            self.unknown(inner, str(last), name, list(own_keys))
+        elif own_keys and error["type"] == "missing" and here is not None:
+            self.add(inner, "bad_value", f"found no `{last}` in {name}, expected {here.expected}")
+        else:
+            told = here if inner is not field else None
+            self._value(field, error, name, told.expected if told is not None else expected)
 
     def _value(self, field: Node, error: ErrorDetails, name: str, expected: str) -> None:
         inner = field.at(error["loc"][1:])
         joint = "for" if inner is field else "in"
-        self.add(inner, "bad_value", f"found {shown(inner.value)} {joint} {name}, expected {expected}")
+        close = None
+        if error["type"] == "literal_error" and isinstance(inner.value, str):
+            close = nearest(inner.value, expected.split("`")[1::2])
+        hint = f"did you mean `{close}`?" if close else None
+        self.add(inner, "bad_value", f"found {shown(inner.value)} {joint} {name}, expected {expected}", hint)
+
+
+def _astray(name: str, own: Iterable[str]) -> str | None:
+    """A hint for a key of `trigger` or `on` that stands among a fault's settings, None for any other."""
+    if get_close_matches(name, list(own), n=1, cutoff=0.8):
+        return None
+    for holder, model in (("trigger", Trigger), ("on", On)):
+        close = get_close_matches(name, list(model.model_fields), n=1, cutoff=0.8)
+        if close:
+            return f"did you mean `{close[0]}`, a key of `{holder}`?"
+    return None
 
 
 def _line(error: UsageError) -> tuple[int, int]:

@@ -119,17 +119,17 @@ class _Reader:
     def text(self, source: bytes | str) -> str:
         data = source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass")
         if len(data) > MAX_BYTES:
-            raise self.fail(f"found {len(data)} bytes, expected at most {MAX_BYTES}", None, None)
+            place = _after(data[:MAX_BYTES].decode("utf-8", "replace"))
+            raise self.fail(f"found more than {MAX_BYTES} bytes, expected fewer", *place)
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError as bad:
-            line = data.count(b"\n", 0, bad.start) + 1
-            raise self.fail(f"found byte 0x{data[bad.start]:02x}, expected UTF-8", line, None) from None
+            place = _after(data[: bad.start].decode())
+            raise self.fail(f"found byte 0x{data[bad.start]:02x}, expected UTF-8", *place) from None
         text = text.removeprefix("\ufeff")
         hostile = _FORBIDDEN.search(text)
         if hostile is not None:
-            before = text[: hostile.start()]
-            place = before.count("\n") + 1, len(before) - before.rfind("\n")
+            place = _after(text[: hostile.start()])
             raise self.fail(f"found character U+{ord(hostile[0]):04X}, expected text", *place)
         return text
 
@@ -201,6 +201,11 @@ class _Reader:
         if _INT.fullmatch(text):
             return int(text)
         return float(text) if _FLOAT.fullmatch(text) else text
+
+
+def _after(text: str) -> tuple[int, int]:
+    """The line and column of what comes next."""
+    return text.count("\n") + 1, len(text) - text.rfind("\n")
 
 
 def _mark(event: Any) -> tuple[int, int]:

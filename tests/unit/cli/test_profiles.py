@@ -71,6 +71,15 @@ def test_validate_says_what_it_understood(run, name):
     )
 
 
+def test_validate_writes_conditions_as_a_profile_does(run, tmp_path):
+    trigger = "{stages: [{for_calls: 3, probability: 0}, {probability: 0.5}], no_sdk_retry: true}"
+    text = "faults:\n  - rate_limit:\n    on: {status: [500, 503], stream: true}\n    trigger: "
+    (tmp_path / "said.yaml").write_text(text + trigger)
+    told = run("validate", "said.yaml").stdout
+    assert "on stream=true status=[500, 503]" in told
+    assert "when stages=[{for_calls: 3, probability: 0}, {probability: 0.5}] no_sdk_retry=true\n" in told
+
+
 def test_validate_as_json(run):
     told = json.loads(run("validate", "mine", "--format", "json").stdout)
     assert told["valid"] is True

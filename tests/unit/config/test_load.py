@@ -79,6 +79,34 @@ def test_a_hint_names_the_nearest_valid_name(config):
     ]
 
 
+def test_beside_errors_a_misspelt_key_is_told_for_it_may_be_what_is_missing(config):
+    with pytest.raises(ConfigError) as caught:
+        config("", base="agent: {comand: [a, '{prompt}'], xyzzy: 1}\ngolden_promts: [hi]\n")
+    assert [
+        (one.where.line, one.where.column, one.message, one.hint)
+        for one in (caught.value, *caught.value.also)
+    ] == [
+        (1, 1, "found no `golden_prompts`, expected at least one prompt", None),
+        (1, 8, "found no `endpoint` in `agent`, expected text", None),
+        (1, 9, "found key `comand`, expected a key of `agent`", "did you mean `command`?"),
+        (
+            2,
+            1,
+            "found key `golden_promts`, expected a key of a configuration",
+            "did you mean `golden_prompts`?",
+        ),
+    ]
+
+
+def test_a_word_of_a_list_has_the_nearest_one_as_its_hint(config):
+    with pytest.raises(ConfigError) as caught:
+        config("invariants: [{type: completes, when: llm_faults_activ}, {type: completes, severity: fatal}]")
+    assert [one.hint for one in (caught.value, *caught.value.also)] == [
+        "did you mean `llm_faults_active`?",
+        None,
+    ]
+
+
 def test_an_unknown_section_is_a_warning_with_the_nearest_one(warned):
     assert warned("mutation: {}\nxyzzy: 1") == [
         "faultwire.yaml:3:1: `mutation` is no key of a configuration and means nothing; "
@@ -103,7 +131,10 @@ def test_an_empty_file_lacks_an_agent_and_prompts(refused, text):
         ("a: 1\na: 2", "f:2:1: config.yaml: found key `a` again, expected it once (first on line 1)"),
         ("a: [", "f:2:1: config.yaml: not YAML"),
         ("a: " + "[" * 30 + "]" * 30, "f:1:23: config.yaml: found more than 20 levels, expected fewer"),
-        ("a: b\n" * 10 + "#" * 1_000_000, "f: config.yaml: found 1000001 bytes, expected at most 1000000"),
+        (
+            "a: b\n" * 10 + "#" * 1_000_000,
+            "f:11:999951: config.yaml: found more than 1000000 bytes, expected fewer",
+        ),
         ("a: \x00", "f:1:4: config.yaml: found character U+0000, expected text"),
         ("---\na: 1\n---\nb: 1", "f:3:1: config.yaml: found a second document, expected one"),
     ],

@@ -76,7 +76,7 @@ def test_a_route_that_is_not_declared_is_refused_and_noted() -> None:
 
 
 def test_a_tunnel_is_decided_on_once() -> None:
-    made = an_approach(inline("{refuse: {}, on: {host: api.openai.com}, trigger: {probability: 0.0}}"))
+    made = an_approach(inline("{refuse: {}, on: {host: api.openai.com}, trigger: {calls: [99]}}"))
     session = made.sessions.implicit
     assert session is not None
     flow = a_flow("", "CONNECT", "api.openai.com", 443)

@@ -50,7 +50,7 @@ def test_a_refused_tunnel_is_over_at_once() -> None:
 
 
 def test_a_tunnel_that_was_decided_on_and_passes_is_on_the_tape() -> None:
-    _, tape, door = opened("{dns_failure: {}, trigger: {probability: 0.0}}")
+    _, tape, door = opened("{dns_failure: {}, trigger: {calls: [99]}}")
     assert (door.answer, door.flaw, door.ended) == (None, None, True)
     assert tape.told[2:] == [200, ("complete", None, [("skipped", None)])]
 

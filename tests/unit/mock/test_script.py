@@ -101,5 +101,5 @@ def test_files(tmp_path: Path) -> None:
         load(tmp_path / "none.yaml")
     assert caught.value.code == "scenario.not_found"
     path.write_text("#" * 1_000_001)
-    with pytest.raises(ScenarioError, match="expected at most"):
+    with pytest.raises(ScenarioError, match="found more than 1000000 bytes"):
         load(path)

@@ -94,6 +94,10 @@ ERRORS = [
     (ENTRY + "rate_limit:\n    reset:", "3:5", "bad_value", "found fault `reset` beside `rate_limit`, expected one in each entry", "begin each entry with `-`"),
     (ENTRY + "rate_limit:\n    tigger: {}", "3:5", "unknown_key", "found key `tigger`, expected a key of an entry", "did you mean `trigger`?"),
     (ENTRY + "rate_limit: 5", "2:17", "bad_value", "found `5` for `rate_limit`, expected a mapping", None),
+    (ENTRY + "rate_limit: {aftr_calls: 2}", "2:18", "unknown_key", "found key `aftr_calls`, expected a key of `rate_limit`", "did you mean `after_calls`, a key of `trigger`?"),
+    (ENTRY + "status: {code: 503, model: x}", "2:25", "unknown_key", "found key `model`, expected a key of `status`", "did you mean `model`, a key of `on`?"),
+    (ENTRY + "status: {status: 503, code: 503}", "2:14", "unknown_key", "found key `status`, expected a key of `status`", "known: call_upstream, code, headers, message"),
+    (ENTRY + "latency: {ms: 1, delay: 5}", "2:22", "unknown_key", "found key `delay`, expected a key of `latency`", "known: distribution, jitter_ms, ms, p99_ms"),
     (ENTRY + "rate_limit: {retry_after: 5}", "2:18", "unknown_key", "found key `retry_after`, expected a key of `rate_limit`", "did you mean `retry_after_s`?"),
     (ENTRY + "rate_limit: {retry_after_s: -1}", "2:33", "bad_value", "found `-1` for `rate_limit.retry_after_s`, expected a number from 0 to 86400", None),
     (ENTRY + "rate_limit: {retry_after_s: '1'}", "2:33", "bad_value", "found `1` for `rate_limit.retry_after_s`, expected a number from 0 to 86400", None),
@@ -101,7 +105,7 @@ ERRORS = [
     (ENTRY + "status: {}", "2:13", "bad_value", "found no `code` in `status`, expected an integer from 400 to 599", None),
     (ENTRY + "status: {code: 503.0}", "2:20", "bad_value", "found `503.0` for `status.code`, expected an integer from 400 to 599", None),
     (ENTRY + "status: {code: 503, call_upstream: yes}", "2:40", "bad_value", "found `yes` for `status.call_upstream`, expected `true` or `false`", None),
-    (ENTRY + "status: {code: 503, headers: {a: 5}}", "2:38", "bad_value", "found `5` in `status.headers`, expected a mapping of names to text", None),
+    (ENTRY + "status: {code: 503, headers: {a: 5}}", "2:38", "bad_value", "found `5` in `status.headers`, expected text", None),
     (ENTRY + 'status: {code: 503, headers: {a: "b\\r\\nc: d"}}', "2:34", "bad_value", "in `status`: found a line end or another control character in header `a`", None),
     (ENTRY + "reset: {at: nowhere}", "2:17", "bad_value", "found `nowhere` for `reset.at`, expected `before_headers`, `after_headers` or {after_bytes: an integer from 1 to 1000000000}", None),
     (ENTRY + "latency: {ms: true}", "2:19", "bad_value", "found `true` for `latency.ms`, expected a number from 0 to 3600000", None),
@@ -134,10 +138,17 @@ ERRORS = [
     (ENTRY + ONCE + "{calls: [1], after_calls: 2}", "3:15", "never_fires", "found `calls` with `after_calls`, expected one of them", None),
     (ENTRY + ONCE + "{every: 2, calls: [1]}", "3:25", "never_fires", "found `calls` with `every`, expected one of them", None),
     (ENTRY + ONCE + "{calls: []}", "3:15", "never_fires", "found an empty list for `calls`, which never fires", None),
-    (ENTRY + ONCE + "{calls: [0]}", "3:23", "bad_value", "found `0` in `trigger.calls`, expected a list of integers", None),
+    (ENTRY + ONCE + "{calls: [0]}", "3:23", "bad_value", "found `0` in `trigger.calls`, expected an integer from 1 up", None),
     (ENTRY + ONCE + "{every: 0}", "3:22", "bad_value", "found `0` for `trigger.every`, expected an integer from 1 up", None),
     (ENTRY + ONCE + "{between_s: [5, 5]}", "3:15", "never_fires", "found 5 to 5 for `between_s`, expected a span of time", None),
-    (ENTRY + ONCE + "{between_s: [-1, 5]}", "3:27", "bad_value", "found `-1` in `trigger.between_s`, expected a list of values", None),
+    (ENTRY + ONCE + "{between_s: [-1, 5]}", "3:27", "bad_value", "found `-1` in `trigger.between_s`, expected a number from 0 up", None),
+    (ENTRY + ONCE + "{between_s: [5]}", "3:26", "bad_value", "found a list for `trigger.between_s`, expected a list of 2 numbers", None),
+    (ENTRY + ONCE + "{stages: [{for_call: 2, probability: 0.1}]}", "3:25", "unknown_key", "found key `for_call`, expected a key of `trigger.stages`", "did you mean `for_calls`?"),
+    (ENTRY + ONCE + "{stages: [{for_calls: 2}]}", "3:24", "bad_value", "found no `probability` in `trigger.stages`, expected a number from 0 to 1", None),
+    (ENTRY + ONCE + "{recover_after: {s: 0}}", "3:34", "bad_value", "found `0` in `trigger.recover_after`, expected a number above 0, up to 86400", None),
+    (ENTRY + "indirect_injection: {families: [overide]}", "2:37", "bad_value", "found `overide` in `indirect_injection.families`, expected `override`, `authority`, `task_shift`, `exfiltration`, `tool_abuse` or `obfuscated`", "did you mean `override`?"),
+    (ENTRY + "recorded_response: {responses: [{respnse: x}]}", "2:38", "unknown_key", "found key `respnse`, expected a key of `recorded_response.responses`", "did you mean `response`?"),
+    (ENTRY + "truncate_response: {max_tokens: 1}\n    on: {tool: search}", "3:10", "never_fires", "found `tool` for `truncate_response`, which acts on `llm` only", None),
     (ENTRY + ONCE + "{stages: [{probability: 0.1}, {probability: 0.2}]}", "3:15", "never_fires", "found a stage without `for_calls` before the last, expected its length", None),
     (ENTRY + ONCE + "{stages: [{probability: 0.1}], probability: 0.2}", "3:15", "never_fires", "found `stages` with `probability`, expected one of them", None),
     (ENTRY + ONCE + "{recover_after: {}}", "3:15", "never_fires", "found neither or both of `calls` and `s`, expected one", None),
@@ -212,7 +223,7 @@ def test_a_file_that_cannot_be_read(tmp_path):
 def test_a_file_that_is_too_large_is_not_read_to_its_end(tmp_path):
     path = tmp_path / "large.yaml"
     path.write_bytes(b"#" * 2_000_000)
-    with pytest.raises(ProfileError, match="found 1000001 bytes, expected at most 1000000"):
+    with pytest.raises(ProfileError, match="found more than 1000000 bytes, expected fewer"):
         load(path)
 
 

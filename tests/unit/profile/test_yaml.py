@@ -69,13 +69,14 @@ REFUSED = [
     ("a\n---\nb", "2:1: {}.yaml: found a second document, expected one"),
     ("[" * 21 + "]" * 21, "1:21: {}.yaml: found more than 20 levels, expected fewer"),
     ("[" + "1," * 10_000 + "]", "1:20000: {}.yaml: found more than 10000 values, expected fewer"),
-    ("#" * 1_000_001, " {}.yaml: found 1000001 bytes, expected at most 1000000"),
+    ("#" * 1_000_001, "1:1000001: {}.yaml: found more than 1000000 bytes, expected fewer"),
+    ("# é\n" + "#" * 1_000_000, "2:999996: {}.yaml: found more than 1000000 bytes, expected fewer"),
     ("a: \x07", "1:4: {}.yaml: found character U+0007, expected text"),
     ("é: 1\nb: \x9b", "2:4: {}.yaml: found character U+009B, expected text"),
     ("a: \x00", "1:4: {}.yaml: found character U+0000, expected text"),
-    ("a: \ud800", "1: {}.yaml: found byte 0xed, expected UTF-8"),
-    (b"a: 1\nb: \xff", "2: {}.yaml: found byte 0xff, expected UTF-8"),
-    (b"\xff\xfea\x00", "1: {}.yaml: found byte 0xff, expected UTF-8"),
+    ("a: \ud800", "1:4: {}.yaml: found byte 0xed, expected UTF-8"),
+    ("a: é\nb: é".encode() + b"\xff", "2:5: {}.yaml: found byte 0xff, expected UTF-8"),
+    (b"\xff\xfea\x00", "1:1: {}.yaml: found byte 0xff, expected UTF-8"),
 ]  # fmt: skip
 
 
