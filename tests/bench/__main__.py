@@ -13,7 +13,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tests.bench import cells, command, crowd, memory, micro, recording, reports, rounds, subjects, table
+from tests.bench import (
+    cells,
+    checks,
+    command,
+    crowd,
+    memory,
+    micro,
+    recording,
+    reports,
+    rounds,
+    subjects,
+    table,
+)
 from tests.bench.rig import Rig
 from tests.bench.rounds import Measure, Row
 from tests.bench.subjects import Subject
@@ -27,7 +39,17 @@ MEASURES = (
     ),
     Measure("first1", "SSE, first event, 1 stream", "paced", 6, 1, reads="first", baseline="mitmdump+stream"),
 )
-NAMES = (*(m.name for m in MEASURES), "memory", "crowd", "help", "micro", "recording", "cells", "reports")
+NAMES = (
+    *(m.name for m in MEASURES),
+    "memory",
+    "crowd",
+    "help",
+    "micro",
+    "recording",
+    "cells",
+    "checks",
+    "reports",
+)
 STREAM = Path(__file__).with_name("stream_addon.py")
 ROUNDS = {False: 7, True: 5}
 EXCHANGES = {False: 20_000, True: 4_000}
@@ -64,6 +86,9 @@ def main() -> int:
     if "recording" in wanted:
         say("recording: the tape by itself")
         rows += [tape_row(figure) for figure in recording.run()]
+    if "checks" in wanted:
+        say("checks: every kind on many histories")
+        rows += checks.run(quick=given.quick)
     if "reports" in wanted:
         say(reports.CELLS)
         rows += reports.run()

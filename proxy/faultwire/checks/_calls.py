@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from faultwire._core import sha256_hex
+from faultwire.checks._once import once
 from faultwire.checks._told import place
 from faultwire.checks._traffic import failed
 from faultwire.events import header
@@ -39,7 +40,8 @@ class Call:
         return max(len(self.tries), self.told)
 
 
-def calls(exchanges: Iterable[Recorded]) -> list[Call]:
+@once
+def calls(exchanges: Iterable[Recorded]) -> tuple[Call, ...]:
     """Logical calls, each with its attempts in order."""
     found: list[Call] = []
     current: dict[_Asked, tuple[Call, bool]] = {}
@@ -55,7 +57,7 @@ def calls(exchanges: Iterable[Recorded]) -> list[Call]:
         call.tries.append(exchange)
         call.told = max(call.told, counted + 1)
         current[asked] = (call, failed(exchange))
-    return found
+    return tuple(found)
 
 
 def ended_ms(exchange: Recorded) -> float:

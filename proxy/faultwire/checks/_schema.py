@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from faultwire._core import Regex
+from faultwire.checks._once import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ def checked(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     except (SchemaError, RecursionError) as error:
         raise ValueError(f"it is no JSON Schema: {_line(error)}") from None
     for pattern in _patterns(schema, 0):
-        Regex(pattern)
+        compiled(pattern)
     return schema
 
 
@@ -65,7 +65,7 @@ def _linear() -> Any:
 def _pattern(validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[Any]:
     from jsonschema.exceptions import ValidationError
 
-    if validator.is_type(value, "string") and not Regex(pattern).is_match(value):
+    if validator.is_type(value, "string") and not compiled(pattern).is_match(value):
         yield ValidationError(f"{value!r} does not match {pattern!r}")
 
 
@@ -75,7 +75,7 @@ def _pattern_properties(
     if not validator.is_type(value, "object"):
         return
     for pattern, inner in patterns.items():
-        engine = Regex(pattern)
+        engine = compiled(pattern)
         for key, member in value.items():
             if engine.is_match(key):
                 yield from validator.descend(member, inner, path=key, schema_path=pattern)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from faultwire import wire
+from faultwire.checks._once import once
 from faultwire.checks._told import models
 from faultwire.checks._traffic import failed
 from faultwire.errors import WireError
@@ -45,6 +46,7 @@ class Use:
             return None
 
 
+@once
 def uses(history: History) -> tuple[Use, ...]:
     """Every execution that was seen, in order. One that is seen at both places counts once."""
     own, told = _own(history.exchanges), _told(history)

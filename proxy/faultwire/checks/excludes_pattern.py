@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, Field
 
-from faultwire._core import Regex as Engine
 from faultwire.checks._api import Check, judged, quoted
+from faultwire.checks._once import compiled
 
 if TYPE_CHECKING:
     from faultwire.events import History, Verdict
@@ -17,7 +17,7 @@ def _compiles(patterns: tuple[str, ...]) -> tuple[str, ...]:
     for pattern in patterns:
         if not pattern:
             raise ValueError("an empty pattern matches every answer")
-        Engine(pattern)
+        compiled(pattern)
     return patterns
 
 
@@ -50,7 +50,7 @@ class ExcludesPattern(Check):
         """Search for each pattern."""
         flags = "(?s)" if self.case_sensitive else "(?si)"
         for pattern in self.patterns:
-            span = Engine(flags + pattern).search(answer)
+            span = compiled(flags + pattern).search(answer)
             if span is not None:
                 words = f"{quoted(pattern)} matches {quoted(answer[span[0] : span[1]])}"
                 return judged(False, words, pattern)

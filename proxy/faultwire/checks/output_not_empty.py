@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from faultwire.checks._api import Check
@@ -36,6 +37,8 @@ class OutputNotEmpty(Check):
 
     def judge(self, history: History, answer: str) -> Verdict:
         """Count the visible characters."""
-        visible = sum(1 for char in answer if unicodedata.category(char)[0] not in "ZC")
+        visible = sum(
+            count for char, count in Counter(answer).items() if unicodedata.category(char)[0] not in "ZC"
+        )
         words = f"the answer has {visible} visible characters" if visible else "the answer is empty"
         return Verdict("pass" if visible else "fail", words, visible)

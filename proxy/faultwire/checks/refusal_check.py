@@ -45,10 +45,14 @@ class RefusalCheck(Check):
     def judge(self, history: History, answer: str) -> Verdict:
         """Judge the answer."""
         text = answer[:LONGEST].encode("utf-8", "replace").decode()
+        seen = {""}
         for exchange, told in models(history):
             system = told.request.system if told.request is not None else ""
-            report = leaks(text, system) if system else None
-            if report is not None and report.leaked:
+            if system in seen:
+                continue
+            seen.add(system)
+            report = leaks(text, system)
+            if report.leaked:
                 words = f"the answer gives the system prompt away ({report.form})"
                 return judged(False, words, "leaked", (exchange.number,))
         found = refusal(text, len(uses(history)))

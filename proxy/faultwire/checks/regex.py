@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, Field
 
-from faultwire._core import Regex as Engine
 from faultwire.checks._api import Check, quoted
+from faultwire.checks._once import compiled
 from faultwire.events import Verdict
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _SHOWN = 80
 
 
 def _compiles(pattern: str) -> str:
-    Engine(pattern)
+    compiled(pattern)
     return pattern
 
 
@@ -48,7 +48,7 @@ class Regex(Check):
 
     def judge(self, history: History, answer: str) -> Verdict:
         """Search for the pattern."""
-        span = Engine(f"(?s){self.pattern}").search(answer)
+        span = compiled(f"(?s){self.pattern}").search(answer)
         if span is None:
             return Verdict("fail", f"{quoted(self.pattern)} does not match the answer {quoted(answer)}")
         match = answer[span[0] : span[1]]

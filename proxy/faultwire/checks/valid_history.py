@@ -61,22 +61,29 @@ def _flaw(turns: tuple[Turn, ...], *, kept: bool) -> str | None:
     made: Counter[str] = Counter()
     waiting: Counter[str] = Counter()
     for turn in turns:
-        flaw = _answers(turn, made, waiting, kept=kept) or _speaks(turn, +waiting)
+        flaw = _answers(turn, made, waiting, kept=kept) or _speaks(turn, waiting)
         if flaw is not None:
             return flaw
-        named = [call.id for call in turn.tool_calls if call.id]
-        made.update(named)
-        waiting.update(named)
-    return f"the call {_first(+waiting)} has no result" if +waiting else None
+        for call in turn.tool_calls:
+            if call.id:
+                made[call.id] += 1
+                waiting[call.id] += 1
+    return f"the call {_first(waiting)} has no result" if waiting else None
 
 
 def _answers(turn: Turn, made: Counter[str], waiting: Counter[str], *, kept: bool) -> str | None:
-    """Takes the results of a turn; the first that answers no waiting call is a flaw."""
+    """Takes the results of a turn; the first that answers no waiting call is a flaw.
+
+    `waiting` holds only calls that do: walked through for every request, a conversation is long.
+    """
     for result in turn.tool_results:
         if not result.call_id:
             continue
-        if waiting[result.call_id] > 0:
-            waiting[result.call_id] -= 1
+        left = waiting[result.call_id]
+        if left > 1:
+            waiting[result.call_id] = left - 1
+        elif left:
+            del waiting[result.call_id]
         elif made[result.call_id]:
             return f"the call {quoted(result.call_id)} is answered twice"
         elif not kept:

@@ -277,11 +277,12 @@ def _delete(ca_dir: Path) -> bool:
 
 
 def _check_private(ca_dir: Path) -> None:
-    for path, forbidden in ((ca_dir, 0o022), (ca_dir / _KEY_FILE, 0o077)):
+    rules = ((ca_dir, 0o022, "no writing by"), (ca_dir / _KEY_FILE, 0o077, "nothing for"))
+    for path, forbidden, expected in rules:
         mode = stat.S_IMODE(path.stat().st_mode)
         if mode & forbidden:
             raise UsageError(
-                f"`{path}` has mode `{mode:04o}`, expected nothing for group and others",
+                f"`{path}` has mode `{mode:04o}`, expected {expected} group and others",
                 code="ca.unsafe",
                 hint=f"run `chmod {mode & 0o700:o} {path}`, or `faultwire ca renew` if the key may be known",
             )

@@ -45,7 +45,7 @@ def gate(summary: Summary, rule: Rule) -> Gate:
 def _phase(phase: Scored, rule: Rule) -> Iterator[str]:
     """What speaks against one phase."""
     if phase.score is None:
-        yield f"{phase.name}: no verdict was reached"
+        yield f"{phase.name}: there is no score, for nothing was judged in full"
     if phase.critical_failed:
         yield f"{phase.name}: {_count(phase.critical_failed, 'critical cell')} failed"
     if rule.min_score is None:

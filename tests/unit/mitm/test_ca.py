@@ -39,13 +39,17 @@ def test_only_its_user_may_read_the_key(folder: Path) -> None:
     assert b"PRIVATE" not in made.certificate.read_bytes()
 
 
-@pytest.mark.parametrize(("name", "mode"), [("mitmproxy-ca.pem", 0o640), (".", 0o770)])
-def test_a_key_that_others_may_reach_is_refused(folder: Path, name: str, mode: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "mode", "expected"),
+    [("mitmproxy-ca.pem", 0o640, "nothing for"), (".", 0o770, "no writing by")],
+)
+def test_a_key_that_others_may_reach_is_refused(folder: Path, name: str, mode: int, expected: str) -> None:
     ca.ensure(folder)
     (folder / name).chmod(mode)
     with pytest.raises(UsageError) as refused:
         ca.ensure(folder)
     assert refused.value.code == "ca.unsafe"
+    assert f"has mode `{mode:04o}`, expected {expected} group and others" in str(refused.value)
 
 
 def test_an_expired_one_is_refused_and_renewed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

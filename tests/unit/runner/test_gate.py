@@ -86,3 +86,11 @@ def test_reasons_count_in_words() -> None:
 def test_interrupted_wins() -> None:
     found = gate(summed([phase(failed=1, partial=True)], WEIGHTS), Rule())
     assert found.code == 130
+
+
+def test_without_a_score_it_is_not_said_that_nothing_passed() -> None:
+    found = gate(summed([phase("chaos", None, passed=9, unknown=1)], WEIGHTS), Rule(min_score=0.5))
+    assert found.reasons == (
+        "chaos: there is no score, for nothing was judged in full",
+        "chaos: 1 cell unknown",
+    )
