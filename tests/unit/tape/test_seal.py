@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -139,6 +141,18 @@ def test_a_cut_tape_is_seen_where_a_seal_is_demanded(sealed: Sealed) -> None:
         report = verify(cut, TRUSTED, demanded=True)
         assert not report.ok, keep
         assert "seal_required" in codes(report)
+
+
+def test_a_tape_that_lost_all_its_seals_is_seen_by_the_one_beside_it(sealed: Sealed) -> None:
+    path = sealed()
+    rewrite(path, lambda rows: rows.execute("DELETE FROM events WHERE seq = (SELECT max(seq) FROM events)"))
+    report = verify(path, TRUSTED)
+    assert ("seal_missing" in codes(report), "seal_invalid" in codes(report)) == (True, True)
+    assert not report.ok
+    seal.seal_path(path).unlink()
+    report = verify(path, TRUSTED)
+    assert report.ok, "the control: without that nobody can know"
+    assert evidence_class(report)[0] == "PARTIAL"
 
 
 def test_a_changed_file_is_seen_although_its_rows_are_the_same(sealed: Sealed) -> None:
@@ -279,3 +293,36 @@ def test_nothing_sound_at_all(sealed: Sealed, tmp_path: Path) -> None:
     with pytest.raises(TapeTampered, match="nothing can be saved: event 0 is missing"):
         salvage(path, tmp_path / "cut.tape")
     assert not (tmp_path / "cut.tape").exists()
+
+
+def test_of_a_tape_whose_end_is_gone_the_beginning_is_saved(sealed: Sealed, tmp_path: Path) -> None:
+    whole = sealed(60).read_bytes()
+    cut, kept = tmp_path / "cut.tape", list[int]()
+    for size in range(8192, len(whole), 8192 * 2 + 1000):
+        cut.write_bytes(whole[:size])
+        with contextlib.suppress(TapeError):
+            assert not verify(cut).ok
+        target = tmp_path / f"{size}.tape"
+        with contextlib.suppress(TapeTampered):  # not even its first event is there
+            kept.append(salvage(cut, target).events)
+        if target.exists():
+            assert verify(target).ok
+    assert kept == sorted(kept)
+    assert len(kept) > 3
+    assert kept[-1] > 200
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+
+def test_a_length_that_a_tape_only_claims(deck: Deck, tmp_path: Path) -> None:
+    deck.exchange()
+    deck.writer.close()
+    whole = deck.path.read_bytes()
+    cut = tmp_path / "cut.tape"
+    cut.write_bytes(whole[:28] + b"\xff\xff\xff\xff" + whole[32:])
+    with contextlib.suppress(TapeError):
+        salvage(cut, tmp_path / "saved.tape")
+        assert verify(tmp_path / "saved.tape").ok
+    assert {"cut.tape", "tapes"} <= set(os.listdir(tmp_path)) <= {"cut.tape", "tapes", "saved.tape"}
+    cut.write_bytes(whole[:16] + b"\0\1\xff\xff\xff\xff" + bytes(6) + b"\xff\xff\xff\xff" + bytes(80))
+    with pytest.raises(TapeError):
+        salvage(cut, tmp_path / "none.tape")

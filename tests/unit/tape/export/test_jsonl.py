@@ -19,6 +19,7 @@ from faultwire.errors import TapeTampered
 from faultwire.tape.chain import GENESIS, leaf, record_bytes
 from faultwire.tape.export import jsonl
 from faultwire.tape.note import SignerKey
+from faultwire.tape.seal import seal_path
 from faultwire.tape.store import TapeWriter
 from faultwire.tape.verify import verify
 
@@ -83,7 +84,8 @@ ONLY_OURS = {"file_unsealed", "file_mismatch", "hash_mismatch", "row_mismatch", 
 
 
 def both(second: ModuleType, path: Path, key: SignerKey = KEY) -> tuple[set[str], set[str]]:
-    """What each verifier finds."""
+    """What each verifier finds, of what both of them get."""
+    seal_path(path).unlink(missing_ok=True)
     ours = {f.code for f in verify(path, (key.verifier,), demanded=True).findings}
     theirs = second.verify(lines(path)[1:], [second.parse_key(str(key.verifier))]).findings
     return ours - ONLY_OURS, {f["code"] for f in theirs}
