@@ -212,6 +212,12 @@ class TapedTest:
         """The new tape, where it stays."""
         return self._draft
 
+    @property
+    def unasked(self) -> dict[str, list[int]] | None:
+        """What a tape that is added to holds besides: numbers by session; None where none is."""
+        report = self._closed.replay if self._closed is not None else None
+        return None if report is None else report.get("unasked")
+
 
 @contextmanager
 def started(wanted: Asked, root: Path) -> Iterator[TapedTest]:
@@ -244,10 +250,27 @@ def started(wanted: Asked, root: Path) -> Iterator[TapedTest]:
             yield taped
             taped.settle()
         if taped.kept is not None and wanted.tape is not None:
-            _replace(taped.kept, wanted.tape)
+            new = taped.kept
+            if taped.unasked is not None:
+                new = _grown(new, wanted.tape, taped.unasked, root / STATE)
+            _replace(new, wanted.tape)
     finally:
         if draft is not None:
             shutil.rmtree(draft.parent)
+
+
+def _grown(new: Path, old: Path, unasked: Mapping[str, list[int]], state: Path) -> Path:
+    """What this test asked, and after it what it left of the old tape; sealed if the new one is.
+
+    Raises TapeError."""
+    from faultwire.tape.grow import grow
+    from faultwire.tape.keys import KeyRing
+
+    target = new.parent / "grown" / new.name
+    sealed = new.with_name(new.name + SEAL).exists()
+    signer = KeyRing(state / "keys").signer() if sealed else None
+    grow(target, new=new, old=old, session=SESSION, unasked=unasked, signer=signer)
+    return target
 
 
 def _replace(new: Path, old: Path) -> None:

@@ -62,6 +62,7 @@ def faultwire(request: pytest.FixtureRequest) -> Iterator[TapedTest]:
     node = request.node
     mark = node.get_closest_marker("faultwire")
     with ExitStack() as stack:
+        refused = ""
         try:
             wanted = asked(
                 mark.args if mark else (),
@@ -72,7 +73,9 @@ def faultwire(request: pytest.FixtureRequest) -> Iterator[TapedTest]:
             )
             taped = stack.enter_context(started(wanted, node.config.rootpath))
         except FaultwireError as error:
-            pytest.fail(error.render(), pytrace=False)
+            refused = error.render()
+        if refused:  # said once: while the error is handled, pytest would tell that as well
+            pytest.fail(refused, pytrace=False)
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         _use(patch, taped.env)
         node.stash[_ACTIVE] = taped

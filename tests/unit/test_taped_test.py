@@ -7,9 +7,15 @@ from typing import Any
 
 import pytest
 
-from faultwire._taped_test import MODES, Asked, asked
-from faultwire.errors import TapeNotFound, UsageError
+from faultwire._taped_test import MODES, SEAL, SESSION, Asked, _grown, asked
+from faultwire.errors import TapeNotFound, TapeTampered, UsageError
+from faultwire.events import Exchange, Request, Response
 from faultwire.tape.file import check_name
+from faultwire.tape.keys import KeyRing
+from faultwire.tape.note import SignerKey
+from faultwire.tape.read import TapeReader
+from faultwire.tape.store import TapeWriter
+from faultwire.tape.verify import verify
 
 HERE = Path("/suite/test_booking.py")
 
@@ -102,3 +108,46 @@ def test_faults_and_profiles_are_one() -> None:
     profile = of(fault=["status: {code: 503}", "latency: {ms: 5}"]).profiled()
     assert [entry.id for entry in profile.entries] == ["status", "latency"]
     assert of().profiled().entries == ()
+
+
+def tape(path: Path, signer: SignerKey | None, *words: bytes) -> Path:
+    writer = TapeWriter.create(path, origin="p/t", settings={}, key=b"k" * 32, signer=signer)
+    writer.open_session(SESSION, profile="calm", profile_digest="d", seed=7)
+    for number, word in enumerate(words, start=1):
+        request = Request("POST", "https", "h.example", 443, "/v1", (), word)
+        recording = writer.record(Exchange(SESSION, number, request))
+        recording.request(request)
+        recording.upstream_head(Response(200, "OK", ()))
+        recording.end("complete", None, ())
+    writer.close_session(SESSION)
+    writer.close()
+    return path
+
+
+@pytest.mark.parametrize("seals", [True, False])
+def test_new_episodes_keep_what_was_not_asked(tmp_path: Path, seals: bool) -> None:
+    """And the whole is sealed as its new part was."""
+    keys = KeyRing(tmp_path / "state" / "keys")
+    signer = keys.signer_or_new("p")
+    old = tape(tmp_path / "t.tape", signer, b"rivers", b"hills")
+    new = tape(tmp_path / ".draft" / "t.tape", signer if seals else None, b"rivers", b"lakes")
+    before = old.read_bytes()
+    grown = _grown(new, old, {SESSION: [2]}, tmp_path / "state")
+    with TapeReader.open(grown) as reader:
+        assert [one.request.body for one in reader.exchanges(SESSION)] == [b"rivers", b"lakes", b"hills"]
+    with TapeReader.open(new) as reader:  # which was all that was kept once
+        assert [one.request.body for one in reader.exchanges(SESSION)] == [b"rivers", b"lakes"]
+    assert grown.with_name(grown.name + SEAL).exists() == seals
+    report = verify(grown, keys.trusted(), demanded=seals)
+    assert (report.ok, report.trusted) == (True, seals)
+    assert old.read_bytes() == before
+
+
+def test_new_episodes_leave_a_tape_that_was_tampered_with_alone(tmp_path: Path) -> None:
+    old = tape(tmp_path / "t.tape", None, b"rivers", b"hills")
+    new = tape(tmp_path / ".draft" / "t.tape", None, b"rivers")
+    old.write_bytes(old.read_bytes().replace(b"hills", b"mills"))
+    before = old.read_bytes()
+    with pytest.raises(TapeTampered, match="does not verify"):
+        _grown(new, old, {SESSION: [2]}, tmp_path)
+    assert old.read_bytes() == before

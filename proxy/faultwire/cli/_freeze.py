@@ -54,11 +54,10 @@ def freezing(wanted: str | None, replay: ReplaySettings | None, command: Sequenc
 def _of_tape(replay: ReplaySettings) -> datetime:
     """The instant at which a tape was frozen; of one that was not, when it was begun."""
     from faultwire.capture import freeze
-    from faultwire.replay.reader import Unverified
+    from faultwire.replay.reader import as_it_is
     from faultwire.tape.read import TapeReader
 
-    kind = Unverified if replay.unverified else TapeReader
-    with kind.open(replay.tape) as tape:
+    with as_it_is(replay.tape) if replay.unverified else TapeReader.open(replay.tape) as tape:
         about = tape.info()
     said = about.settings.get("frozen")
     if isinstance(said, dict) and isinstance(said.get("instant"), str):

@@ -175,4 +175,13 @@ class Player:
             "left": len(left),
             "leftovers": [name(entry) for entry in left[:LISTED]],
             "classes": dict(classes),
+            **({"unasked": _numbers(left)} if self._goes_live else {}),
         }
+
+
+def _numbers(entries: list[Entry]) -> dict[str, list[int]]:
+    """All of them, by the tape's sessions: a new tape that is to hold them as well is made with that."""
+    found: dict[str, list[int]] = {}
+    for entry in entries:
+        found.setdefault(entry.recorded.session, []).append(entry.recorded.number)
+    return found

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from faultwire.errors import TapeTampered
@@ -10,12 +12,13 @@ from faultwire.replay.mask import Masks
 from faultwire.replay.match import Index
 from faultwire.tape.blobs import unpack
 from faultwire.tape.read import TapeReader
+from faultwire.tape.remains import remains_of_cut
+from faultwire.tape.salvage import cut_short, kept_of_cut
 from faultwire.tape.shape import event_of
 from faultwire.tape.verify import verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from faultwire.events import Recorded
     from faultwire.replay.settings import ReplaySettings
@@ -36,13 +39,14 @@ class Unverified(TapeReader):
 
 
 def open_tape(path: Path, *, unverified: bool = False) -> TapeReader:
-    """Open a tape whose answers an agent is to get.
+    """Open a tape whose answers an agent is to get; `unverified`: as it is, or what is left of it.
 
     Raises TapeTampered, with the first bad event, where it is not what was recorded; TapeNotFound,
     TapeVersion or TapeError where it cannot be read.
     """
     if unverified:
-        return Unverified.open(path)
+        return as_it_is(path)
+    _whole(path)
     report = verify(path)
     # A seal by somebody whom nobody here knows says nothing against what the chain proves.
     bad = next((one for one in report.findings if not one.is_note and one.code != "seal_untrusted"), None)
@@ -55,11 +59,39 @@ def open_tape(path: Path, *, unverified: bool = False) -> TapeReader:
     return TapeReader.open(path)
 
 
+def as_it_is(path: Path) -> TapeReader:
+    """Open a tape that nobody verifies; of one whose end is gone, what can be read.
+
+    Raises TapeNotFound, TapeVersion, or TapeError where nothing can be read.
+    """
+    if not cut_short(path):
+        return Unverified.open(path)
+    with TemporaryDirectory() as folder:
+        left = Path(folder) / path.name
+        remains_of_cut(path, left)
+        reader = Unverified.open(left)  # what is open stays readable when its name is gone
+    reader.path = path
+    return reader
+
+
+def _whole(path: Path) -> None:
+    """Refuse a tape whose end is gone. Raises TapeError."""
+    kept = kept_of_cut(path)
+    if kept is not None:
+        where = "" if kept.reason is None else f" from event {kept.events} on: {kept.reason}"
+        raise TapeTampered(
+            f"tape `{path}` is cut off and not what was recorded{where}",
+            hint="`faultwire tape salvage` copies what is whole to a tape that replays; --unverified replays "
+            "what can be read",
+        )
+
+
 def said_of(settings: ReplaySettings) -> dict[str, object]:
     """What a tape that is made by a replay says of itself. What the proxy did not record does not become its
     record by being replayed. Raises TapeError where the replayed tape cannot be read."""
-    kind = Unverified if settings.unverified else TapeReader
-    with kind.open(settings.tape) as tape:
+    if not settings.unverified:
+        _whole(settings.tape)
+    with as_it_is(settings.tape) if settings.unverified else TapeReader.open(settings.tape) as tape:
         known = tape.info().settings
     imported = known.get("imported")
     said = {**settings.said_of(), "masks": list(dict.fromkeys((*_masks(known), *settings.masks)))}

@@ -46,6 +46,7 @@ class Copy:
         self._how = how
         self._origin = origin
         self._rekey = rekey
+        self._said: dict[str, Any] = {}
         self._log = EventLog(Redactor(fresh_key()))
         self._blobs = BlobLog()
         self._names: set[str] = set()
@@ -86,7 +87,7 @@ class Copy:
         keep: Callable[[Event], bool],
         sealer: Sealer | None,
     ) -> None:
-        settings: dict[str, Any] = {"made_by": self._how, "made_of": made_of}
+        settings: dict[str, Any] = {**self._said, "made_by": self._how, "made_of": made_of}
         imported = [one["imported"] for one in made_of if "imported" in one]
         if imported:  # what was not recorded by the proxy does not become so in a copy
             settings["imported"] = ", ".join(dict.fromkeys(imported))
@@ -107,13 +108,17 @@ class Copy:
             for event in (event_of(record, source, seq) for seq, _, record, _ in rows):
                 if event["type"] in ("tape", "seal") or not keep(event):
                     continue
-                if "session" in event:
-                    session = event["session"]
-                    event["session"] = names.setdefault(session, _free(session, self._names))
+                self._place(event, names)
                 self._event(connection, event)
                 if len(self._log.rows) >= BATCH or self._waiting >= BATCH_BYTES:
                     self._flush(draft)
         return set(names.values())
+
+    def _place(self, event: Event, names: dict[str, str]) -> None:
+        """Name an event's session as the copy does; `names` has those of this source."""
+        if "session" in event:
+            session = event["session"]
+            event["session"] = names.setdefault(session, _free(session, self._names))
 
     def _event(self, connection: sqlite3.Connection, event: Event) -> None:
         for member in ("seq", "prev"):

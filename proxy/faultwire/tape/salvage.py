@@ -5,12 +5,18 @@ The copy's events are the original's own bytes, so chain and seals in the prefix
 
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
-from contextlib import closing
+import stat
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+from faultwire.dice import token
 from faultwire.errors import TapeError, TapeTampered, UsageError
 from faultwire.tape import chain, file
 from faultwire.tape.blobs import unpack
@@ -20,13 +26,14 @@ from faultwire.tape.verify import verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from faultwire.tape.blobs import BlobRow
     from faultwire.tape.findings import Finding
     from faultwire.tape.log import EventRow
 
 BATCH = 256
+_WRITTEN_BY = 18
+"""Where an SQLite file says whether there is a log beside it."""
 
 
 @dataclass(slots=True)
@@ -48,8 +55,8 @@ def salvage(source: Path, target: Path) -> Salvaged:
     file.check_name(target)
     file.prepare_folder(target.parent)
     done = Salvaged()
-    with closing(file.connect_reader(source)) as connection:
-        bad = _first_bad(source)
+    with to_its_end(source, target) as place, closing(file.connect_reader(place)) as connection:
+        bad = _first_bad(place)
         try:
             file.create(target, lambda draft: _copy(_sound(connection, source, bad, done), draft, done))
         except FileExistsError as error:
@@ -59,10 +66,93 @@ def salvage(source: Path, target: Path) -> Salvaged:
     return done
 
 
+@contextmanager
+def to_its_end(source: Path, target: Path) -> Iterator[Path]:
+    """The tape itself; of one whose end is gone a copy with nothing in that place, beside the target.
+
+    SQLite reads no file that is shorter than it says, however much of it is there. Raises TapeError.
+    """
+    missing = _cut_short(source)
+    if missing is None:
+        yield source
+        return
+    draft = target.with_name(f".{target.name}.{token(4)}")
+    try:
+        fd = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with missing as cut, os.fdopen(fd, "wb") as whole:
+            shutil.copyfileobj(cut, whole)
+            whole.truncate(_said(cut))
+            whole.seek(_WRITTEN_BY)
+            whole.write(b"\1\1")  # there is no log to look for
+        yield draft
+    except TapeError as error:
+        raise type(error)(error.message.replace(str(draft), str(source)), code=error.code) from error
+    except OSError as error:
+        raise TapeError(f"cannot write `{draft}`: {error.strerror}", code="tape.create") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _cut_short(source: Path) -> BinaryIO | None:
+    """The file where it says that it is longer, and no log beside it may hold the rest."""
+    if os.path.lexists(source.with_name(source.name + "-wal")):
+        return None
+    try:
+        fd = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None  # whoever opens the tape says why
+    found = os.fdopen(fd, "rb")
+    about = os.fstat(fd)
+    if stat.S_ISREG(about.st_mode) and about.st_size < _said(found):
+        return found
+    found.close()
+    return None
+
+
+def _said(file: BinaryIO) -> int:
+    """How many bytes an SQLite file says that it has (§1.3 of its file format), 0 where it is none."""
+    file.seek(0)
+    head = file.read(100)
+    file.seek(0)
+    if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
+        return 0
+    page = int.from_bytes(head[16:18], "big")
+    return (65536 if page == 1 else page) * int.from_bytes(head[28:32], "big")
+
+
+def cut_short(source: Path) -> bool:
+    """Is the file shorter than it says?"""
+    missing = _cut_short(source)
+    if missing is not None:
+        missing.close()
+    return missing is not None
+
+
+def kept_of_cut(source: Path) -> Salvaged | None:
+    """What could be saved of a tape whose end is gone; None where the file is as long as it says.
+
+    Raises TapeError where too little is left to tell.
+    """
+    if not cut_short(source):
+        return None
+    done = Salvaged()
+    with (
+        TemporaryDirectory() as folder,
+        to_its_end(source, Path(folder) / source.name) as place,
+        closing(file.connect_reader(place)) as connection,
+    ):
+        for _ in _sound(connection, source, _first_bad(place), done):
+            pass
+    return done
+
+
 def _first_bad(source: Path) -> Finding | None:
-    """The first event that a verifier would take exception to."""
+    """The first event that a verifier would take exception to, in the order of the rows.
+
+    Not the one with the least number: a row from a spoiled page has any.
+    """
     found = (one for one in verify(source).findings if not one.is_note and one.code != "seal_untrusted")
-    return min((one for one in found if one.seq is not None), key=lambda one: one.seq or 0, default=None)
+    return next((one for one in found if one.seq is not None), None)
 
 
 def _copy(rows: Iterator[tuple[EventRow, list[BlobRow]]], draft: sqlite3.Connection, done: Salvaged) -> None:

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from faultwire.tape.keys import KeyRing
 from faultwire.tape.read import TapeReader
+from faultwire.tape.verify import verify
 
 pytest_plugins = ("pytester",)
 AGENTS = Path(__file__).parents[1] / "agents"
@@ -131,20 +133,26 @@ def test_a():
     tape = suite.path / "tapes" / "t.tape"
     with pytest.MonkeyPatch.context() as patch:
         for words, mode, expected in (
-            ("rivers", "once", ["rivers"]),
-            ("rivers lakes", "new_episodes", ["rivers", "lakes"]),
-            ("rivers lakes", "none", ["rivers", "lakes"]),
+            ("rivers hills", "once", ["rivers", "hills"]),
+            ("rivers lakes", "new_episodes", ["rivers", "lakes", "hills"]),
+            ("hills lakes rivers", "none", ["rivers", "lakes", "hills"]),
             ("seas", "all", ["seas"]),
         ):
             patch.setenv("WORDS", words)
             run(suite, "--faultwire-record", mode).assert_outcomes(passed=1)
             assert calls(tape) == expected
+            report = verify(tape, KeyRing(suite.path / ".faultwire" / "keys").trusted(), demanded=True)
+            assert (report.findings, report.trusted) == ([], True)
+            assert sorted(path.name for path in tape.parent.iterdir()) == ["t.tape", "t.tape.seal"]
         patch.setenv("FAULTWIRE_RECORD", "none")
         patch.setenv("WORDS", "hills")
         run(suite).assert_outcomes(failed=1)
         # A test that fails leaves the tape as it was.
         patch.setenv("BREAK", "1")
-        run(suite, "--faultwire-record", "all").assert_outcomes(failed=1)
+        before = tape.read_bytes()
+        for mode in ("all", "new_episodes"):
+            run(suite, "--faultwire-record", mode).assert_outcomes(failed=1)
+            assert tape.read_bytes() == before
     assert calls(tape) == ["seas"]
 
 
@@ -227,6 +235,7 @@ def test_no_fault():
             "*profile.unknown_fault*",
         ]
     )
+    assert done.stdout.str().count("hint: did you mean `tape`?") == 1, "it is said once"
     assert not (suite.path / "tapes" / "t.tape").exists()
 
 

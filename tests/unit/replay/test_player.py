@@ -102,9 +102,12 @@ def test_what_a_fault_answers_has_its_turn_also_in_strict_order(deck: Any, play:
 def test_a_miss_goes_on_where_that_was_asked_for(deck: Any, play: Any) -> None:
     deck.add(chat("a"), b"r1")
     player = play(live=True)
+    assert player.report()["unasked"] == {"exec": [1]}
     assert player.play(chat("b")) is None
     assert said(player.play(chat("a"))) == b"r1"
     assert player.report()["missed"] == 1
+    assert player.report()["unasked"] == {}
+    assert "unasked" not in play().report()
 
 
 WORDS = ("which", "rivers", "flow", "through", "the", "old", "town", "and", "where", "do", "they", "rise")

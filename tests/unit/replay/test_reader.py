@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import random
 import sqlite3
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
-from faultwire.errors import TapeNotFound, TapeTampered
+from faultwire.errors import TapeError, TapeNotFound, TapeTampered
 from faultwire.events import Request
 from faultwire.replay.compare import compare, learn
-from faultwire.replay.reader import index, open_tape
+from faultwire.replay.reader import Unverified, index, open_tape, said_of
+from faultwire.replay.settings import ReplaySettings
 from faultwire.tape.read import TapeReader
+from faultwire.tape.salvage import salvage
 
 JSON = (("content-type", "application/json"),)
 
@@ -32,6 +37,71 @@ def test_a_tape_that_was_changed_is_refused_with_its_first_bad_event(deck: Any) 
     assert "--unverified" in (caught.value.hint or "")
     with open_tape(path, unverified=True) as reader:
         assert len(index(reader).entries) == 1
+
+
+@pytest.fixture
+def cut(deck: Any, tmp_path: Path) -> Callable[[float], Path]:
+    """A tape of six exchanges, of which only so much of the file is there."""
+    for n in range(6):
+        deck.add(chat(f"{n}" * 9000), answer(n))
+    whole = deck.close().read_bytes()
+
+    def made(left: float) -> Path:
+        path = tmp_path / "cut.tape"
+        path.write_bytes(whole[: int(len(whole) * left)])
+        return path
+
+    return made
+
+
+def answer(n: int) -> bytes:
+    return random.Random(n).randbytes(9000)
+
+
+@pytest.mark.parametrize("left", [0.5, 0.95])
+def test_a_tape_whose_end_is_gone_is_refused_with_what_is_lost_first(
+    left: float, cut: Callable[[float], Path], tmp_path: Path
+) -> None:
+    path = cut(left)
+    for refused in (lambda: open_tape(path), lambda: said_of(ReplaySettings(tape=path))):
+        with pytest.raises(TapeTampered, match=r"cut off .* from event \d+ on") as caught:
+            refused()
+        assert "tape salvage" in (caught.value.hint or "")
+        assert "--unverified" in (caught.value.hint or "")
+    kept = salvage(path, tmp_path / "saved.tape").events
+    assert f"from event {kept} on" in caught.value.message
+    with open_tape(cut(1.0)) as reader:
+        assert len(index(reader).entries) == 6
+
+
+@pytest.mark.parametrize("left", [0.6, 0.8, 0.95])
+def test_unverified_goes_on_with_what_can_be_read_of_it(left: float, cut: Callable[[float], Path]) -> None:
+    path = cut(left)
+    with pytest.raises((TapeError, AssertionError)), Unverified.open(path) as reader:
+        all_as_recorded(reader)  # the file as it is answers nothing, or what nobody said
+    assert said_of(ReplaySettings(tape=path, unverified=True))["made_by"] == "replay"
+    with open_tape(path, unverified=True) as reader:
+        assert reader.path == path
+        assert 1 <= all_as_recorded(reader) < 6
+    assert [one.name for one in path.parent.iterdir() if one.name.startswith(".")] == []
+
+
+def all_as_recorded(reader: TapeReader) -> int:
+    """How many exchanges answer, from the first on, all of them as they were recorded."""
+    found = [entry.recorded for entry in index(reader).entries]
+    for n, one in enumerate(found):
+        assert (one.number, one.ending, one.request) == (n + 1, "complete", chat(f"{n}" * 9000))
+        assert one.delivered is not None
+        assert one.delivered.body == answer(n)
+    return len(found)
+
+
+@pytest.mark.parametrize("left", [0.01, 0.1, 0.3])
+def test_a_tape_of_which_nothing_can_be_read_is_refused(left: float, cut: Callable[[float], Path]) -> None:
+    path = cut(left)
+    with pytest.raises(TapeTampered, match="is cut off, and no exchange on it can be read") as caught:
+        open_tape(path, unverified=True)
+    assert f"`{path}`" in caught.value.message
 
 
 def test_a_tape_that_is_not_there(tmp_path: Any) -> None:

@@ -1,0 +1,127 @@
+"""A tape that a later run added to: `faultwire.tape.grow`."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.tape.conftest import JSON
+
+from faultwire.errors import TapeTampered
+from faultwire.events import Exchange, Request, Response
+from faultwire.replay.match import Missed
+from faultwire.replay.reader import index, open_tape
+from faultwire.tape.copy import merge
+from faultwire.tape.findings import evidence_class
+from faultwire.tape.grow import grow
+from faultwire.tape.note import SignerKey
+from faultwire.tape.read import TapeReader
+from faultwire.tape.store import TapeWriter
+from faultwire.tape.verify import verify
+
+KEY = SignerKey("p", b"s" * 32)
+MASKS = ["$.x"]
+Calls = tuple[tuple[str, str], ...]
+Make = Callable[..., Path]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Make:
+    """Tapes of calls, each with its answer, by session."""
+
+    def build(name: str, **sessions: Calls) -> Path:
+        path = tmp_path / name / "t.tape"
+        writer = TapeWriter.create(path, origin="p/t", settings={"masks": MASKS}, key=b"k" * 32, signer=KEY)
+        for session, calls in sessions.items():
+            writer.open_session(session, profile="calm", profile_digest="d", seed=7)
+            for number, (word, answer) in enumerate(calls, start=1):
+                request = asks(word)
+                recording = writer.record(Exchange(session, number, request))
+                recording.request(request)
+                recording.upstream_head(Response(200, "OK", JSON))
+                recording.upstream_chunk(json.dumps(answer).encode())
+                recording.end("complete", None, ())
+            writer.close_session(session)
+        writer.close()
+        return path
+
+    return build
+
+
+def asks(word: str) -> Request:
+    return Request("POST", "https", "h.example", 443, "/v1", JSON, json.dumps({"say": word}).encode())
+
+
+def answers(path: Path, *words: str) -> list[str | None]:
+    """What a replay in session `s` says to these, in this order; None where nothing is recorded."""
+    with open_tape(path) as reader:
+        found = index(reader, session="s")
+        taken = [found.take(found.ask(asks(word))) for word in words]
+        return [None if isinstance(one, Missed) else said(one.recorded) for one in taken]
+
+
+def said(recorded: Any) -> str:
+    return str(json.loads(recorded.delivered.body))
+
+
+def numbered(path: Path, session: str) -> list[tuple[int, str]]:
+    with TapeReader.open(path) as reader:
+        return [(one.number, said(one)) for one in reader.exchanges(session)]
+
+
+OLD: Calls = (("a", "a1"), ("a", "a2"), ("b", "b1"))
+NEW: Calls = (("a", "a1"), ("c", "c1"))
+
+
+def test_what_was_not_asked_comes_after_what_was(make: Make, tmp_path: Path) -> None:
+    old, new, target = make("old", s=OLD, other=(("o", "o1"),)), make("new", s=NEW), tmp_path / "grown.tape"
+    grow(target, new=new, old=old, session="s", unasked={"s": [2, 3]}, signer=KEY)
+    assert answers(target, "a", "a", "b", "c", "a") == ["a1", "a2", "b1", "c1", None]
+    assert numbered(target, "s") == [(1, "a1"), (2, "c1"), (3, "a2"), (4, "b1")]
+    assert numbered(target, "other") == [(1, "o1")]
+    report = verify(target, (KEY.verifier,), demanded=True)
+    assert (report.findings, report.sessions, report.exchanges) == ([], 2, 5)
+    assert evidence_class(report) == ("PARTIAL", ["it was made from other tapes with `replay`"])
+    with TapeReader.open(target) as reader:
+        assert {info.name: info.exchanges for info in reader.sessions()} == {"s": 4, "other": 1}
+        about = reader.info()
+    assert about.origin == "p/t"
+    assert about.settings["masks"] == MASKS
+    assert [one["root"] for one in about.settings["made_of"]] == [verify(new).root, verify(old).root]
+    # without it: what the new tape does not have is gone, or in a session that nobody asks
+    assert answers(new, "a", "a", "b", "c") == ["a1", None, None, "c1"]
+    merge([new, old], tmp_path / "merged.tape", "p/t", KEY)
+    assert answers(tmp_path / "merged.tape", "a", "a", "b", "c") == ["a1", None, None, "c1"]
+
+
+def test_it_grows_again(make: Make, tmp_path: Path) -> None:
+    old, new, first = make("old", s=OLD), make("new", s=NEW), tmp_path / "first.tape"
+    grow(first, new=new, old=old, session="s", unasked={"s": [2, 3]}, signer=None)
+    assert [one.code for one in verify(first).findings] == ["seal_missing"]
+    again, second = make("again", s=(("d", "d1"), ("b", "b1"))), tmp_path / "second.tape"
+    grow(second, new=again, old=first, session="s", unasked={"s": [1, 2, 3]}, signer=KEY)
+    assert answers(second, "a", "a", "b", "c", "d", "b") == ["a1", "a2", "b1", "c1", "d1", None]
+
+
+def test_sessions_of_other_names_answered_as_one(make: Make, tmp_path: Path) -> None:
+    old, new = make("old", x=OLD, y=OLD), make("new", s=NEW)
+    target = tmp_path / "grown.tape"
+    grow(target, new=new, old=old, session="s", unasked={"x": [3], "y": [1]}, signer=KEY)
+    assert numbered(target, "s") == [(1, "a1"), (2, "c1"), (3, "b1"), (4, "a1")]
+    assert verify(target).sessions == 1
+    grow(tmp_path / "all.tape", new=new, old=old, session="s", unasked={}, signer=KEY)
+    assert numbered(tmp_path / "all.tape", "s") == numbered(new, "s")
+
+
+def test_what_was_tampered_with_is_added_to_nothing(make: Make, tmp_path: Path) -> None:
+    old, new = make("old", s=OLD), make("new", s=NEW)
+    old.chmod(0o600)
+    with sqlite3.connect(old) as connection:
+        connection.execute("DELETE FROM events WHERE seq = 3")
+    with pytest.raises(TapeTampered, match="does not verify"):
+        grow(tmp_path / "grown.tape", new=new, old=old, session="s", unasked={"s": [2]}, signer=KEY)
+    assert not (tmp_path / "grown.tape").exists()
