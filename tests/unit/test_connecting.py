@@ -127,7 +127,7 @@ def test_same_seed_same_tunnels_and_another_seed_others() -> None:
 
 
 def test_what_a_tunnel_meets_takes_nothing_from_the_requests_in_it() -> None:
-    context = session("{refuse: {}, on: {host: api.openai.com}, trigger: {probability: 0.0}}")
+    context = session("{refuse: {}, on: {host: api.openai.com}, trigger: {calls: [99]}}")
     made = connect(context)
     assert made.judged
     assert made.answer is None
