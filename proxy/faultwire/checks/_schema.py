@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from faultwire.checks._once import compiled
+from faultwire.checks._once import compiled, once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,6 +48,7 @@ def problem(schema: Mapping[str, Any], value: Any) -> str | None:
     return f"at `${at[:LONGEST]}`: {_line(found)}"
 
 
+@once
 def _validator(schema: Mapping[str, Any]) -> Any:
     from referencing import Registry
 
