@@ -25,6 +25,7 @@ KINDS = {
     "tape", "session_start", "session_end", "request", "forwarded", "response", "stream_chunk", "trailers",
     "message", "fault", "drop", "redaction", "end", "seal", "note", "foreign",
 }  # fmt: skip
+SEAL = {"type", "seq", "prev", "size", "root", "note", "key"}
 MAX_INT = 2**53 - 1
 MAX_DEPTH = 127
 MAX_EVENT = 64 << 20
@@ -121,6 +122,12 @@ def parse_key(text):
     key_id = hashlib.sha256(parts[0].encode() + b"\n" + data).digest()[:4]
     right = parts[1] == key_id.hex() and unpacked(data[1:]) is not None
     return (parts[0], key_id, data[1:]) if right else None
+
+
+def key_text(key):
+    """The one text of a parsed key."""
+    name, key_id, public = key
+    return f"{name}+{key_id.hex()}+{base64.b64encode(bytes([1]) + public).decode()}"
 
 
 def parse_note(note):
@@ -290,7 +297,9 @@ class Verifier:
         self.origin, self.sealed, self.previous, self.seals = "", None, None, 0
 
     def find(self, code, message, seq=None):
-        self.findings.append({"code": code, "message": message, "seq": seq, "note": code in NOTES})
+        note = code in NOTES
+        if len(self.findings) < MAX_FINDINGS or not note or seq is None:
+            self.findings.append({"code": code, "message": message, "seq": seq, "note": note})
 
     def line(self, line):
         value, right = load(line)
@@ -417,15 +426,22 @@ class Verifier:
         checkpoint = parse_checkpoint(note[0]) if note else None
         if checkpoint is None:
             return self.find("seal_invalid", f"the seal at event {seq} is malformed", seq)
+        # No later event's hash covers the last seal, so it has one form only.
+        if set(event) != SEAL or len(note[1]) != 1:
+            return self.find("seal_invalid", f"the seal at event {seq} has other parts than a seal", seq)
         same = checkpoint == (self.origin, seq, root, previous)
         if not same or not is_number(event["size"], seq) or event["root"] != root.hex():
             return self.find("seal_invalid", f"the seal at event {seq} signs another log than this", seq)
-        if not self.signatures or signer(note, self.keys):
+        if not self.signatures:
             self.sealed = seq
             return None
-        named = parse_key(event["key"])
-        if named is None or not signer(note, [named]):
-            return self.find("seal_invalid", f"the seal at event {seq} has no valid signature", seq)
+        trusted = signer(note, self.keys)
+        named = trusted or parse_key(event["key"])
+        if named is None or event["key"] != key_text(named) or not (trusted or signer(note, [named])):
+            return self.find("seal_invalid", f"the seal at event {seq} is not signed by its key", seq)
+        if trusted:
+            self.sealed = seq
+            return None
         self.sealed = seq
         return self.find("seal_untrusted", f"the seal at event {seq} is by `{event['key']}`", seq)
 

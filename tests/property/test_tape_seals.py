@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.unit.tape.conftest import Deck
+from tests.unit.tape.conftest import Deck, second_verifier
 
+from faultwire._core import TapeVerifier
 from faultwire.errors import TapeError, TapeTampered
 from faultwire.tape import note
 from faultwire.tape.checkpoint import Checkpoint
+from faultwire.tape.export import jsonl
 from faultwire.tape.note import SignerKey
 from faultwire.tape.prove import check, prove
 from faultwire.tape.seal import seal_path
@@ -110,6 +112,31 @@ def test_no_mutated_seal_is_accepted(tape: Path, count: int) -> None:
     assert signed(original)
     accepted = [m for m in mutants(original.encode(), count, 2) if signed(m.decode("utf-8", "replace"))]
     assert accepted == []
+
+
+@pytest.mark.parametrize("count", [5_000, pytest.param(500_000, marks=pytest.mark.nightly)])
+def test_no_mutated_last_line_of_an_export_is_accepted(tape: Path, tmp_path: Path, count: int) -> None:
+    """No hash of a later event covers it: the core and, of every fiftieth, the second verifier refuse it."""
+    with (tmp_path / "t.jsonl").open("wb") as out:
+        jsonl.write(tape, out)
+    *before, last = (tmp_path / "t.jsonl").read_bytes().splitlines()[1:]
+    second = second_verifier()
+    keys = [second.parse_key(str(KEY.verifier))]
+
+    def core(*lines: bytes) -> list[str]:
+        verifier = TapeVerifier([str(KEY.verifier)], True)
+        for one in (*before, *lines):
+            verifier.line(one)
+        return [code for code, *_ in verifier.close().findings]
+
+    assert core(last) == []
+    for at, mutant in enumerate(mutants(last, count, 3)):
+        lines = mutant.removesuffix(b"\n").split(b"\n")  # a line feed makes two of it, but at the end
+        if lines == [last]:
+            continue
+        assert core(*lines), mutant
+        if at % 50 == 0:
+            assert second.verify([*before, *lines], keys).findings, mutant
 
 
 @pytest.mark.parametrize("step", [211, pytest.param(1, marks=pytest.mark.nightly)])

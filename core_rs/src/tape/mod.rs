@@ -8,6 +8,7 @@
 mod line;
 mod note;
 mod order;
+mod sealed;
 mod verifier;
 
 pub use note::VerifierKey;

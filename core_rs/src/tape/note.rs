@@ -79,6 +79,11 @@ impl<'a> Note<'a> {
         Some(Self { text, signatures })
     }
 
+    /// Has it one signature and no more?
+    pub fn is_single(&self) -> bool {
+        self.signatures.len() == 1
+    }
+
     pub fn signed_by(&self, key: &VerifierKey) -> bool {
         self.signatures.iter().any(|(name, id, signature)| {
             (*name, *id) == (&*key.name, key.id)

@@ -11,8 +11,9 @@ use crate::digest::{Hash, leaf_hash, sha256_hex};
 use crate::json::strict;
 use crate::proof::Frontier;
 use crate::tape::line::{self, Lack, member, members, name, text, whole};
-use crate::tape::note::{Checkpoint, Note, VerifierKey};
+use crate::tape::note::VerifierKey;
 use crate::tape::order::{Order, bypassed};
+use crate::tape::sealed::Seals;
 
 const KINDS: [&str; 16] = [
     "tape",
@@ -32,6 +33,12 @@ const KINDS: [&str; 16] = [
     "note",
     "foreign",
 ];
+
+/// What says of an event that something is missing, not that anything is wrong.
+const NOTES: [&str; 4] = ["session_open", "exchange_open", "drop_present", "bypass_present"];
+
+/// Further notes on events are not listed.
+const MAX_FINDINGS: usize = 100_000;
 
 /// One thing that is not as it must be, or that a reader should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,8 +72,7 @@ pub struct Verdict {
 
 /// Takes the lines of an export, without its first, one after the other.
 pub struct TapeVerifier {
-    keys: Vec<VerifierKey>,
-    demanded: bool,
+    seals: Seals,
     findings: Vec<Finding>,
     tree: Frontier,
     /// The leaf hash of the event before, in hex.
@@ -77,21 +83,13 @@ pub struct TapeVerifier {
     order: Order,
     origin: Option<String>,
     settings: Option<String>,
-    seals: usize,
-    /// The event of the last seal, while that one is what it says.
-    sealed: Option<usize>,
-    /// Who made it, and whether that is one of `keys`.
-    sealer: Option<(String, bool)>,
-    /// SHA-256 of the last seal's note, in hex.
-    previous: Option<String>,
 }
 
 impl TapeVerifier {
     /// Trusts the seals of these keys; `demanded` says that the tape must be sealed to its end.
     pub fn new(keys: Vec<VerifierKey>, demanded: bool) -> Self {
         Self {
-            keys,
-            demanded,
+            seals: Seals::new(keys, demanded),
             findings: Vec::new(),
             tree: Frontier::default(),
             prev: "0".repeat(64),
@@ -100,10 +98,6 @@ impl TapeVerifier {
             order: Order::default(),
             origin: None,
             settings: None,
-            seals: 0,
-            sealed: None,
-            sealer: None,
-            previous: None,
         }
     }
 
@@ -125,7 +119,7 @@ impl TapeVerifier {
     pub fn close(mut self) -> Verdict {
         let events = self.tree.size();
         let (sessions, exchanges) = (self.order.begun, self.order.asked);
-        let (demanded, blobs) = (self.demanded, self.blobs.len());
+        let blobs = self.blobs.len();
         if events == 0 {
             self.find(
                 "sequence_gap",
@@ -145,24 +139,8 @@ impl TapeVerifier {
             let message = format!("exchange {number} of session {session} never ended");
             self.find("exchange_open", message, Some(seq));
         }
-        if self.seals == 0 {
-            let code = if demanded {
-                "seal_required"
-            } else {
-                "seal_missing"
-            };
-            self.find(code, "the tape has no seal", None);
-        } else if let Some(sealed) = self.sealed.filter(|seq| seq + 1 != events) {
-            let code = if demanded {
-                "seal_required"
-            } else {
-                "tail_unsealed"
-            };
-            self.find(
-                code,
-                format!("the events after event {sealed} are under no seal"),
-                None,
-            );
+        if let Some((code, message)) = self.seals.close(events) {
+            self.find(code, message, None);
         }
         for blob in std::mem::take(&mut self.blobs).into_keys() {
             if !self.used.contains(&blob) {
@@ -173,7 +151,7 @@ impl TapeVerifier {
                 );
             }
         }
-        let (key, trusted) = self.sealer.unzip();
+        let (key, trusted) = self.seals.signer.unzip();
         Verdict {
             events,
             root: self.tree.root(),
@@ -189,8 +167,11 @@ impl TapeVerifier {
     }
 
     fn find(&mut self, code: &'static str, message: impl Into<String>, seq: Option<usize>) {
-        let message = message.into();
-        self.findings.push(Finding { code, message, seq });
+        let note = NOTES.contains(&code) && seq.is_some();
+        if self.findings.len() < MAX_FINDINGS || !note {
+            let message = message.into();
+            self.findings.push(Finding { code, message, seq });
+        }
     }
 
     /// A body. No event's hash covers its line, so the line has one text only, and nothing beside.
@@ -267,7 +248,12 @@ impl TapeVerifier {
             self.find("event_after_end", message, Some(seq));
         }
         match kind {
-            "seal" => self.seal(seq, event, root)?,
+            "seal" => {
+                let found = self.seals.event(seq, event, self.origin.as_deref(), root)?;
+                if let Some((code, message)) = found {
+                    self.find(code, message, Some(seq));
+                }
+            }
             "drop" => {
                 let (number, reason) = (member(event, "exchange")?, member(event, "reason")?);
                 let message = format!("exchange {number} is missing: {reason}");
@@ -336,50 +322,6 @@ impl TapeVerifier {
         if body.contains_key("chunks") {
             self.order.piece(event, whole(size)?)?;
         }
-        Ok(())
-    }
-
-    fn seal(&mut self, seq: usize, event: &Map<String, Value>, root: &Hash) -> Result<(), Lack> {
-        self.seals += 1;
-        (self.sealed, self.sealer) = (None, None);
-        let signed = text(event, "note")?;
-        let previous = self.previous.replace(sha256_hex(signed.as_bytes()));
-        let note = Note::parse(signed);
-        let checkpoint = note.as_ref().and_then(|note| Checkpoint::parse(note.text));
-        let (Some(note), Some(checkpoint)) = (note, checkpoint) else {
-            let message = format!("the seal at event {seq} is malformed");
-            self.find("seal_invalid", message, Some(seq));
-            return Ok(());
-        };
-        let same = Some(checkpoint.origin) == self.origin.as_deref()
-            && (checkpoint.size, &checkpoint.root) == (seq, root)
-            && checkpoint.previous == previous.as_deref();
-        let said = same
-            && member(event, "size")?.as_u64() == Some(seq as u64)
-            && member(event, "root")?.as_str() == Some(&*hex(root));
-        if !said {
-            let message = format!("the seal at event {seq} signs another log than this");
-            self.find("seal_invalid", message, Some(seq));
-            return Ok(());
-        }
-        let trusted = self.keys.iter().find(|key| note.signed_by(key));
-        if let Some(key) = trusted {
-            self.sealer = Some((key.text(), true));
-        } else {
-            let named = VerifierKey::parse(text(event, "key")?);
-            let Some(named) = named.filter(|key| note.signed_by(key)) else {
-                let message = format!("the seal at event {seq} has no valid signature");
-                self.find("seal_invalid", message, Some(seq));
-                return Ok(());
-            };
-            let message = format!(
-                "the seal at event {seq} is signed by `{}`, which is not trusted here",
-                named.text()
-            );
-            self.find("seal_untrusted", message, Some(seq));
-            self.sealer = Some((named.text(), false));
-        }
-        self.sealed = Some(seq);
         Ok(())
     }
 }

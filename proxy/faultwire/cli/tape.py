@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from faultwire.events import Recorded
     from faultwire.tape.note import VerifierKey
     from faultwire.tape.read import TapeReader
+    from faultwire.wire.told import Told
 
 
 @click.group()
@@ -141,15 +143,22 @@ def _cost(reader: TapeReader) -> str:
     from faultwire import wire
 
     total, unknown = Decimal(0), 0
-    for recorded in reader.exchanges():
-        told = wire.conversation(recorded) if recorded.kind == "llm" else None
+    for recorded in (one for one in reader.exchanges() if one.kind == "llm"):
+        told = wire.conversation(recorded)
         if told is not None and told.cost is not None:
             total += told.cost
-        elif told is not None and told.answer is not None and not told.answer.error:
-            unknown += 1  # no usage was told, or no price is known
+        elif _was_charged(recorded, told):
+            unknown += 1  # no usage was told, or none that can be read, or no price is known
     if unknown and not total:
         return "unknown"
     return f"${total:.6f}" + (f" + {unknown} unknown" if unknown else "")
+
+
+def _was_charged(recorded: Recorded, told: Told | None) -> bool:
+    """Did the model give an answer that is no error, whether or not it can be read?"""
+    if told is not None and told.answer is not None:
+        return not told.answer.error
+    return recorded.upstream is not None and 200 <= recorded.upstream.status < 300  # RFC 9110 §15.3
 
 
 def _class(path: Path, trusted: Sequence[VerifierKey]) -> str | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from faultwire.errors import TapeTampered
 from faultwire.replay.mask import Masks
 from faultwire.replay.match import Index
+from faultwire.tape.about import masks_of
 from faultwire.tape.blobs import unpack
 from faultwire.tape.read import TapeReader
 from faultwire.tape.remains import remains_of_cut
@@ -94,14 +95,8 @@ def said_of(settings: ReplaySettings) -> dict[str, object]:
     with as_it_is(settings.tape) if settings.unverified else TapeReader.open(settings.tape) as tape:
         known = tape.info().settings
     imported = known.get("imported")
-    said = {**settings.said_of(), "masks": list(dict.fromkeys((*_masks(known), *settings.masks)))}
+    said = {**settings.said_of(), "masks": list(dict.fromkeys((*masks_of(known), *settings.masks)))}
     return {**said, **({"imported": str(imported)} if imported else {})}
-
-
-def _masks(settings: dict[str, Any]) -> list[str]:
-    """The masks that a tape was recorded with."""
-    own = settings.get("masks", [])
-    return [text for text in own if isinstance(text, str)] if isinstance(own, list) else []
 
 
 def index(
@@ -117,7 +112,7 @@ def index(
     hold as well. `as_forwarded`: requests that a fault changed are known by what their servers were asked.
 
     Raises UsageError for a mask that is none."""
-    texts = _masks(reader.info().settings)
+    texts = masks_of(reader.info().settings)
     names = {info.name for info in reader.sessions()}
     recorded = reader.exchanges(session if session in names else None)
     recorded = forwarded(reader, recorded) if as_forwarded else recorded

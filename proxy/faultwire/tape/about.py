@@ -53,6 +53,12 @@ class Foreign:
     data: bytes
 
 
+def masks_of(settings: dict[str, Any]) -> list[str]:
+    """The masks that a tape was recorded with, from what it says of itself."""
+    own = settings.get("masks", [])
+    return [text for text in own if isinstance(text, str)] if isinstance(own, list) else []
+
+
 def info(event: Event, path: Path) -> TapeInfo:
     """From the first event."""
     if event["type"] != "tape":

@@ -15,6 +15,7 @@ import orjson
 from faultwire.clock import wall_ms
 from faultwire.errors import TapeError, TapeIncomplete, TapeTampered, UsageError, did_you_mean
 from faultwire.tape import file, records
+from faultwire.tape.about import masks_of
 from faultwire.tape.blobs import BlobLog, unpack
 from faultwire.tape.log import EventLog
 from faultwire.tape.read import TapeReader
@@ -88,6 +89,9 @@ class Copy:
         sealer: Sealer | None,
     ) -> None:
         settings: dict[str, Any] = {**self._said, "made_by": self._how, "made_of": made_of}
+        masks = [mask for source in (settings, *map(_settings, sources)) for mask in masks_of(source)]
+        if masks:  # without them it would not answer as those do
+            settings["masks"] = list(dict.fromkeys(masks))
         imported = [one["imported"] for one in made_of if "imported" in one]
         if imported:  # what was not recorded by the proxy does not become so in a copy
             settings["imported"] = ", ".join(dict.fromkeys(imported))
@@ -179,6 +183,11 @@ def share(source: Path, target: Path, origin: str, signer: SignerKey | None) -> 
     copy = Copy(target, "share", origin, Rekey())
     copy.make([source], lambda _event: True, signer)
     return copy
+
+
+def _settings(source: Path) -> dict[str, Any]:
+    with TapeReader.open(source) as reader:
+        return reader.info().settings
 
 
 def _sound(source: Path) -> dict[str, Any]:

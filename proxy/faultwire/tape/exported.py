@@ -16,7 +16,7 @@ from faultwire._core import TapeVerifier
 from faultwire.errors import TapeError, TapeNotFound
 from faultwire.tape.blobs import MAX_BLOB
 from faultwire.tape.export.jsonl import HEAD
-from faultwire.tape.findings import Code, Finding, VerifyReport
+from faultwire.tape.findings import MAX_FINDINGS, Code, Finding, VerifyReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,9 +29,6 @@ SUFFIX = ".jsonl"
 _MAX_EVENT = 64 * 1024 * 1024
 _MAX_LINE = MAX_BLOB * 4 // 3 + 4096
 """The longest body as base64, and what stands around it."""
-
-_MAX_FINDINGS = 100_000
-"""Of what has more, nobody reads the rest; lines without end would fill the memory with them."""
 
 
 def verify(path: Path, trusted: Sequence[VerifierKey] = (), *, demanded: bool = False) -> VerifyReport:
@@ -48,7 +45,7 @@ def verify(path: Path, trusted: Sequence[VerifierKey] = (), *, demanded: bool = 
                 hint=f"`faultwire tape export NAME -o {path.name}` writes one",
             )
         for line in _lines(path, file):
-            if verifier.line(line) > _MAX_FINDINGS:
+            if verifier.line(line) > MAX_FINDINGS:
                 break
     found = verifier.close()
     settings: dict[str, Any] = orjson.loads(found.settings or "{}")

@@ -34,6 +34,10 @@ Code = Literal[
 ]
 """Stable words of findings."""
 
+MAX_FINDINGS = 100_000
+"""Of what has more, nobody reads the rest: further notes on events are not listed, and with one more finding
+that is no note, no more is read."""
+
 EvidenceClass = Literal["AUTHORITATIVE", "PARTIAL", "NON_AUTHORITATIVE"]
 
 NOTES: frozenset[Code] = frozenset(

@@ -131,18 +131,22 @@ def cut_short(source: Path) -> bool:
 def kept_of_cut(source: Path) -> Salvaged | None:
     """What could be saved of a tape whose end is gone; None where the file is as long as it says.
 
-    Raises TapeError where too little is left to tell.
+    Raises TapeError where it is none, or cannot be read here.
     """
     if not cut_short(source):
         return None
     done = Salvaged()
-    with (
-        TemporaryDirectory() as folder,
-        to_its_end(source, Path(folder) / source.name) as place,
-        closing(file.connect_reader(place)) as connection,
-    ):
-        for _ in _sound(connection, source, _first_bad(place), done):
-            pass
+    with TemporaryDirectory() as folder, to_its_end(source, Path(folder) / source.name) as place:
+        try:
+            connection = file.connect_reader(place)
+        except TapeError as error:
+            if not isinstance(error.__cause__, (sqlite3.Error, UnicodeDecodeError)):
+                raise
+            done.reason = "too little is left to read any event"  # not even the schema
+            return done
+        with closing(connection):
+            for _ in _sound(connection, source, _first_bad(place), done):
+                pass
     return done
 
 

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from faultwire.tape.records import Event
 
 
+_MEMBERS = {"type", "seq", "prev", "size", "root", "note", "key"}
+"""What a seal says. No later event's hash covers the last one, so it has one form only: these, and a note
+with one signature, by the key that it names."""
+
+
 @dataclass(slots=True)
 class Seals:
     """Follows the seals through a log and remembers the last one."""
@@ -46,6 +51,8 @@ class Seals:
             checkpoint = Checkpoint.parse(found.text)
         except note.NoteError as error:
             return self.find("seal_invalid", f"the seal at event {seq} is malformed: {error}", seq)
+        if set(event) != _MEMBERS or len(found.signatures) != 1:
+            return self.find("seal_invalid", f"the seal at event {seq} has other parts than a seal", seq)
         said = (checkpoint.origin, checkpoint.size, checkpoint.root, checkpoint.previous, checkpoint.file)
         same = said == (self.origin, seq, root, previous, None)
         if not same or not chain.is_number(event["size"], seq) or event["root"] != root.hex():
@@ -62,18 +69,18 @@ class Seals:
 
     def _signer(self, found: note.Note, hint: str, seq: int) -> VerifierKey | None:
         """The trusted key that signed, or at least the one that the seal names; says what it is not."""
-        for key in self.trusted:
-            if found.signed_by(key):
-                return key
+        trusted = next((key for key in self.trusted if found.signed_by(key)), None)
         try:
-            named = note.VerifierKey.parse(hint)
+            named = trusted or note.VerifierKey.parse(hint)
         except note.NoteError as error:
             self.find("seal_invalid", f"the seal at event {seq} names no key: {error}", seq)
             return None
-        if not found.signed_by(named):
+        if hint != str(named) or not found.signed_by(named):
             message = f"the seal at event {seq} is not signed by the key that it names"
             self.find("seal_invalid", message, seq)
             return None
+        if trusted:
+            return trusted
         message = f"the seal at event {seq} is signed by `{named}`, which is not trusted here"
         self.find("seal_untrusted", message, seq)
         return named

@@ -18,7 +18,7 @@ from faultwire.tape import chain
 from faultwire.tape.blobs import unpack
 from faultwire.tape.bypassed import bypasses
 from faultwire.tape.file import connect_reader, event_rows, schema_digest
-from faultwire.tape.findings import Code, Finding, VerifyReport, evidence_class
+from faultwire.tape.findings import MAX_FINDINGS, Code, Finding, VerifyReport, evidence_class
 from faultwire.tape.records import KINDS
 from faultwire.tape.sealed import Seals
 from faultwire.tape.shape import chunk_bytes, named
@@ -87,6 +87,8 @@ class _Check:
                 self._find("sequence_gap", f"event {expected} is missing, found {seq}", expected)
             expected = seq + 1
             self._event(seq, session, record, digest)
+            if len(self._report.findings) > MAX_FINDINGS:
+                break
         if expected == 0:
             self._find("sequence_gap", "event 0 is missing, the tape is empty", 0)
         self._index(sessions)
@@ -104,13 +106,17 @@ class _Check:
             self._find("damaged", "the index over sessions does not name the events that are there")
 
     def _find(self, code: str, message: str, seq: int | None = None) -> None:
-        self._report.findings.append(Finding(cast(Code, code), message, seq))
+        finding = Finding(cast(Code, code), message, seq)
+        if len(self._report.findings) < MAX_FINDINGS or not finding.is_note or seq is None:
+            self._report.findings.append(finding)
 
     # ------------------------------------------------------------ blobs
 
     def _read_blobs(self) -> None:
         rows = self._connection.execute("SELECT digest, size, packed, data FROM blobs ORDER BY rowid")
         for digest, size, packed, data in rows:
+            if len(self._report.findings) > MAX_FINDINGS:
+                break
             name = digest.hex() if isinstance(digest, bytes) else ""
             self._blobs[name] = size
             try:

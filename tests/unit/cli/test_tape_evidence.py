@@ -241,8 +241,8 @@ def test_the_long_list_says_what_a_tape_cost_and_what_it_is_worth() -> None:
         connection.execute("DELETE FROM events WHERE seq = 4")
     listed = json.loads(run("tape", "list", "-l", "--format", "json").stdout)
     assert [(tape["class"], tape["cost"]) for tape in listed] == [
-        ("PARTIAL", "$0.000000"),
-        (None, "$0.000000"),
+        ("PARTIAL", "unknown"),  # its answer is none that can be read
+        (None, "unknown"),
     ]
     assert "cost" not in run("tape", "list").stdout
     assert "does not verify" in run("tape", "list", "--long").stdout

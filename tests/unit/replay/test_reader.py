@@ -74,6 +74,15 @@ def test_a_tape_whose_end_is_gone_is_refused_with_what_is_lost_first(
         assert len(index(reader).entries) == 6
 
 
+@pytest.mark.parametrize("size", [100, 4096, 8191])
+def test_of_a_tape_cut_within_its_first_page_all_is_lost(size: int, cut: Callable[[float], Path]) -> None:
+    path = cut(1.0)
+    with path.open("r+b") as file:
+        file.truncate(size)
+    with pytest.raises(TapeTampered, match="cut off and not what was recorded from event 0 on: too little"):
+        open_tape(path)
+
+
 @pytest.mark.parametrize("left", [0.6, 0.8, 0.95])
 def test_unverified_goes_on_with_what_can_be_read_of_it(left: float, cut: Callable[[float], Path]) -> None:
     path = cut(left)

@@ -27,9 +27,10 @@ MARK = b"redacted:v1:" + b"ab" * 16
 
 @pytest.fixture
 def make(tmp_path: Path) -> Callable[..., Path]:
-    def build(name: str, sessions: tuple[str, ...] = ("s",), key: bytes = b"k" * 32) -> Path:
+    def build(name: str, sessions: tuple[str, ...] = ("s",), masks: tuple[str, ...] = ()) -> Path:
         path = tmp_path / "tapes" / f"{name}.tape"
-        writer = TapeWriter.create(path, origin=f"p/{name}", settings={}, key=key, signer=KEY)
+        settings = {"masks": list(masks)} if masks else {}
+        writer = TapeWriter.create(path, origin=f"p/{name}", settings=settings, key=b"k" * 32, signer=KEY)
         for session in sessions:
             writer.open_session(session, profile="calm", profile_digest="d", seed=7)
             deck = Deck(path, writer)
@@ -96,6 +97,21 @@ def test_a_shared_tape_matches_no_other(make: Callable[..., Path], tmp_path: Pat
             == after.execute("SELECT count(*) FROM blobs").fetchone()
         )
     assert verify(tmp_path / "a.tape").ok
+
+
+def test_a_copy_keeps_the_masks_of_its_sources(make: Callable[..., Path], tmp_path: Path) -> None:
+    one, two = make("one", ("a", "b"), ("$.id", "$.at")), make("two", ("c",), ("$.at", "$.n"))
+    merge([one, two, make("bare", ("d",))], tmp_path / "all.tape", "p/all", None)
+    split(one, "b", tmp_path / "b.tape", "p/b", None)
+    share(one, tmp_path / "given.tape", "p/given", None)
+
+    def masks(name: str) -> object:
+        with TapeReader.open(tmp_path / name) as reader:
+            return reader.info().settings.get("masks")
+
+    assert masks("all.tape") == ["$.id", "$.at", "$.n"]
+    assert masks("b.tape") == masks("given.tape") == ["$.id", "$.at"]
+    assert masks("tapes/bare.tape") is None
 
 
 def test_what_was_tampered_with_is_not_copied(make: Callable[..., Path], tmp_path: Path) -> None:

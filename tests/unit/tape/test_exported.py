@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from tests.unit.tape.conftest import Deck
 
+from faultwire import _core
 from faultwire.cli import main
 from faultwire.errors import TapeError, TapeNotFound
 from faultwire.tape import exported
@@ -123,6 +124,35 @@ def test_lines_without_end_are_not_read_to_the_last(tmp_path: Path, second: Modu
     assert not found.ok
     assert 100_000 < len(found.findings) < 100_010
     assert len(second.verify([b"\n"] * 400_000).findings) == len(found.findings)
+
+
+def test_notes_without_end_are_not_all_listed_and_nothing_is_missed_for_it(
+    lines: tuple[Path, Path], second: ModuleType, tmp_path: Path
+) -> None:
+    """More exchanges were dropped than anybody reads of: the tape still verifies, and its end is judged."""
+    sound, prev = lines[1].read_bytes(), exported.verify(lines[1])
+    last = sound.splitlines()[-1]
+    chain, seq, path = [sound], prev.events, tmp_path / "many.jsonl"
+    for _ in range(100_010):
+        last = json.dumps(
+            {
+                "type": "drop", "session": "other", "exchange": seq, "reason": "disk",
+                "prev": _core.leaf_hash(last).hex(), "seq": seq,
+            },
+            sort_keys=True, separators=(",", ":"),
+        ).encode()  # fmt: skip
+        chain.append(last + b"\n")
+        seq += 1
+    path.write_bytes(b"".join(chain))
+    found = exported.verify(path)
+    assert (found.ok, found.events) == (True, seq)
+    assert [one.code for one in found.findings] == [*["drop_present"] * 100_000, "seal_missing"]
+    with path.open("rb") as source:
+        source.readline()
+        theirs = second.verify(source).findings
+    assert [one["code"] for one in theirs] == [one.code for one in found.findings]
+    path.write_bytes(b"".join([*chain[:-2], chain[-1]]))  # and what is wrong behind them is found
+    assert {one.code for one in exported.verify(path).findings} >= {"chain_broken", "sequence_gap"}
 
 
 def test_what_it_was_made_of_limits_its_class(lines: tuple[Path, Path], tmp_path: Path) -> None:

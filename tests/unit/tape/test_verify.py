@@ -293,3 +293,27 @@ def test_an_index_that_hides_an_exchange(closed: Callable[[], Path]) -> None:
     with TapeReader.open(path) as reader:
         assert [one.number for one in reader.exchanges()] == [1]
     assert [one.code for one in verify(path).findings if not one.is_note] == ["damaged"]
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_not_every_finding_of_very_many_is_listed(
+    wrong: bool, closed: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Notes do not end the reading, and what is wrong does."""
+    monkeypatch.setattr("faultwire.tape.verify.MAX_FINDINGS", 50)
+
+    def drop_many(c: sqlite3.Connection) -> None:
+        first = len(events(c))
+        for seq in range(first, first + 80):
+            record = record_bytes({"type": "drop", "session": "o", "exchange": seq, "reason": "full"})
+            c.execute("INSERT INTO events VALUES (?, 'o', ?, ?)", (seq, record, leaf(record)))
+        if not wrong:
+            rechain(c)
+
+    report = tampered(closed(), drop_many)
+    assert report.ok is not wrong
+    if wrong:
+        assert 50 < len(report.findings) < 60
+    else:
+        assert codes(report) == ["drop_present"] * 50
+        assert report.events == events(sqlite3.connect(report.path))[-1][0] + 1
