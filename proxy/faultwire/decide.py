@@ -6,11 +6,12 @@ caller writes each decision back with `SessionState.note`. Same arguments, same 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from faultwire.events import FaultFired
 from faultwire.faults._api import ResultFault
+from faultwire.frozen import dataclass
 from faultwire.profile.match import may_match, mismatch, needs_response, response_mismatch
 from faultwire.session import Subject
 from faultwire.wire import framing, mcp, tool_site

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from faultwire.frozen import dataclass
 from faultwire.history import AgentResult as AgentResult
 from faultwire.history import Bypass as Bypass
 from faultwire.history import Delivery as Delivery

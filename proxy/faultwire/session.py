@@ -7,9 +7,10 @@ bounded: a session of a million exchanges holds no more than its last `KEPT` cal
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from faultwire.frozen import dataclass
 from faultwire.wire._peers import Peers
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ could still change the answer. Telemetry, model lists, token counts and the like
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from faultwire import _core
 from faultwire.events import header
+from faultwire.frozen import dataclass
 from faultwire.wire import _recognise, mcp
 from faultwire.wire._registry import protocols
 

@@ -89,6 +89,9 @@ def tool_key(name: str | None, arguments: str) -> str:
 
 def _digest(*parts: str) -> str:
     """Parts joined length-prefixed, so that no two different tuples hash the same text."""
+    text = "".join([f"{len(part)}:{part}" for part in parts])
+    if text.isascii():  # as nearly always: then it has as many bytes as characters
+        return _core.sha256_hex(text.encode())
     encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
     return _core.sha256_hex(b"".join([b"%d:%b" % (len(part), part) for part in encoded]))
 
