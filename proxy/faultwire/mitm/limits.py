@@ -65,6 +65,8 @@ class Guard:
 
     def check_literal(self, host: str, port: int) -> str | None:
         """The same for a host that is itself an address; None for names."""
+        if ":" not in host and not host[-1:].isdigit():  # as nearly every name, and no address
+            return None
         try:
             ipaddress.ip_address(host.partition("%")[0])
         except ValueError:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections import OrderedDict
 
 import zstandard
 
+from faultwire import _core
 from faultwire.errors import TapeTampered
 
 MAX_BLOB = 256 * 1024 * 1024
@@ -28,18 +28,19 @@ class BlobLog:
 
     def __init__(self) -> None:
         self.rows: list[BlobRow] = []
-        self._known: OrderedDict[bytes, None] = OrderedDict()
+        self._known: OrderedDict[str, None] = OrderedDict()
         self._packer = zstandard.ZstdCompressor(level=1)
 
     def put(self, data: bytes) -> str:
         """Queue `data` unless it was stored lately; its digest in hex."""
-        digest = hashlib.sha256(data).digest()
+        # `hashlib` lets go of the interpreter from 2 KB on, and the event loop seldom gives it back at once.
+        digest = _core.sha256_hex(data)
         if digest not in self._known:
             self._known[digest] = None
             if len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
-            self.rows.append(self._row(digest, data))
-        return digest.hex()
+            self.rows.append(self._row(bytes.fromhex(digest), data))
+        return digest
 
     def _row(self, digest: bytes, data: bytes) -> BlobRow:
         if len(data) >= _PACK_FROM:

@@ -47,7 +47,8 @@ class Redactor:
     """Replaces secrets under one key. Used by one thread at a time."""
 
     def __init__(self, key: bytes, rules: Rules | None = None) -> None:
-        self._key = key
+        # `hmac.digest` lets go of the interpreter each time, and the event loop seldom gives it back at once.
+        self._mac = hmac.new(key, digestmod="sha256")
         self.rules = rules
         """What the user wants redacted besides."""
         self._memory: OrderedDict[tuple[str, str], str] = OrderedDict()
@@ -69,7 +70,9 @@ class Redactor:
     def _digest(self, what: str, value: str) -> str:
         raw = value.encode("utf-8", "surrogatepass")
         message = b"%d:%s%d:%s" % (len(what), what.encode(), len(raw), raw)
-        return hmac.digest(self._key, message, "sha256").hex()[:32]
+        mac = self._mac.copy()
+        mac.update(message)
+        return mac.hexdigest()[:32]
 
     def keyed(self, key: str) -> str:
         """What stands for an exchange's key: a bare digest of path and body would let anybody who has
