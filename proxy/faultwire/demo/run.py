@@ -12,6 +12,7 @@ from faultwire.contract.matrix import judge
 from faultwire.demo.environment import interpreter
 from faultwire.demo.plan import AGENT, SCRIPT, Plan, load_plan
 from faultwire.errors import FaultwireError
+from faultwire.mitm import ca
 from faultwire.report import html, json
 from faultwire.report.document import Subject, document
 from faultwire.runner.cells import planned
@@ -59,6 +60,7 @@ def run_demo(demo: Demo, say: Callable[[str], None], progress: Callable[[Played,
     Raises FaultwireError where nothing could be started, UsageError where `agent_python` is none.
     """
     plan = load_plan()
+    ca.ensure(demo.base / "ca")  # an expired one is told before anything is installed
     python, version = interpreter(demo.agent_python, say, demo.base)
     invocations = planned(plan.scenarios, plan.prompts, repeat=plan.repeat)
     agent = CommandAgent(

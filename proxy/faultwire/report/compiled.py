@@ -11,31 +11,50 @@ import os
 import pickle
 import stat
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jinja2 import FileSystemBytecodeCache
+
+from faultwire.dice import token
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from jinja2.bccache import Bucket
 
+_DIGEST = 32
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 class _Kept(FileSystemBytecodeCache):
+    """Each file begins with the digest of the rest: damaged code would not fail, but do anything."""
+
     def load_bytecode(self, bucket: Bucket) -> None:
-        """What is cut off, as after a crash, is as good as none."""
+        """What is cut off or damaged is as good as none."""
         try:
-            super().load_bytecode(bucket)
-        except (pickle.UnpicklingError, EOFError):
+            data = Path(self._get_cache_filename(bucket)).read_bytes()
+        except OSError:
+            return
+        digest, code = data[:_DIGEST], data[_DIGEST:]
+        if sha256(code).digest() != digest:
+            return
+        try:
+            bucket.bytecode_from_string(code)
+        except (pickle.UnpicklingError, EOFError):  # of another release, whose form it has
             bucket.reset()
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         """A full disk costs time, and no report."""
+        code = bucket.bytecode_to_string()
+        place = Path(self._get_cache_filename(bucket))
+        draft = place.with_name(f".{token(8)}")
         with suppress(OSError):
-            super().dump_bytecode(bucket)
+            draft.write_bytes(sha256(code).digest() + code)
+            draft.replace(place)
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
 def kept(environ: Mapping[str, str] = os.environ) -> FileSystemBytecodeCache | None:

@@ -33,6 +33,21 @@ def test_a_template_is_compiled_once_and_anew_when_it_changed(tmp_path: Path) ->
     assert page(tmp_path) == "&lt;1&gt;!", "a broken one is made anew"
 
 
+def test_damaged_code_is_not_run(tmp_path: Path) -> None:
+    """A constant of the template, changed in the file, would be shown by who took it."""
+    page(tmp_path, "right")
+    (kept_file,) = files(tmp_path)
+    code = kept_file.read_bytes()
+    assert code.count(b"right") == 1
+    kept_file.write_bytes(code.replace(b"right", b"wrong"))
+    assert page(tmp_path, "right") == "right"
+    assert b"wrong" not in kept_file.read_bytes(), "it is made anew"
+    for at in range(0, len(code), 7):
+        kept_file.write_bytes(code[:at] + bytes([code[at] ^ 0x55]) + code[at + 1 :])
+        assert page(tmp_path, "right") == "right"
+    assert [one for one in kept_file.parent.iterdir() if one != kept_file] == []
+
+
 def test_a_folder_that_others_may_write_to_is_not_used(tmp_path: Path) -> None:
     assert cache(tmp_path) is not None
     for place in (tmp_path / "faultwire", tmp_path / "faultwire" / "templates"):
