@@ -97,3 +97,37 @@ def test_a_package_that_fails_stops_everything_and_is_named(site, entry_points, 
     assert done.stderr.startswith(f"fault.plugin: {message}")
     assert done.stderr.endswith("hint: mend or uninstall `bad-pack`\n")
     assert done.stdout == ""
+
+
+ASK = """
+import http.client, json, os, ssl
+from urllib.parse import urlsplit
+proxy = urlsplit(os.environ["HTTPS_PROXY"])
+asked = http.client.HTTPSConnection(
+    proxy.hostname, proxy.port, context=ssl.create_default_context(cafile=os.environ["SSL_CERT_FILE"])
+)
+import base64
+told = base64.b64encode(f"{proxy.username}:{proxy.password}".encode()).decode()
+asked.set_tunnel("api.openai.com", 443, {"Proxy-Authorization": "Basic " + told})
+body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "rivers"}]})
+asked.request("POST", "/v1/chat/completions", body, {"content-type": "application/json"})
+print(asked.getresponse().status)
+"""
+
+
+@pytest.mark.parametrize("writes", [False, True])
+def test_a_fault_that_writes_to_an_exchange_stops_it(site, writes):
+    """Else the tape would hold, sealed, what nobody asked."""
+    if writes:
+        pack = (site / "fault_pack.py").read_text()
+        start = "        return _Teapot("
+        assert pack.count(start) == 1
+        changed = pack.replace(start, f'        exchange.request.path = "/other"\n{start}')
+        (site / "fault_pack.py").write_text(changed)
+    arguments = ("exec", "--mock", "--record", "t", "--fault", "teapot: {short: true}")
+    done = python(site, "-m", "faultwire", *arguments, "--", sys.executable, "-c", ASK)
+    assert done.stdout.splitlines()[0] == ("502" if writes else "418"), done.stderr
+    assert ("run.void" in done.stderr) is writes
+    shown = python(site, "-m", "faultwire", "tape", "show", "t").stdout
+    assert "/v1/chat/completions" in shown, done.stderr
+    assert "/other" not in shown

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -50,7 +49,7 @@ from faultwire.checks.valid_history import ValidHistory
 from faultwire.checks.valid_json import ValidJson
 from faultwire.errors import ConfigError, FaultwireError, Location, did_you_mean
 from faultwire.faults._describe import sections
-from faultwire.plugins import Registry
+from faultwire.plugins import Registry, installed
 from faultwire.text import safe
 
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ BUILTIN: tuple[type[Check], ...] = (
 @cache
 def registry() -> Mapping[str, type[Check]]:
     """Every check by name, built-in ones first. Raises FaultwireError on a bad package."""
-    return collect(BUILTIN, entry_points(group=GROUP))
+    return collect(BUILTIN, installed().select(group=GROUP))
 
 
 def find(name: str, *, where: Location | None = None) -> type[Check]:

@@ -8,7 +8,6 @@ a profile must never mean less than it says.
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from faultwire.errors import FaultError, UsageError, did_you_mean
@@ -88,7 +87,7 @@ from faultwire.faults.tool.tool_slow import ToolSlow
 from faultwire.faults.tool.tool_stale import ToolStale
 from faultwire.faults.tool.tool_timeout import ToolTimeout
 from faultwire.faults.tool.tool_wrong_values import ToolWrongValues
-from faultwire.plugins import Registry
+from faultwire.plugins import Registry, installed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -177,7 +176,7 @@ BUILTIN: tuple[type[Fault], ...] = (
 @cache
 def registry() -> Mapping[str, type[Fault]]:
     """Every fault by name, built-in ones first. Raises FaultError on a bad package."""
-    return collect(BUILTIN, entry_points(group=GROUP))
+    return collect(BUILTIN, installed().select(group=GROUP))
 
 
 def find(name: str) -> type[Fault]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 
+from faultwire import frozen, plugins
 from faultwire.mitm.lean import import_later, spare_addons
 
 if __name__ == "__main__":
     spare_addons()
     import_later()
+    if not plugins.are_there():
+        frozen.leave_unchecked()
     from faultwire.mitm.serve import main
 
     sys.exit(main())

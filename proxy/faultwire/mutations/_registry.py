@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from faultwire.errors import ConfigError, FaultwireError, did_you_mean
@@ -16,7 +15,7 @@ from faultwire.mutations.encoding_attacks import EncodingAttacks
 from faultwire.mutations.length_extremes import LengthExtremes
 from faultwire.mutations.noise import Noise
 from faultwire.mutations.paraphrase import Paraphrase
-from faultwire.plugins import Registry
+from faultwire.plugins import Registry, installed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -39,7 +38,7 @@ BUILTIN: tuple[type[Mutation], ...] = (
 @cache
 def registry() -> Mapping[str, type[Mutation]]:
     """Every mutation by name, built-in ones first. Raises FaultwireError on a bad package."""
-    return collect(BUILTIN, entry_points(group=GROUP))
+    return collect(BUILTIN, installed().select(group=GROUP))
 
 
 def collect(builtin: Iterable[type[Mutation]], plugins: Iterable[EntryPoint]) -> dict[str, type[Mutation]]:

@@ -61,9 +61,9 @@ def protocols() -> Mapping[str, Protocol]:
 
     Raises FaultError where a plug-in fails to load or takes a name that is taken.
     """
-    from importlib.metadata import entry_points
+    from faultwire.plugins import installed
 
-    return collect(BUILTIN, entry_points(group=GROUP))
+    return collect(BUILTIN, installed().select(group=GROUP))
 
 
 class Declared(NamedTuple):
