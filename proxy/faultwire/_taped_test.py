@@ -213,10 +213,10 @@ class TapedTest:
         return self._draft
 
     @property
-    def unasked(self) -> dict[str, list[int]] | None:
-        """What a tape that is added to holds besides: numbers by session; None where none is."""
+    def replayed(self) -> dict[str, Any] | None:
+        """What a tape that is added to holds besides (`tape.grow`); None where none is."""
         report = self._closed.replay if self._closed is not None else None
-        return None if report is None else report.get("unasked")
+        return report if report is not None and "unasked" in report else None
 
 
 @contextmanager
@@ -251,25 +251,29 @@ def started(wanted: Asked, root: Path) -> Iterator[TapedTest]:
             taped.settle()
         if taped.kept is not None and wanted.tape is not None:
             new = taped.kept
-            if taped.unasked is not None:
-                new = _grown(new, wanted.tape, taped.unasked, root / STATE)
+            if taped.replayed is not None:
+                new = _grown(new, wanted.tape, taped.replayed, root / STATE)
             _replace(new, wanted.tape)
     finally:
         if draft is not None:
             shutil.rmtree(draft.parent)
 
 
-def _grown(new: Path, old: Path, unasked: Mapping[str, list[int]], state: Path) -> Path:
+def _grown(new: Path, old: Path, replayed: Mapping[str, Any], state: Path) -> Path:
     """What this test asked, and after it what it left of the old tape; sealed if the new one is.
 
     Raises TapeError."""
-    from faultwire.tape.grow import grow
+    from faultwire.tape.grow import Replayed, grow
     from faultwire.tape.keys import KeyRing
 
     target = new.parent / "grown" / new.name
     sealed = new.with_name(new.name + SEAL).exists()
     signer = KeyRing(state / "keys").signer() if sealed else None
-    grow(target, new=new, old=old, session=SESSION, unasked=unasked, signer=signer)
+    told = Replayed(
+        unasked=[(session, number) for session, numbers in replayed["unasked"].items() for number in numbers],
+        answered={int(number): (session, old) for number, (session, old) in replayed["answered"].items()},
+    )
+    grow(target, new=new, old=old, session=SESSION, replayed=told, signer=signer)
     return target
 
 

@@ -22,7 +22,7 @@ KEYS = ("id", "on", "trigger")
 """What an entry may hold beside its fault."""
 
 ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_NOT_AT = {"http": ("llm", "agent"), "mcp": ("llm", "agent"), "result": ("tool", "agent", "other")}
+_NOT_AT = {"http": ("llm", "agent", "other"), "mcp": ("llm", "agent"), "result": ("tool", "agent", "other")}
 """Kinds of exchange that are never at a site of tools."""
 _METHODS = frozenset(("get", "put", "head", "post", "patch", "trace", "delete", "connect", "options"))
 

@@ -25,6 +25,8 @@ from faultwire.replay.match import Missed
 from faultwire.replay.script import Script
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from faultwire.events import Message, Recorded
     from faultwire.replay.answer import Answer
     from faultwire.replay.asked import Asked
@@ -57,6 +59,9 @@ class Player:
         self._redactor = redactor
         self._rebinder = rebinder
         self._upstream = upstream
+        self._answered: dict[int, Entry] = {}
+        self._late: set[int] = set()
+        """Places of entries whose call went to its server, because it was not their turn."""
         self._misses: list[Divergence] = []
         self._classes: Counter[str] = Counter()
         self.served = 0
@@ -73,8 +78,12 @@ class Player:
         """
         found = self._take(request)
         if isinstance(found, Missed):
+            if self._goes_live and found.why == "order" and found.like is not None:
+                self._late.add(found.like.at)
             divergence = self._diverge(found, number)
             return None if self._goes_live else divergence
+        if self._goes_live:
+            self._answered[number] = found
         return self._serve(found.recorded)
 
     def _serve(self, recorded: Recorded) -> Answer:
@@ -175,12 +184,22 @@ class Player:
             "left": len(left),
             "leftovers": [name(entry) for entry in left[:LISTED]],
             "classes": dict(classes),
-            **({"unasked": _numbers(left)} if self._goes_live else {}),
+            **(self._kept if self._goes_live else {}),
+        }
+
+    @property
+    def _kept(self) -> dict[str, Any]:
+        """What a tape that is to hold this run's calls as well is made with."""
+        unasked = (one for one in self._index.entries if not one.used and one.at not in self._late)
+        told = {number: entry.recorded for number, entry in self._answered.items()}
+        return {
+            "unasked": _numbers(unasked),
+            "answered": {str(number): [one.session, one.number] for number, one in told.items()},
         }
 
 
-def _numbers(entries: list[Entry]) -> dict[str, list[int]]:
-    """All of them, by the tape's sessions: a new tape that is to hold them as well is made with that."""
+def _numbers(entries: Iterable[Entry]) -> dict[str, list[int]]:
+    """All of them, by the tape's sessions."""
     found: dict[str, list[int]] = {}
     for entry in entries:
         found.setdefault(entry.recorded.session, []).append(entry.recorded.number)

@@ -89,9 +89,9 @@ class Copy:
         sealer: Sealer | None,
     ) -> None:
         settings: dict[str, Any] = {**self._said, "made_by": self._how, "made_of": made_of}
-        masks = [mask for source in (settings, *map(_settings, sources)) for mask in masks_of(source)]
-        if masks:  # without them it would not answer as those do
-            settings["masks"] = list(dict.fromkeys(masks))
+        masks = _masks_of_all(sources)
+        if masks:
+            settings.setdefault("masks", masks)
         imported = [one["imported"] for one in made_of if "imported" in one]
         if imported:  # what was not recorded by the proxy does not become so in a copy
             settings["imported"] = ", ".join(dict.fromkeys(imported))
@@ -185,9 +185,15 @@ def share(source: Path, target: Path, origin: str, signer: SignerKey | None) -> 
     return copy
 
 
-def _settings(source: Path) -> dict[str, Any]:
-    with TapeReader.open(source) as reader:
-        return reader.info().settings
+def _masks_of_all(sources: Sequence[Path]) -> list[str]:
+    """The masks that each of the sources was recorded with. What only one of them is blind to would make
+    requests of another look alike, which then got each other's answers; without it they miss."""
+    kept: list[str] | None = None
+    for source in sources:
+        with TapeReader.open(source) as reader:
+            own = masks_of(reader.info().settings)
+        kept = own if kept is None else [mask for mask in kept if mask in own]
+    return kept or []
 
 
 def _sound(source: Path) -> dict[str, Any]:

@@ -59,6 +59,10 @@ def lock(path: Path) -> int:
     return fd
 
 
+SEAL = ".seal"
+"""What the name of a tape's detached seal ends in."""
+
+
 def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
     """Put a new tape at `path`, whole: `fill` adds its first rows.
 
@@ -77,6 +81,8 @@ def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
         finally:
             connection.close()
         os.link(draft, path)
+        # One that a tape of this name left behind would speak against the new one.
+        path.with_name(path.name + SEAL).unlink(missing_ok=True)
     finally:
         for end in ("", "-wal", "-shm"):
             draft.with_name(draft.name + end).unlink(missing_ok=True)

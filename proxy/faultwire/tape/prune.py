@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faultwire.errors import TapeError, UsageError
+from faultwire.tape.file import SEAL
 from faultwire.tape.read import TapeReader
-from faultwire.tape.seal import SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _AGE = re.compile(r"([1-9][0-9]{0,5})([hdw])\Z")
 _HOURS = {"h": 1, "d": 24, "w": 168}
-_BESIDE = ("-wal", "-shm", "-journal", SUFFIX)
+_BESIDE = ("-wal", "-shm", "-journal", SEAL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from faultwire.tape.log import EventRow
     from faultwire.tape.records import Event
 
+_LAST = (1 << 63) - 1
+"""The greatest number of a row (SQLite, "ROWIDs and the INTEGER PRIMARY KEY")."""
 Row = TypeVar("Row", bound=tuple[Any, ...])
 Exchange = tuple[str, int]
 """An exchange's session and number."""
@@ -145,4 +147,6 @@ def _reached(rows: Callable[[int], Iterator[Row]]) -> Iterator[Row]:
                 return
         except sqlite3.DatabaseError:
             pass
+        if last >= _LAST:
+            return
         last, failed = last + 1, failed + 1

@@ -47,6 +47,7 @@ class Scribe:
         self._log = log
         self._blobs = blobs
         self._redactor = redactor
+        self._open: set[str] = set()
         self._closed: set[str] = set()
 
     def write(self, recording: Recording) -> tuple[bool, int]:
@@ -93,8 +94,16 @@ class Scribe:
         if event.get("session") in self._closed:
             return
         self._log.append(event)
-        if event["type"] == "session_end":
+        if event["type"] == "session_start":
+            self._open.add(event["session"])
+        elif event["type"] == "session_end":
+            self._open.discard(event["session"])
             self._closed.add(event["session"])
+
+    @property
+    def has_open_session(self) -> bool:
+        """Has one begun and not ended?"""
+        return bool(self._open)
 
     def foreign(self, event: Event, data: bytes) -> None:
         """Write an event of somebody else's log, with the JSON text `data` that it was."""

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 EVERY = 1000
 """Exchanges between two seals of a tape that is still written."""
 
-SUFFIX = ".seal"
-
 
 class Sealer:
     """Signs the checkpoints of one tape, each naming the one before."""
@@ -59,7 +57,7 @@ class Sealer:
 
 def seal_path(tape: Path) -> Path:
     """Where the detached seal of a tape is."""
-    return tape.with_name(tape.name + SUFFIX)
+    return tape.with_name(tape.name + file.SEAL)
 
 
 def file_digest(path: Path) -> tuple[str, int]:

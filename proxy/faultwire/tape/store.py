@@ -289,7 +289,8 @@ class TapeWriter:
     def _settle(self, ended: list[Recording]) -> None:
         """Commit, and only then say so."""
         self._unsealed += len(ended)
-        if self._sealer and self._unsealed >= self._seal_every:
+        # Where no session is open, a tape that is cut behind the seal would look like a whole one.
+        if self._sealer and self._unsealed >= self._seal_every and self._scribe.has_open_session:
             self._unsealed = 0
             self._scribe.seal(self._sealer)
         self._commit()

@@ -12,6 +12,7 @@ import runpy
 import shlex
 import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -132,7 +133,7 @@ def test_a_tape_is_sealed_later_and_an_event_of_it_proven(project: Path) -> None
 
 def test_what_is_left_of_a_damaged_tape() -> None:
     path = record("t", None)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DELETE FROM events WHERE seq = 4")
     done = run("tape", "salvage", "t", "-o", "saved.tape")
     assert done.exit_code == 1
@@ -228,7 +229,7 @@ def test_a_tape_that_is_written_is_not_removed(project: Path) -> None:
 
 def test_half_an_export_does_not_stay(project: Path) -> None:
     path = record("t", None)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE events SET record=CAST('{}' AS BLOB) WHERE seq=4")
     done = run("tape", "export", "t", "--to", "har", "-o", "t.har")
     assert (done.exit_code, (project / "t.har").exists()) == (3, False)
@@ -237,7 +238,7 @@ def test_half_an_export_does_not_stay(project: Path) -> None:
 def test_the_long_list_says_what_a_tape_cost_and_what_it_is_worth() -> None:
     record("one", None)
     path = record("two", None)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DELETE FROM events WHERE seq = 4")
     listed = json.loads(run("tape", "list", "-l", "--format", "json").stdout)
     assert [(tape["class"], tape["cost"]) for tape in listed] == [

@@ -128,6 +128,7 @@ ERRORS = [
     (ENTRY + "tool_error:\n    on: {status: 500}", "3:10", "never_fires", "found `status` for `tool_error`, which acts before there is an answer", None),
     (ENTRY + "slow_tokens: {ms: 1}\n    on: {stream: false}", "3:10", "never_fires", "found `stream: false` for `slow_tokens`, which acts on streams", None),
     (ENTRY + "rate_limit:\n    on: {kind: tool, model: x}", "3:22", "never_fires", "found `model` with `kind: tool`, which only `llm` exchanges have", None),
+    (ENTRY + "rate_limit:\n    on: {site: http, kind: other}", "3:10", "never_fires", "found `site: http` with `kind: other`, which no exchange has together", None),
     (ENTRY + "rate_limit:\n    on: {tool: a, model: x}", "3:10", "never_fires", "found `tool` with `model`, which no exchange has together", None),
     (ENTRY + "rate_limit:\n    on: {kind: llm, tool: a}", "3:21", "never_fires", "found `tool` with `kind: llm`, which only `tool` exchanges have", None),
     (ENTRY + "rate_limit:\n    on: {host: https://a}", "3:10", "never_fires", "found `https://a` for `host`, expected a name without scheme or path", None),

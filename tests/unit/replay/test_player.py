@@ -110,6 +110,19 @@ def test_a_miss_goes_on_where_that_was_asked_for(deck: Any, play: Any) -> None:
     assert "unasked" not in play().report()
 
 
+def test_a_run_that_adds_is_told_what_answered_and_what_was_left(deck: Any, play: Any) -> None:
+    for text, answer in (("a", b"r1"), ("b", b"r2"), ("c", b"r3")):
+        deck.add(chat(text), answer)
+    player = play(live=True)
+    player.pass_over(chat("a"), 1)  # a fault answered: the recorded answer is as new
+    assert said(player.play(chat("b"), 2)) == b"r2"
+    told = player.report()
+    assert (told["unasked"], told["answered"]) == ({"exec": [1, 3]}, {"2": ["exec", 2]})
+    early = play(live=True, strict_order=True)
+    assert early.play(chat("c"), 1) is None  # out of turn it goes to its server, and is recorded anew
+    assert early.report()["unasked"] == {"exec": [1, 2]}
+
+
 WORDS = ("which", "rivers", "flow", "through", "the", "old", "town", "and", "where", "do", "they", "rise")
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import sqlite3
+import struct
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -84,7 +86,7 @@ def test_what_says_too_little_is_refused(recording: Recording, tmp_path: Path) -
     whole, _ = recording()
     with pytest.raises(TapeTampered, match="no exchange on it can be read"):
         left_of(whole[:8192], tmp_path, "none.tape")
-    with sqlite3.connect(tmp_path / "later.tape") as connection:
+    with closing(sqlite3.connect(tmp_path / "later.tape")) as connection, connection:
         connection.execute("PRAGMA page_size=8192")
         connection.execute("CREATE TABLE t (x)")
         connection.execute("PRAGMA application_id=0x46575450")
@@ -92,3 +94,29 @@ def test_what_says_too_little_is_refused(recording: Recording, tmp_path: Path) -
     with pytest.raises(TapeVersion, match="has version 9"):
         left_of((tmp_path / "later.tape").read_bytes()[:9000], tmp_path, "none.tape")
     assert not (tmp_path / "none.tape").exists()
+
+
+def test_rows_up_to_the_last_number_there_is_do_not_lead_beyond_it(
+    recording: Recording, tmp_path: Path
+) -> None:
+    """A file made to harm: its last events have the greatest numbers, and the page behind them is missing."""
+    whole, recorded = recording()
+    path, page, last = tmp_path / "odd.tape", 8192, (1 << 63) - 1
+    path.write_bytes(whole)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        row = connection.execute("SELECT session, record, hash FROM events ORDER BY seq DESC").fetchone()
+        for number in range(last - 59, last + 1):
+            connection.execute("INSERT INTO events VALUES (?, ?, ?, ?)", (number, *row))
+        query = "SELECT rootpage FROM sqlite_schema WHERE name = 'events'"
+        (root,) = connection.execute(query).fetchone()
+    data = bytearray(path.read_bytes())
+    # The interior page of a table (SQLite file format, section 1.6): its last cell is made to name what was
+    # the right-most page, and that one to be a page behind the end of the file.
+    at, pages = (root - 1) * page, len(data) // page
+    assert data[at] == 5
+    (cells,) = struct.unpack_from(">H", data, at + 3)
+    (cell,) = struct.unpack_from(">H", data, at + 12 + 2 * (cells - 1))
+    data[at + cell : at + cell + 4] = data[at + 8 : at + 12]
+    struct.pack_into(">I", data, at + 8, pages + 2)
+    struct.pack_into(">I", data, 28, pages + 3)
+    assert all(same(one, recorded[one.number - 1]) for one in left_of(bytes(data), tmp_path, "left.tape"))

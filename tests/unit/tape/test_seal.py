@@ -6,6 +6,7 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import orjson
@@ -14,9 +15,10 @@ from tests.unit.tape.conftest import KEY as REDACTION
 from tests.unit.tape.conftest import Deck
 
 from faultwire.errors import TapeError, TapeIncomplete, TapeTampered
-from faultwire.tape import seal
+from faultwire.tape import exported, seal
 from faultwire.tape.chain import GENESIS, leaf, record_bytes
 from faultwire.tape.checkpoint import Checkpoint
+from faultwire.tape.export import jsonl
 from faultwire.tape.findings import evidence_class
 from faultwire.tape.note import SignerKey
 from faultwire.tape.note import parse as parse_note
@@ -47,6 +49,7 @@ def sealed(tmp_path: Path) -> Sealed:
         for number in range(count):
             deck.exchange(b'{"n":%d}' % number)
         if end:
+            writer.flush()
             writer.close_session("s")
         writer.close()
         assert writer.failed is None
@@ -83,7 +86,7 @@ def test_a_tape_sealed_by_a_trusted_key_is_authoritative(sealed: Sealed) -> None
 
 def test_a_seal_is_a_checkpoint_over_all_events_before_it(sealed: Sealed) -> None:
     path = sealed()
-    with sqlite3.connect(path) as c:
+    with closing(sqlite3.connect(path)) as c, c:
         rows = c.execute("SELECT record FROM events ORDER BY seq").fetchall()
     event = orjson.loads(rows[-1][0])
     note = parse_note(event["note"])
@@ -95,13 +98,41 @@ def test_a_seal_is_a_checkpoint_over_all_events_before_it(sealed: Sealed) -> Non
 
 def test_seals_come_every_so_many_exchanges_and_name_the_one_before(sealed: Sealed) -> None:
     path = sealed(count=2 * seal.EVERY + 1)
-    with sqlite3.connect(path) as c:
+    with closing(sqlite3.connect(path)) as c, c:
         events = [orjson.loads(row[0]) for row in c.execute("SELECT record FROM events ORDER BY seq")]
     points = [Checkpoint.parse(parse_note(e["note"]).text) for e in events if e["type"] == "seal"]
     assert len(points) >= 2  # exchanges come in batches, and a seal follows the batch
     assert points[0].previous is None
     assert all(point.previous for point in points[1:])
     assert verify(path, TRUSTED).findings == []
+
+
+def test_a_tape_cut_behind_a_seal_is_never_taken_for_a_whole_one(tmp_path: Path) -> None:
+    """Two sessions, a seal due after each exchange: none follows a session that has ended, but the last."""
+    path, export = tmp_path / "t.tape", tmp_path / "t.jsonl"
+    writer = TapeWriter.create(path, origin="p/t", settings={}, key=b"k" * 32, signer=KEY, seal_every=1)
+    for name in ("one", "two"):
+        writer.open_session(name, profile="calm", profile_digest="d", seed=7)
+        deck = Deck(path, writer)
+        for _ in range(2):
+            recording = deck.begin(session=name)
+            recording.end("complete", None, ())
+            writer.flush()
+        writer.close_session(name)
+        writer.flush()
+    writer.close()
+    with export.open("wb") as out:
+        jsonl.write(path, out)
+    lines = export.read_bytes().splitlines(keepends=True)
+    seals = [at for at, line in enumerate(lines) if b'"type":"seal"' in line]
+    assert len(seals) == 5
+    found = []
+    for at in seals:
+        export.write_bytes(b"".join(lines[: at + 1]))
+        report = exported.verify(export, TRUSTED, demanded=True)
+        assert report.ok
+        found.append(evidence_class(report)[0])
+    assert found == [*["PARTIAL"] * 4, "AUTHORITATIVE"]
 
 
 def test_an_untrusted_key_is_not_believed(sealed: Sealed) -> None:

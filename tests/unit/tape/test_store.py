@@ -16,13 +16,36 @@ from faultwire.tape import body as bodies
 from faultwire.tape.body import MAX_HELD
 from faultwire.tape.intake import Intake
 from faultwire.tape.ledger import ledger_hash
+from faultwire.tape.note import SignerKey
 from faultwire.tape.read import TapeReader
 from faultwire.tape.redact import Redactor
+from faultwire.tape.seal import seal_path
 from faultwire.tape.store import TapeWriter
 from faultwire.tape.verify import verify
 
 KEY = b"k" * 32
 LINE = FaultFired("status", "status", "response", "fired", "rolled 0.1", "key", 0, 0, 0.1)
+
+
+def test_a_seal_that_a_removed_tape_left_behind_says_nothing_of_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "t.tape"
+    key = SignerKey("p", b"s" * 32)
+    for sealed in (True, False):
+        writer = TapeWriter.create(path, origin="p/t", settings={}, key=b"k" * 32, signer=key)
+        writer.open_session("s", profile="calm", profile_digest="d", seed=7)
+        if sealed:
+            writer.close_session("s")
+            writer.close()
+            path.unlink()
+            assert seal_path(path).exists()
+    writer.flush()
+    assert not seal_path(path).exists()
+    assert verify(path, (key.verifier,)).ok  # while it is written
+    writer.close()
+    assert verify(path, (key.verifier,), demanded=True).ok
+    with pytest.raises(UsageError, match="exists"):
+        TapeWriter.create(path, origin="p/t", settings={}, key=b"k" * 32)
+    assert seal_path(path).exists(), "that of a tape which is there stays"
 
 
 def mode(path: Path) -> int:
@@ -44,6 +67,18 @@ def test_flush_counts_what_is_committed(deck: Any) -> None:
     assert deck.writer.flush() == 5
     with TapeReader.open(deck.path) as reader:
         assert [r.ending for r in reader.exchanges()] == ["complete"] * 5 + ["open"]
+
+
+async def test_an_event_loop_waits_for_the_disk_without_a_thread_that_waits_for_it(deck: Any) -> None:
+    for _ in range(5):
+        deck.exchange()
+    assert await asyncio.wait_for(deck.writer.flushed(), 5) == 5
+    with TapeReader.open(deck.path) as reader:
+        assert [r.ending for r in reader.exchanges()] == ["complete"] * 5
+    both = asyncio.gather(deck.writer.flushed(), deck.writer.flushed())
+    assert await asyncio.wait_for(both, 5) == [5, 5]
+    deck.writer.close()
+    assert await asyncio.wait_for(deck.writer.flushed(), 5) == 5  # nobody waits for a writer that is gone
 
 
 def test_a_closed_tape_is_one_file(deck: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 
@@ -280,13 +281,13 @@ def test_an_index_that_hides_an_exchange(closed: Callable[[], Path]) -> None:
     path = closed()
     assert codes(verify(path)) == []
     index = "WHERE name = 'events_by_session'"
-    with sqlite3.connect(path) as c:
+    with closing(sqlite3.connect(path)) as c, c:
         rows = c.execute("SELECT seq, session, record, hash FROM events WHERE seq BETWEEN 6 AND 9").fetchall()
         schema = c.execute(f"SELECT * FROM sqlite_schema {index}").fetchone()
         c.execute("DELETE FROM events WHERE seq BETWEEN 6 AND 9")
         c.execute("PRAGMA writable_schema=ON")
         c.execute(f"DELETE FROM sqlite_schema {index}")
-    with sqlite3.connect(path) as c:  # now SQLite knows of no index that an insert must keep
+    with closing(sqlite3.connect(path)) as c, c:  # now SQLite knows of no index that an insert must keep
         c.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", rows)
         c.execute("PRAGMA writable_schema=ON")
         c.execute("INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)", schema)

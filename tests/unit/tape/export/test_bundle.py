@@ -8,6 +8,7 @@ import re
 import sqlite3
 import zlib
 from base64 import a85decode
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,7 @@ def test_the_pdf_shows_the_bundle_and_nothing_is_markup(tape: Path) -> None:
 
 def test_a_tape_of_nonsense_is_not_bundled(tape: Path) -> None:
     tape.chmod(0o600)
-    with sqlite3.connect(tape) as connection:
+    with closing(sqlite3.connect(tape)) as connection, connection:
         connection.execute("""UPDATE events SET record = CAST('{"type":"made"}' AS BLOB) WHERE seq = 3""")
     with pytest.raises(TapeTampered, match="cannot be bundled"):
         bundle.bundle(tape, ())

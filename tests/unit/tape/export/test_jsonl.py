@@ -7,6 +7,7 @@ import io
 import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from types import ModuleType
 
@@ -95,7 +96,7 @@ def test_an_export_is_every_record_byte_for_byte_and_every_body_once(make: Calla
     path = make()
     found = lines(path)
     assert found[0] == jsonl.HEAD
-    with sqlite3.connect(path) as c:
+    with closing(sqlite3.connect(path)) as c, c:
         records = [row[0] for row in c.execute("SELECT record FROM events ORDER BY seq")]
         blobs = {row[0].hex() for row in c.execute("SELECT digest FROM blobs")}
     parsed = [(line, orjson.loads(line)) for line in found[1:]]

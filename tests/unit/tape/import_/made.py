@@ -7,6 +7,7 @@ import json
 import sqlite3
 import struct
 from base64 import b64encode
+from contextlib import closing
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -95,7 +96,7 @@ TOOLS = [(b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}', b'{"jsonrpc":"2.0",
 
 def sqlite_tape(path: Path, schema: str = "2", **meta: str) -> Path:
     packer = zstandard.ZstdCompressor(level=3)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.executescript(
             "CREATE TABLE blobs (hash TEXT PRIMARY KEY, data BLOB NOT NULL);"
             "CREATE TABLE events (seq INTEGER PRIMARY KEY AUTOINCREMENT, "

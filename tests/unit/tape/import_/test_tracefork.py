@@ -100,7 +100,7 @@ def test_a_blob_that_unpacks_to_ten_gigabytes(tmp_path: Path) -> None:
     piece = bytes(1 << 20)
     packed = b"".join(packer.compress(piece) for _ in range(80)) + packer.flush()
     path = made.sqlite_tape(tmp_path / "t")
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE blobs SET data = ? WHERE hash = ?", (packed, made.sha(made.CALLS[0][1])))
     connection.close()
     items = told(path)
@@ -130,7 +130,7 @@ def test_what_is_no_tape(tmp_path: Path, data: bytes, why: str) -> None:
 def test_other_tables_versions_and_kinds(tmp_path: Path) -> None:
     path = tmp_path / "views"
     endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.executescript(
             f"CREATE VIEW events AS {endless} SELECT x AS seq, 'draw' AS kind, 'a' AS a, 'b' AS b FROM n;"
             "CREATE TABLE blobs (hash TEXT, data BLOB); CREATE TABLE meta (key TEXT, value TEXT);"
@@ -139,7 +139,7 @@ def test_other_tables_versions_and_kinds(tmp_path: Path) -> None:
     with pytest.raises(TapeError, match="not the tables"):
         told(path)
     path = made.sqlite_tape(tmp_path / "t", schema_version="9")
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("INSERT INTO events (kind, a, b) VALUES ('dream', 'a', 'b')")
         connection.execute("UPDATE blobs SET data = 'text' WHERE hash = ?", (made.sha(made.CALLS[1][1]),))
     connection.close()
