@@ -131,11 +131,14 @@ def _tells(edit: Edit) -> bool:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (dict, list)):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _strings(one)
+    """In their order; what somebody nested a thousand deep is read as well."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict | list):
+            waiting.extend(reversed([*one.values()] if isinstance(one, dict) else one))
 
 
 # ---------------------------------------------------------------- other files
