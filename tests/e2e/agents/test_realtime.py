@@ -85,6 +85,7 @@ def test_a_tool_s_result_is_replaced_in_the_agent_s_message(tmp_path: Path) -> N
     assert [line.subject for line in done.fired] == ["calculator"] * 2
 
 
+@pytest.mark.nightly
 def test_a_session_that_breaks_off(tmp_path: Path) -> None:
     done = run(tmp_path, "openai-3", "--fault", "cut_stream: {after_events: 6}")
     for way in BOTH:
@@ -108,6 +109,7 @@ def test_a_close_frame_of_ours(tmp_path: Path) -> None:
     assert [line.fault for line in done.fired] == ["websocket_close"] * 2
 
 
+@pytest.mark.nightly
 def test_a_stall_changes_no_word(tmp_path: Path) -> None:
     done = run(tmp_path, "openai-3", "--fault", "stall: {after_events: 5, for_ms: 200}")
     for way, exchange in zip(BOTH, done.exchanges, strict=True):

@@ -71,7 +71,10 @@ def test_curl_calls_us_as_its_provider(faultwire: Faultwire) -> None:
     assert b"capture    base URLs of anthropic, " in done.stderr
 
 
-@pytest.mark.parametrize(("lock", "program"), [("openai-3", OPENAI), ("anthropic-0", ANTHROPIC)])
+@pytest.mark.parametrize(
+    ("lock", "program"),
+    [("openai-3", OPENAI), pytest.param("anthropic-0", ANTHROPIC, marks=pytest.mark.nightly)],
+)
 def test_a_python_sdk_calls_us_as_its_provider(
     faultwire: Faultwire, here: Path, lock: str, program: str
 ) -> None:

@@ -138,6 +138,7 @@ def test_a_fault_is_met_told_and_repeated_by_the_same_seed(faultwire: Faultwire)
     assert ledger[0] in second.stderr
 
 
+@pytest.mark.nightly
 def test_a_calm_run_has_another_ledger(faultwire: Faultwire) -> None:
     calm = faultwire("exec", "--mock", "--", *CURL)
     broken = faultwire("exec", "--mock", "--fault", "status: {code: 503}", "--", *CURL)

@@ -184,7 +184,7 @@ def test_a_tape_is_a_session(shop: Any, here: Path) -> None:
     assert document(here)["invocations"][0]["answer"] == 'it is {"price": 7}\n'
 
 
-@pytest.mark.parametrize("form", ["har", "flows"])
+@pytest.mark.parametrize("form", ["har", pytest.param("flows", marks=pytest.mark.nightly)])
 def test_a_recording_of_others_becomes_a_session_that_never_counts_as_ours(
     form: str, shop: Any, here: Path
 ) -> None:

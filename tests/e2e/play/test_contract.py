@@ -143,6 +143,7 @@ def test_a_critical_invariant_that_fits_no_scenario_is_no_pass(project: Any) -> 
     assert project.run("contract", "run", "--allow-unknown").returncode == 0
 
 
+@pytest.mark.nightly
 def test_one_that_a_scenario_could_judge_says_what_never_fired(project: Any) -> None:
     invariants = [{"type": "completes", "when": "no_chaos"}, COPES]
     project.write(contract={**RULES, "invariants": invariants, "chaos_matrix": [{"name": "calm"}, TOOLS]})

@@ -77,6 +77,7 @@ def test_one_answer_of_three_is_another_and_the_branch_names_its_parent(faultwir
     assert diff["divergence"]["differences"][0]["asked"] == "There are no lakes."
 
 
+@pytest.mark.nightly
 def test_a_branch_can_be_forked(faultwire: Run) -> None:
     calls = (*CALLS, "whole", "rivers", "stream", "lakes", "whole", "seas")
     record(faultwire, *calls)

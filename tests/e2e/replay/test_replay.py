@@ -201,6 +201,7 @@ def test_what_makes_no_sense_is_refused(faultwire: Run) -> None:
         assert word in done.stderr, arguments
 
 
+@pytest.mark.nightly  # by day `test_every_sdk` compares the same SDK, without a network
 @pytest.mark.parametrize("ways", [("sync/whole", "sync/stream", "async/whole", "async/stream", "tools")])
 def test_the_openai_sdk_sees_no_difference(ways: tuple[str, ...], faultwire: Run) -> None:
     python = environments().python("openai-3")
