@@ -132,7 +132,7 @@ def test_new_episodes_keep_what_was_not_asked(tmp_path: Path, seals: bool) -> No
     old = tape(tmp_path / "t.tape", signer, b"rivers", b"hills")
     new = tape(tmp_path / ".draft" / "t.tape", signer if seals else None, b"rivers", b"lakes")
     before = old.read_bytes()
-    grown = _grown(new, old, {SESSION: [2]}, tmp_path / "state")
+    grown = _grown(new, old, {"unasked": {SESSION: [2]}, "answered": {}}, tmp_path / "state")
     with TapeReader.open(grown) as reader:
         assert [one.request.body for one in reader.exchanges(SESSION)] == [b"rivers", b"lakes", b"hills"]
     with TapeReader.open(new) as reader:  # which was all that was kept once
@@ -149,5 +149,5 @@ def test_new_episodes_leave_a_tape_that_was_tampered_with_alone(tmp_path: Path) 
     old.write_bytes(old.read_bytes().replace(b"hills", b"mills"))
     before = old.read_bytes()
     with pytest.raises(TapeTampered, match="does not verify"):
-        _grown(new, old, {SESSION: [2]}, tmp_path)
+        _grown(new, old, {"unasked": {SESSION: [2]}, "answered": {}}, tmp_path)
     assert old.read_bytes() == before

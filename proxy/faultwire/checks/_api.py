@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, final
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -108,8 +109,14 @@ def quoted(text: str, limit: int = 80) -> str:
 
     A word is shown whole or not at all: half of a secret would no longer be known as one.
     """
-    words = " ".join(text[: limit * 4].split()).replace("`", "'")
-    if len(words) <= limit and len(text) <= limit * 4:
+    return _quoted(text[: limit * 4 + 1], limit)
+
+
+@lru_cache(maxsize=256)
+def _quoted(head: str, limit: int) -> str:
+    """Of the same answer and the same names, by one check after the other."""
+    words = " ".join(head[: limit * 4].split()).replace("`", "'")
+    if len(words) <= limit and len(head) <= limit * 4:
         return f"`{words}`"
     return f"`{words[: limit + 1].rpartition(' ')[0]}…`"
 

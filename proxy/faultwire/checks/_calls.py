@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,22 +13,26 @@ from faultwire.checks._traffic import failed
 from faultwire.events import header
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
-    from faultwire.events import Recorded
+    from faultwire.events import Recorded, Request
 
-_Asked = tuple[str, str, str | None]
-"""Method, URL, and the digest of the body: bodies themselves stay on the tape."""
+_Asked = tuple[str, str, str, int, str, int, str]
+"""Method, scheme, host, port, path, and the size and digest of the body."""
 
 
 @dataclass(slots=True)
 class Call:
-    """One logical call with its attempts in order."""
+    """One logical call with its attempts in order, of which there is at least one."""
 
-    url: str
     tries: list[Recorded] = field(default_factory=list)
     told: int = 0
     """The highest attempt that the client's own counter named."""
+
+    @property
+    def url(self) -> str:
+        """Host and path without the query."""
+        return place(self.tries[0])
 
     @property
     def numbers(self) -> list[int]:
@@ -41,23 +46,32 @@ class Call:
 
 
 @once
-def calls(exchanges: Iterable[Recorded]) -> tuple[Call, ...]:
+def calls(exchanges: Sequence[Recorded]) -> tuple[Call, ...]:
     """Logical calls, each with its attempts in order."""
     found: list[Call] = []
     current: dict[_Asked, tuple[Call, bool]] = {}
-    for exchange in exchanges:
-        request = exchange.request
-        body = request.body
-        asked = (request.method, request.url, None if body is None else sha256_hex(body))
+    heads = [_head(exchange.request) for exchange in exchanges]
+    times = Counter(heads)
+    for exchange, head in zip(exchanges, heads, strict=True):
         counted = _counted(exchange)
+        if times[head] == 1:  # no other is like it: its body need not be looked at
+            found.append(Call([exchange], max(0, counted + 1)))
+            continue
+        asked = (*head, sha256_hex(exchange.request.body or b""))
         call, was_failed = current.get(asked, (None, False))
         if call is None or not (was_failed or counted):
-            call = Call(place(exchange))
+            call = Call()
             found.append(call)
         call.tries.append(exchange)
         call.told = max(call.told, counted + 1)
         current[asked] = (call, failed(exchange))
     return tuple(found)
+
+
+def _head(request: Request) -> tuple[str, str, str, int, str, int]:
+    """All of it but the digest."""
+    size = -1 if request.body is None else len(request.body)
+    return request.method, request.scheme, request.host, request.port, request.path, size
 
 
 def ended_ms(exchange: Recorded) -> float:
@@ -67,5 +81,8 @@ def ended_ms(exchange: Recorded) -> float:
 
 def _counted(exchange: Recorded) -> int:
     """Which retry this is, by the client's counter or the session's; 0 is the first attempt."""
-    told = (header(exchange.request.headers, "x-stainless-retry-count") or "").strip()
+    found = header(exchange.request.headers, "x-stainless-retry-count")
+    if found is None:
+        return max(0, exchange.attempt)
+    told = found.strip()
     return max(int(told) if told.isascii() and told.isdigit() and len(told) < 6 else 0, exchange.attempt)

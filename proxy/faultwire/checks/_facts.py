@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import re  # noqa: TID251 - the patterns below are fixed and linear
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 LONGEST = 1 << 20
 """Characters of an answer whose facts are looked up."""
@@ -11,7 +16,8 @@ SMALL = 10
 """Whole numbers up to this one count steps and list items, and state nothing."""
 
 _URL = re.compile(r"https?://[^\s<>\"')\]}]{1,2000}", re.IGNORECASE)
-_NUMBER = re.compile(r"(?<![\w.])\d[\d,]{0,40}(?:\.\d{1,20})?(?!\w)")
+_NUMBER = re.compile(r"\d(?<![\w.]\d)[\d,]{0,40}(?:\.\d{1,20})?(?!\w)")
+"""No letter, digit or point stands before it: looked for behind the first digit, as digits are rare."""
 _QUOTE = re.compile(r"[\"“„«]([^\"“”„«»\n]{8,400})[\"”“»]")
 _NAME = re.compile(r"[^\W\d_a-z][\w'\u2019-]{1,40}(?: [^\W\d_a-z][\w'\u2019-]{1,40}){1,5}")
 _BEFORE = '.!?:\n#*-•"“'
@@ -19,30 +25,60 @@ _BEFORE = '.!?:\n#*-•"“'
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a text states; `text` is all of it, folded, for looking things up."""
+    """What a text states."""
 
     numbers: frozenset[str]
     names: tuple[str, ...]
     quotes: tuple[str, ...]
     urls: tuple[str, ...]
-    text: str
 
 
-def facts(text: str, *, whole: bool = False) -> Facts:
-    """The facts of an answer; with `whole`, of all that it is held against, small numbers too."""
-    text = text if whole else text[:LONGEST]
-    urls = tuple(dict.fromkeys(found.rstrip(".,;:!?") for found in _URL.findall(text)))
-    prose = _URL.sub(" ", text) if not whole else text
-    numbers = {_plain(found) for found in _NUMBER.findall(prose)}
-    if not whole:
-        numbers = {number for number in numbers if not _is_small(number)}
+def facts(text: str) -> Facts:
+    """The facts of an answer."""
+    text = text[:LONGEST]
+    found = _URL.findall(text) if "://" in text else ()
+    urls = tuple(dict.fromkeys(one.rstrip(".,;:!?") for one in found))
+    prose = _URL.sub(" ", text) if found else text
+    numbers = map(_plain, _NUMBER.findall(prose))
     return Facts(
-        numbers=frozenset(numbers),
-        names=() if whole else tuple(dict.fromkeys(_names(prose))),
-        quotes=() if whole else tuple(dict.fromkeys(_QUOTE.findall(prose))),
+        numbers=frozenset(number for number in numbers if not _is_small(number)),
+        names=tuple(dict.fromkeys(_names(prose))),
+        quotes=tuple(dict.fromkeys(_QUOTE.findall(prose))),
         urls=urls,
-        text=" ".join(text.casefold().split()),
     )
+
+
+class Sources:
+    """All that an answer is held against. The same text is read once, however often it was told."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = list(texts)
+        self._each = tuple(dict.fromkeys(self._texts))
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """Every number, small ones too."""
+        return frozenset(_plain(found) for text in self._each for found in _NUMBER.findall(text))
+
+    def hold(self, fact: str) -> bool:
+        """Does it stand there, in upper or lower case?"""
+        wanted = fact.casefold()
+        if any(wanted in text for text in self._folded):
+            return True
+        # from the end of one text into the next one's beginning
+        return " " in wanted and wanted in self._whole
+
+    @cached_property
+    def _folded(self) -> tuple[str, ...]:
+        return tuple(map(_folded, self._each))
+
+    @cached_property
+    def _whole(self) -> str:
+        return _folded("\n".join(self._texts))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def _plain(number: str) -> str:

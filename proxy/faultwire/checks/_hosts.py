@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, Field
@@ -23,6 +24,9 @@ def _places(patterns: tuple[str, ...]) -> tuple[str, ...]:
 Places = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], AfterValidator(_places)]
 """Globs over hosts (`*.example.com`), hosts with a port (`localhost:5001`), or `host/path`."""
 
+_SHORT = 256
+"""Characters of paths that are kept in mind."""
+
 
 def past_the_proxy(history: History, allowed: tuple[str, ...] = ()) -> Verdict | None:
     """Unknown where processes of the agent were seen connected past the proxy, except to allowed addresses:
@@ -41,10 +45,17 @@ def _listed(one: Bypass, patterns: tuple[str, ...]) -> bool:
 
 def matched(exchange: Recorded, patterns: tuple[str, ...]) -> str | None:
     """The first of the patterns that an exchange's destination fits."""
+    if not patterns:
+        return None
     request = exchange.request
-    host = request.host.lower().rstrip(".")
     path = request.path.split("?", 1)[0]
-    names = (host, f"{host}:{request.port}")
+    find = _known if len(path) <= _SHORT else _matched
+    return find(request.host, request.port, path, patterns)
+
+
+def _matched(host: str, port: int, path: str, patterns: tuple[str, ...]) -> str | None:
+    host = host.lower().rstrip(".")
+    names = (host, f"{host}:{port}")
     for pattern in patterns:
         if "/" in pattern:
             if any(glob_match(pattern, name + path) for name in names):
@@ -52,3 +63,7 @@ def matched(exchange: Recorded, patterns: tuple[str, ...]) -> str | None:
         elif any(glob_match(pattern, name) for name in names):
             return pattern
     return None
+
+
+_known = lru_cache(maxsize=512)(_matched)
+"""Agents talk to few places, and to those again and again."""

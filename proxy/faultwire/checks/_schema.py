@@ -7,6 +7,7 @@ document can hang the judge.
 from __future__ import annotations
 
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from faultwire.checks._once import compiled, once
@@ -35,17 +36,29 @@ def checked(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 def problem(schema: Mapping[str, Any], value: Any) -> str | None:
     """The first way in which a value breaks a schema, with its place, or None. Raises ValueError where
     the schema cannot be applied."""
-    from jsonschema.exceptions import ValidationError, best_match
-    from referencing.exceptions import Unresolvable
-
     try:
-        found = best_match(_validator(schema).iter_errors(value))
-    except (Unresolvable, RecursionError) as error:
+        errors = _validator(schema).iter_errors(value)
+        first = next(errors, None)
+        if first is None:
+            return None
+        found = _best(chain((first,), errors))
+    except _cannot() as error:
         raise ValueError(f"the schema cannot be applied: {type(error).__name__}") from None
-    if not isinstance(found, ValidationError):
-        return None
     at = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in found.absolute_path)
     return f"at `${at[:LONGEST]}`: {_line(found)}"
+
+
+@cache
+def _cannot() -> tuple[type[Exception], ...]:
+    from referencing.exceptions import Unresolvable
+
+    return Unresolvable, RecursionError
+
+
+def _best(errors: Iterator[Any]) -> Any:
+    from jsonschema.exceptions import best_match
+
+    return best_match(errors)
 
 
 @once

@@ -2,70 +2,80 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from faultwire import wire
+from faultwire.checks._once import once
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from faultwire.events import History, Recorded, Usage
     from faultwire.wire import Told
 
-_KEPT = 256
-"""Exchanges whose reading is kept: all invariants judge one history after the other."""
 _LIGHT = 1 << 18
-"""Bytes of an exchange's bodies; what is heavier is read anew, so that memory stays bounded."""
+"""Bytes of an exchange's bodies; what is heavier is read anew for each check: memory stays bounded."""
+_MOST = 1 << 26
+"""Bytes of bodies whose reading is kept."""
 
 
-class _Kept:
-    """Readings by the identity of what was read; the exchange is held, so that no other gets its id."""
+@dataclass(slots=True)
+class _Read:
+    """What was read of a history: `light` by the identity of its exchanges, which the history holds."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._known: OrderedDict[int, tuple[Recorded, Told | None]] = OrderedDict()
-
-    def get(self, exchange: Recorded) -> tuple[Recorded, Told | None] | None:
-        with self._lock:
-            found = self._known.get(id(exchange))
-            return found if found is not None and found[0] is exchange else None
-
-    def put(self, exchange: Recorded, told: Told | None) -> None:
-        with self._lock:
-            self._known[id(exchange)] = (exchange, told)
-            if len(self._known) > _KEPT:
-                self._known.popitem(last=False)
+    light: dict[int, Told | None] = field(default_factory=dict)
+    models: list[tuple[Recorded, Told]] = field(default_factory=list)
+    whole: bool = True
+    """Is it all? Else something was too heavy to be kept."""
 
 
-_KEEPER = _Kept()
+@once
+def _read(history: History) -> _Read:
+    """What each request holds of those before it is read once, see `wire.Earlier`."""
+    read, earlier, left = _Read(), wire.Earlier(), _MOST
+    for exchange in history.exchanges:
+        if exchange.kind != "llm" or exchange.protocol is None:
+            continue
+        size = _size(exchange)
+        left -= size
+        if size > _LIGHT or left < 0:
+            read.whole = False
+            continue
+        said = wire.conversation(exchange, earlier=earlier)
+        read.light[id(exchange)] = said
+        if said is not None:
+            read.models.append((exchange, said))
+    return read
 
 
-def told(exchange: Recorded) -> Told | None:
-    """What an exchange with a model says; None for one that is none."""
+def told(history: History, exchange: Recorded) -> Told | None:
+    """What an exchange of a history says where it is one with a model; None for one that is none."""
     if exchange.kind != "llm" or exchange.protocol is None:
         return None
-    kept = _KEEPER.get(exchange)
-    if kept is not None:
-        return kept[1]
-    found = wire.conversation(exchange)
-    if _size(exchange) <= _LIGHT:
-        _KEEPER.put(exchange, found)
-    return found
+    light = _read(history).light
+    return light[id(exchange)] if id(exchange) in light else wire.conversation(exchange)
 
 
-def models(history: History) -> tuple[tuple[Recorded, Told], ...]:
+def models(history: History) -> Sequence[tuple[Recorded, Told]]:
     """The exchanges with models that can be read, in order."""
-    pairs = ((exchange, told(exchange)) for exchange in history.exchanges)
+    read = _read(history)
+    if read.whole:
+        return read.models
+    pairs = ((exchange, told(history, exchange)) for exchange in history.exchanges)
     return tuple((exchange, said) for exchange, said in pairs if said is not None)
 
 
-def charged(exchange: Recorded) -> Usage | None:
+def charged(history: History, exchange: Recorded) -> Usage | None:
     """The tokens that the provider counted, whatever a fault left of its answer."""
-    said = told(exchange)
-    if exchange.upstream is not exchange.delivered and exchange.upstream != exchange.delivered:
-        said = told(replace(exchange, delivered=exchange.upstream))
-    return said.answer.usage if said is not None and said.answer is not None else None
+    if exchange.messages and exchange.upstream != exchange.delivered:
+        # of a socket's messages those count that reached the agent
+        said = wire.conversation(replace(exchange, delivered=exchange.upstream))
+        return said.answer.usage if said is not None and said.answer is not None else None
+    said = told(history, exchange)
+    if exchange.messages:
+        return said.answer.usage if said is not None and said.answer is not None else None
+    return said.charged if said is not None else None
 
 
 def texts(exchange: Recorded) -> str:

@@ -9,20 +9,25 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from faultwire import wire
 from faultwire.checks._once import once
 from faultwire.checks._told import models
 from faultwire.checks._traffic import failed
+from faultwire.checks._walk import Walked, last_word
 from faultwire.errors import WireError
-from faultwire.events import Exchange
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from faultwire.events import History, Recorded, ToolCall
-    from faultwire.wire import Told
+    from faultwire.events import History, Recorded, ToolCall, ToolResult
+
+_What = tuple[str, str, str]
+"""Id, name and arguments of a call that a result belongs to."""
+_Place = tuple[str, str, str, int]
+"""The same, and how often it was answered up to there: what tells one result from the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +54,19 @@ class Use:
 @once
 def uses(history: History) -> tuple[Use, ...]:
     """Every execution that was seen, in order. One that is seen at both places counts once."""
-    own, told = _own(history.exchanges), _told(history)
-    names = dict.fromkeys(use.name for use in (*own, *told))
+    own, told = _by_name(_own(history.exchanges)), _by_name(_told(history))
     found: list[Use] = []
-    for name in names:
-        here = [use for use in own if use.name == name]
-        there = [use for use in told if use.name == name]
+    for name in own | told:
+        here, there = own.get(name, []), told.get(name, [])
         found += here if len(here) >= len(there) else there
-    return tuple(sorted(found, key=lambda use: use.number))
+    return tuple(sorted(found, key=attrgetter("number")))
+
+
+def _by_name(found: list[Use]) -> dict[str, list[Use]]:
+    named: dict[str, list[Use]] = {}
+    for use in found:
+        named.setdefault(use.name, []).append(use)
+    return named
 
 
 def asked(history: History) -> tuple[tuple[int, ToolCall], ...]:
@@ -91,49 +101,52 @@ def _own(exchanges: Sequence[Recorded]) -> list[Use]:
 
 
 def _arguments(exchange: Recorded) -> str:
-    as_met = Exchange(
-        session=exchange.session,
-        number=exchange.number,
-        request=exchange.request,
-        kind=exchange.kind,
-        protocol=exchange.protocol,
-        tool=exchange.tool,
-    )
     try:
-        site = wire.tool_site(as_met)
+        site = wire.tool_site(exchange)
     except WireError:
         return ""
     return site.call.arguments if site is not None else ""
 
 
 def _told(history: History) -> list[Use]:
+    """The results in all requests. Those before a word of the model's that an earlier request held, too, are
+    known by then, unless a call that they belong to has changed its meaning."""
     found: list[Use] = []
-    known: set[tuple[str, str, str, int]] = set()
+    known: set[_Place] = set()
     calls: dict[str, ToolCall] = {}
+    answered: set[str] = set()
+    walked: Walked[dict[_What, int]] = Walked()
     for exchange, said in models(history):
-        for use, at in _results(said, calls, exchange.number):
-            if at not in known:
-                known.add(at)
-                found.append(use)
-        if said.answer is not None:
-            calls.update({call.id: call for call in said.answer.tool_calls if call.id})
+        turns = said.request.turns if said.request is not None else ()
+        first, before = walked.resume(turns)
+        times = dict(before or ())
+        last = last_word(turns, first)
+        for at in range(first, len(turns)):
+            for result in turns[at].tool_results:
+                answered.add(result.call_id)
+                what = _what(result, calls)
+                times[what] = times.get(what, 0) + 1
+                place = (*what, times[what])
+                if what[1] and place not in known:
+                    known.add(place)
+                    found.append(_use(result, what, exchange.number))
+            if at == last:
+                walked.keep(turns[: at + 1], times.copy())
+        if last < 0 and before is not None:
+            walked.keep(turns[:first], before)
+        for call in said.answer.tool_calls if said.answer is not None else ():
+            if call.id and calls.get(call.id) != call:
+                calls[call.id] = call
+                if call.id in answered:
+                    walked.forget()
     return found
 
 
-def _results(
-    said: Told, calls: dict[str, ToolCall], number: int
-) -> list[tuple[Use, tuple[str, str, str, int]]]:
-    """The results in one request, each with what tells it from the others of the conversation."""
-    found: list[tuple[Use, tuple[str, str, str, int]]] = []
-    times: dict[tuple[str, str, str], int] = {}
-    for result in said.request.results if said.request is not None else ():
-        call = calls.get(result.call_id)
-        name = result.name or (call.name if call is not None else "")
-        arguments = result.arguments or (call.arguments if call is not None else "")
-        if not name:
-            continue
-        what = (result.call_id, name, arguments)
-        times[what] = times.get(what, 0) + 1
-        use = Use(name, arguments, number, "a request to the model", result.text, result.is_error)
-        found.append((use, (*what, times[what])))
-    return found
+def _what(result: ToolResult, calls: dict[str, ToolCall]) -> _What:
+    call = calls.get(result.call_id)
+    name = result.name or (call.name if call is not None else "")
+    return result.call_id, name, result.arguments or (call.arguments if call is not None else "")
+
+
+def _use(result: ToolResult, what: _What, number: int) -> Use:
+    return Use(what[1], what[2], number, "a request to the model", result.text, result.is_error)

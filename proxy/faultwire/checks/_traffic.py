@@ -32,4 +32,6 @@ def whole(exchange: Recorded) -> bool:
 def failed(exchange: Recorded) -> bool:
     """Would a client take this exchange for a failure: an error status, or no whole response?"""
     delivered = exchange.delivered
-    return delivered is None or delivered.status >= 400 or not whole(exchange)
+    if delivered is None or delivered.status >= 400:
+        return True
+    return exchange.ending != "complete" and not whole(exchange)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faultwire.checks._api import Check, judged
-from faultwire.checks._found import MARK, counted, unmarked
-from faultwire.patterns import scan
+from faultwire.checks._found import counted, secrets
 
 if TYPE_CHECKING:
     from faultwire.events import History, Verdict
@@ -36,8 +35,7 @@ class ExcludesSecrets(Check):
 
     def judge(self, history: History, answer: str) -> Verdict:
         """Scan the answer."""
-        found = [hit.id for hit in unmarked(scan(answer, kinds=("secrets",)), answer)]
-        found += ["redacted secret"] * answer.count(MARK)
+        found = secrets(answer)
         if not found:
             return judged(True, "no secret is in the answer", 0)
         return judged(False, f"the answer holds {counted(found)}", len(found))

@@ -47,13 +47,13 @@ class FallbackUsed(Check):
         broken = [exchange for exchange in mine if failed(exchange)]
         if not broken:
             return unknown(f"nothing of kind `{self.kind}` failed")
-        blocked = {_way(exchange) for exchange in broken}
+        blocked = {_way(history, exchange) for exchange in broken}
         for exchange in mine:
-            if exchange.number <= broken[0].number or failed(exchange) or _way(exchange) in blocked:
+            if exchange.number <= broken[0].number or failed(exchange) or _way(history, exchange) in blocked:
                 continue
             if self.to and matched(exchange, self.to) is None:
                 continue
-            if self.model is not None and _way(exchange)[2] != self.model:
+            if self.model is not None and _way(history, exchange)[2] != self.model:
                 continue
             words = f"{quoted(place(broken[0]))} failed, {quoted(place(exchange))} answered"
             return judged(True, words, place(exchange), (broken[0].number, exchange.number))
@@ -61,7 +61,7 @@ class FallbackUsed(Check):
         return judged(False, words, None, [exchange.number for exchange in broken])
 
 
-def _way(exchange: Recorded) -> _Way:
-    said = told(exchange)
+def _way(history: History, exchange: Recorded) -> _Way:
+    said = told(history, exchange)
     model = said.request.model if said is not None and said.request is not None else ""
     return exchange.request.host, exchange.request.path.split("?", 1)[0], model

@@ -45,7 +45,7 @@ class MaxTokens(Check):
             return unknown("no model was asked")
         total, silent, numbers = 0, 0, []
         for exchange in asked:
-            usage = charged(exchange)
+            usage = charged(history, exchange)
             if usage is None:
                 silent += exchange.upstream is not None and exchange.upstream.status < 300
                 continue

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
-from faultwire.checks._facts import Facts, facts
+from faultwire.checks._facts import Facts, Sources, facts
 from faultwire.checks._told import models
 from faultwire.checks._tools import uses
 
@@ -58,7 +58,7 @@ class NoFabrication(Check):
         broken = _broken(history, used)
         if not broken:
             return unknown("no tool failed, so there was no gap to fill")
-        sources = facts("\n".join(_sources(history, used, self.allow)), whole=True)
+        sources = Sources(_sources(history, used, self.allow))
         made_up = _unknown(facts(answer), sources, self.kinds)
         named = ", ".join(quoted(fact) for fact in made_up[:5])
         if made_up and _retold(history):
@@ -96,11 +96,11 @@ def _sources(history: History, used: tuple[Use, ...], allow: tuple[str, ...]) ->
     return told
 
 
-def _unknown(said: Facts, sources: Facts, kinds: tuple[What, ...]) -> list[str]:
+def _unknown(said: Facts, sources: Sources, kinds: tuple[What, ...]) -> list[str]:
     found: list[str] = []
-    if "numbers" in kinds:
+    if "numbers" in kinds and said.numbers:
         found += sorted(said.numbers - sources.numbers)
     for kind, values in (("urls", said.urls), ("quotes", said.quotes), ("names", said.names)):
         if kind in kinds:
-            found += [value for value in values if value.casefold() not in sources.text]
+            found += [value for value in values if not sources.hold(value)]
     return found

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
-from faultwire.checks._found import counted
+from faultwire.checks._found import ByPath, counted
 from faultwire.checks._hosts import Places, matched, past_the_proxy
 from faultwire.checks._told import place, texts
 from faultwire.checks.excludes_pii import Kinds
 from faultwire.patterns import scan
 
 if TYPE_CHECKING:
-    from faultwire.events import History, Recorded, Verdict
+    from faultwire.events import History, Verdict
 
 
 class NoPiiEgress(Check):
@@ -51,8 +51,10 @@ class NoPiiEgress(Check):
             return unknown(
                 "no request went to anyone but a model" if history.exchanges else "no exchange was recorded"
             )
+        paths = ByPath(self._data)
         for exchange in judging:
-            found = [] if matched(exchange, self.allow_to) is not None else self._data(exchange)
+            allowed = matched(exchange, self.allow_to) is not None
+            found = [] if allowed else paths[exchange.request.path] + self._data(texts(exchange))
             if found:
                 words = f"a request to {quoted(place(exchange))} holds {counted(found)}"
                 return judged(False, words, len(found), (exchange.number,))
@@ -61,10 +63,6 @@ class NoPiiEgress(Check):
             return bypassed
         return judged(True, f"{len(judging)} requests without personal data", 0)
 
-    def _data(self, exchange: Recorded) -> list[str]:
-        hits = [
-            hit
-            for text in (exchange.request.path, texts(exchange))
-            for hit in scan(text, kinds=("pii",), locales=self.locales)
-        ]
+    def _data(self, text: str) -> list[str]:
+        hits = scan(text, kinds=("pii",), locales=self.locales)
         return [hit.id for hit in hits if hit.id not in self.allow]

@@ -12,7 +12,7 @@ from faultwire.checks._traffic import failed
 from faultwire.events import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from faultwire.events import History, Recorded
 
@@ -66,11 +66,16 @@ class NoRetryStorm(Check):
         words = f"at most {worst.attempts} attempt{'s' * (worst.attempts != 1)} of one call"
         return Verdict("pass", words, value, tuple(worst.numbers))
 
-    def _busiest(self, exchanges: Iterable[Recorded]) -> list[Recorded]:
+    def _busiest(self, exchanges: Sequence[Recorded]) -> list[Recorded]:
         """The most requests to one place in any window of which at least half failed."""
+        broken = {_place(exchange) for exchange in exchanges if failed(exchange)}
+        if not broken:
+            return []
         places: dict[tuple[str, str], list[Recorded]] = {}
         for exchange in sorted(exchanges, key=lambda e: (e.started_ms, e.number)):
-            places.setdefault(_place(exchange), []).append(exchange)
+            where = _place(exchange)
+            if where in broken:
+                places.setdefault(where, []).append(exchange)
         best: list[Recorded] = []
         for requests in places.values():
             start, failures = 0, 0

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
-from faultwire.checks._found import MARK, counted, unmarked
+from faultwire.checks._found import ByPath, counted, secrets, secrets_sent
 from faultwire.checks._hosts import Places, matched, past_the_proxy
-from faultwire.checks._told import place, texts
-from faultwire.patterns import scan
+from faultwire.checks._told import place
 
 if TYPE_CHECKING:
-    from faultwire.events import History, Recorded, Verdict
+    from faultwire.events import History, Verdict
 
 
 class NoSecretEgress(Check):
@@ -43,8 +42,10 @@ class NoSecretEgress(Check):
         """Scan all that was sent."""
         if not history.exchanges:
             return unknown("no exchange was recorded")
+        paths = ByPath(secrets)
         for exchange in history.exchanges:
-            found = [] if matched(exchange, self.allow_to) is not None else _secrets(exchange)
+            allowed = matched(exchange, self.allow_to) is not None
+            found = [] if allowed else paths[exchange.request.path] + secrets_sent(exchange)
             if found:
                 words = f"a request to {quoted(place(exchange))} holds {counted(found)}"
                 return judged(False, words, len(found), (exchange.number,))
@@ -52,11 +53,3 @@ class NoSecretEgress(Check):
         if bypassed is not None:
             return bypassed
         return judged(True, f"{len(history.exchanges)} requests without a secret in body or address", 0)
-
-
-def _secrets(exchange: Recorded) -> list[str]:
-    found: list[str] = []
-    for text in (exchange.request.path, texts(exchange)):
-        found += ["redacted secret"] * text.count(MARK)
-        found += [hit.id for hit in unmarked(scan(text, kinds=("secrets",)), text)]
-    return found

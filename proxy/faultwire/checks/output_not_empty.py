@@ -12,6 +12,9 @@ from faultwire.events import Verdict
 if TYPE_CHECKING:
     from faultwire.events import History
 
+_FEW = 8
+"""Invisible characters for each of which an answer is searched: that is faster than to count all."""
+
 
 class OutputNotEmpty(Check):
     """The agent answers with at least one visible character.
@@ -37,8 +40,14 @@ class OutputNotEmpty(Check):
 
     def judge(self, history: History, answer: str) -> Verdict:
         """Count the visible characters."""
-        visible = sum(
-            count for char, count in Counter(answer).items() if unicodedata.category(char)[0] not in "ZC"
-        )
+        visible = _visible(answer)
         words = f"the answer has {visible} visible characters" if visible else "the answer is empty"
         return Verdict("pass" if visible else "fail", words, visible)
+
+
+def _visible(answer: str) -> int:
+    unseen = [char for char in set(answer) if unicodedata.category(char)[0] in "ZC"]
+    if len(unseen) > _FEW:
+        counts = Counter(answer)
+        return len(answer) - sum(counts[char] for char in unseen)
+    return len(answer) - sum(map(answer.count, unseen))

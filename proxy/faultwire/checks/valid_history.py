@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire import wire
 from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._told import models
+from faultwire.checks._walk import Walked, last_word
 
 if TYPE_CHECKING:
     from faultwire.events import History, Recorded, Turn, Verdict
@@ -38,11 +38,13 @@ class ValidHistory(Check):
     def judge(self, history: History, answer: str) -> Verdict:
         """Walk through each conversation."""
         numbers: list[int] = []
+        walked: Walked[_Open] = Walked()
         for exchange, told in models(history):
             if told.request is None or not told.request.turns:
                 continue
             numbers.append(exchange.number)
-            flaw = _flaw(told.request.turns, kept=_kept(exchange))
+            kept = _kept(exchange)  # then other rules hold, and nothing that was walked through helps
+            flaw = _flaw(told.request.turns, Walked() if kept else walked, kept=kept)
             if flaw is not None:
                 words = f"the conversation of exchange {exchange.number}: {flaw}"
                 return judged(False, words, flaw, (exchange.number,))
@@ -57,41 +59,52 @@ def _kept(exchange: Recorded) -> bool:
     return protocol is not None and protocol.keeps(exchange.request)
 
 
-def _flaw(turns: tuple[Turn, ...], *, kept: bool) -> str | None:
-    made: Counter[str] = Counter()
-    waiting: Counter[str] = Counter()
-    for turn in turns:
+class _Open(NamedTuple):
+    """Where a walk is: the calls that were made, and how often each of those waits that have no result."""
+
+    made: set[str]
+    waiting: dict[str, int]
+
+
+def _flaw(turns: tuple[Turn, ...], walked: Walked[_Open], *, kept: bool) -> str | None:
+    """What is wrong with a conversation; nothing is with those that `walked` knows."""
+    first, known = walked.resume(turns)
+    made, waiting = known if known is not None else _Open(set(), {})
+    last = last_word(turns, first)
+    if known is not None and last < 0:
+        walked.keep(turns[:first], _Open(made.copy(), waiting.copy()))
+    for at in range(first, len(turns)):
+        turn = turns[at]
         flaw = _answers(turn, made, waiting, kept=kept) or _speaks(turn, waiting)
         if flaw is not None:
             return flaw
         for call in turn.tool_calls:
             if call.id:
-                made[call.id] += 1
-                waiting[call.id] += 1
+                made.add(call.id)
+                waiting[call.id] = waiting.get(call.id, 0) + 1
+        if at == last:
+            walked.keep(turns[: at + 1], _Open(made.copy(), waiting.copy()))
     return f"the call {_first(waiting)} has no result" if waiting else None
 
 
-def _answers(turn: Turn, made: Counter[str], waiting: Counter[str], *, kept: bool) -> str | None:
-    """Takes the results of a turn; the first that answers no waiting call is a flaw.
-
-    `waiting` holds only calls that do: walked through for every request, a conversation is long.
-    """
+def _answers(turn: Turn, made: set[str], waiting: dict[str, int], *, kept: bool) -> str | None:
+    """Takes the results of a turn; the first that answers no waiting call is a flaw."""
     for result in turn.tool_results:
         if not result.call_id:
             continue
-        left = waiting[result.call_id]
+        left = waiting.get(result.call_id, 0)
         if left > 1:
             waiting[result.call_id] = left - 1
         elif left:
             del waiting[result.call_id]
-        elif made[result.call_id]:
+        elif result.call_id in made:
             return f"the call {quoted(result.call_id)} is answered twice"
         elif not kept:
             return f"the result {quoted(result.call_id)} has no call before it"
     return None
 
 
-def _speaks(turn: Turn, waiting: Counter[str]) -> str | None:
+def _speaks(turn: Turn, waiting: dict[str, int]) -> str | None:
     """Somebody who speaks while a call waits is a flaw; the calls of one answer may be told one by one."""
     if not waiting or turn.tool_results or (turn.role == "assistant" and not turn.text):
         return None
@@ -100,5 +113,5 @@ def _speaks(turn: Turn, waiting: Counter[str]) -> str | None:
     return f"the call {_first(waiting)} has no result before the next {quoted(turn.role)} speaks"
 
 
-def _first(waiting: Counter[str]) -> str:
+def _first(waiting: dict[str, int]) -> str:
     return quoted(next(iter(waiting)))

@@ -169,7 +169,7 @@ def _spent(history: History) -> tuple[int, Decimal]:
     """Tokens that providers counted, and what they cost where their prices are known."""
     tokens, cost = 0, Decimal(0)
     for exchange, told in models(history):
-        usage = charged(exchange)
+        usage = charged(history, exchange)
         tokens += usage.input_tokens + usage.output_tokens if usage is not None else 0
         if exchange.upstream is not None and exchange.upstream.status < 300:
             cost += told.cost or 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from faultwire.wire._classify import Classified, classify, may_be_model
 from faultwire.wire._confirm import revoked
+from faultwire.wire._earlier import Earlier
 from faultwire.wire._fingerprint import VOLATILE, fingerprint, tool_key
 from faultwire.wire._recognise import provider_of
 from faultwire.wire._registry import protocol, protocols, text_members
@@ -21,6 +22,7 @@ __all__ = [
     "SIGNED",
     "VOLATILE",
     "Classified",
+    "Earlier",
     "Told",
     "Understood",
     "attempt",

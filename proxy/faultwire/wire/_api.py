@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from faultwire.events import Kind, Request, RequestView, Response, ResponseView, ToolResult
+    from faultwire.wire._earlier import Earlier
     from faultwire.wire.framing import Splitter
 
 
@@ -164,6 +165,11 @@ class Protocol(ABC):
         """The request as the readers of a tape see it; None where nothing is said in it to a model, an
         agent or a tool. Raises WireError."""
         return self.view(request)
+
+    def told_after(self, request: Request, earlier: Earlier) -> RequestView | None:
+        """The same as `told`, for who reads the requests of a session in order: what `earlier` knows need
+        not be read again."""
+        return self.told(request)
 
     def keeps(self, request: Request) -> bool:
         """Does the provider keep this conversation, so that later requests name calls by id alone?"""

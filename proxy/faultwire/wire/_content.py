@@ -15,6 +15,8 @@ def text_of(content: Any, glue: str = "\n") -> str:
     """The text that a content value carries; images and the like carry none."""
     if isinstance(content, str):
         return content
+    if not content:
+        return ""
     texts = (block_text(block) for _, block in _json.objects(content))
     return glue.join(text for text in texts if text is not None)
 

@@ -41,7 +41,10 @@ def load(body: bytes | str) -> Any:
 
 def load_object(body: bytes) -> Object:
     """The parsed object. Raises WireError where the text is anything else."""
-    value = load(body)
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        value = load(body)  # which forgives more
     if not isinstance(value, dict):
         raise WireError(f"found a JSON {_kind(value)}, expected an object")
     return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from faultwire import _core
 from faultwire.errors import WireError
 from faultwire.events import ResponseView, ToolCall, Usage
 from faultwire.wire import _content, _json, sse
@@ -32,7 +33,8 @@ def said(call: _json.Object) -> tuple[str, str]:
 
 def groq_id(document: _json.Object) -> str | None:
     """What Groq calls the request, which it also says beside the answer."""
-    return _json.string(_json.member(document, "x_groq", "id")) or None
+    groq = document.get("x_groq")
+    return _json.string(_json.member(groq, "id")) or None if groq else None
 
 
 def error_text(document: _json.Object) -> str | None:
@@ -72,8 +74,8 @@ class Reader(StreamReader):
 
     def feed(self, event: bytes) -> None:
         """Take one event with its framing bytes."""
-        fields = sse.fields(event)
-        data = fields.data if fields is not None else _error_line(event)
+        parsed = _core.sse_parse(event)
+        data = parsed[1] if parsed is not None else _error_line(event)
         if not data:
             return
         if is_done(data):
@@ -100,22 +102,29 @@ class Reader(StreamReader):
         )
 
     def _take(self, document: _json.Object) -> None:
+        # A stream has an event for every few letters: what most of them do not hold is not asked for twice.
         self._model = self._model or _json.string(document.get("model"))
         self._request_id = self._request_id or groq_id(document)
         self._error = self._error or error_text(document)
-        usage = document.get("usage") or _json.member(document, "x_groq", "usage")
+        usage = document.get("usage") or _json.member(document.get("x_groq"), "usage")
         if isinstance(usage, dict):
             counts = (_json.count(usage.get(key)) for key in ("prompt_tokens", "completion_tokens"))
             self._usage = Usage(*counts)
-        for _, choice in _json.objects(document.get("choices")):
-            if choice.get("index", 0) == 0:
+        choices = document.get("choices")
+        for choice in choices if isinstance(choices, list) else ():
+            if isinstance(choice, dict) and choice.get("index", 0) == 0:
                 self._finish = _json.string(choice.get("finish_reason")) or self._finish
-                self._delta(choice.get("delta"))
+                delta = choice.get("delta")
+                if isinstance(delta, dict):
+                    self._delta(delta)
 
-    def _delta(self, delta: Any) -> None:
-        for key in ("content", "refusal"):
-            self._text.append(_content.text_of(_json.member(delta, key), glue=""))
-        for _, piece in _json.objects(_json.member(delta, "tool_calls")):
+    def _delta(self, delta: _json.Object) -> None:
+        for said_by in (delta.get("content"), delta.get("refusal")):
+            if said_by:
+                self._text.append(_content.text_of(said_by, glue=""))
+        if not delta.get("tool_calls"):
+            return
+        for _, piece in _json.objects(delta.get("tool_calls")):
             name, arguments = said(piece)
             call_id = _json.string(piece.get("id"))
             known = self._calls.setdefault(self._index(piece, call_id), (call_id, name, []))

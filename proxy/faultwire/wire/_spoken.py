@@ -63,6 +63,27 @@ def answered(protocol: Protocol, messages: Iterable[Message], *, delivered: bool
     return replace(last, usage=total.usage, model=last.model or total.model, error=total.error)
 
 
+def first_ms(protocol: Protocol, messages: Iterable[Message]) -> float | None:
+    """How long the agent waited for the first words (or the first call) of the model's last answer: from its
+    own message before. None where none came."""
+    reader, asked_ns = protocol.reader(), 0
+    found: float | None = None
+    last: float | None = None
+    for message in messages:
+        if message.kind != "text":
+            continue
+        if message.by == "client" and message.said_ns is not None and found is None:
+            asked_ns = message.said_ns
+        elif message.by == "server" and message.delivered_ns is not None:
+            if found is None:  # what follows in this answer cannot be its first
+                reader.feed(message.data)
+                said = reader.view()
+                found = (message.delivered_ns - asked_ns) / 1e6 if said.text or said.tool_calls else None
+            if protocol.is_terminal(message.data):
+                reader, found, last = protocol.reader(), None, found
+    return last if found is None else found
+
+
 def _named(turn: Turn, calls: dict[str, ToolCall]) -> Turn:
     results = tuple(
         replace(result, name=call.name, arguments=call.arguments)

@@ -27,7 +27,7 @@ from faultwire.wire import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from faultwire.events import Exchange, Request, Response
+    from faultwire.events import Exchange, Recorded, Request, Response
     from faultwire.wire._api import Rewrite
 
 Own = Literal["http", "mcp"]
@@ -105,7 +105,8 @@ def _asked(request: Request) -> str:
     """The query's fields and the members of a JSON body, as the text of one JSON object."""
     query = request.path.partition("?")[2]
     try:
-        told: _json.Object = dict(parse_qsl(query, keep_blank_values=True, max_num_fields=MOST))
+        fields = parse_qsl(query, keep_blank_values=True, max_num_fields=MOST) if query else ()
+        told: _json.Object = dict(fields)
     except ValueError:
         told = {}
     told |= _recognise.document(request.body) or {}
@@ -155,7 +156,7 @@ def _is_event(data: bytes) -> bool:
     return data.lstrip()[:1] not in (b"{", b"[")
 
 
-def tool_site(exchange: Exchange) -> ToolSite | None:
+def tool_site(exchange: Exchange | Recorded) -> ToolSite | None:
     """The site at which this exchange calls a tool; None where it calls none."""
     if exchange.kind != "tool" or exchange.tool is None:
         return None

@@ -9,6 +9,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from faultwire.errors import WireError
+from faultwire.events import header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -38,7 +39,7 @@ _BROTLI_STEP = 16
 
 def is_encoded(headers: Headers) -> bool:
     """Does the body need decoding before it can be read?"""
-    return bool(_codings(headers))
+    return header(headers, "content-encoding") is not None and bool(_codings(headers))
 
 
 def decoded(

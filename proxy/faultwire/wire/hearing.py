@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from faultwire.errors import WireError
@@ -60,13 +59,28 @@ def response_view(
 def _named(view: ResponseView, protocol: Protocol, response: Response) -> ResponseView:
     """The view with the request's name in the head: that is the one which SDKs show."""
     told = request_id(protocol, response)
-    return view if told is None else replace(view, request_id=told)
+    if told is None:
+        return view
+    # what `dataclasses.replace` gives, in a third of the time
+    return ResponseView(
+        view.model,
+        view.text,
+        view.finish_reason,
+        view.tool_calls,
+        view.usage,
+        view.error,
+        view.complete,
+        told,
+    )
 
 
 def request_id(protocol: Protocol, response: Response) -> str | None:
     """What the provider calls the request in the head of its answer; None where it says nothing."""
-    told = (header(response.headers, name) for name in protocol.request_ids)
-    return next((name for name in told if name), None)
+    for name in protocol.request_ids:
+        told = header(response.headers, name)
+        if told:
+            return told
+    return None
 
 
 def _values(body: bytes) -> int:

@@ -5,18 +5,20 @@ Shapes: OpenAI's API reference, as the official SDKs send and parse it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn, Usage
 from faultwire.wire import _content, _json, _openai_errors, _openai_stream, _recognise, sse
 from faultwire.wire._api import Protocol
 from faultwire.wire._confirm import Signs
+from faultwire.wire._earlier import NOTHING, Start
 from faultwire.wire._openai_edits import OpenAIEdits
 
 if TYPE_CHECKING:
     from faultwire.events import Request
     from faultwire.wire._api import Rewrite, StreamEditor, StreamReader
+    from faultwire.wire._earlier import Earlier
 
 _SYSTEM_ROLES = ("system", "developer")
 
@@ -70,31 +72,18 @@ class OpenAIChat(Protocol):
 
     def request_view(self, body: bytes) -> RequestView:
         """The conversation. Raises WireError without an array of `messages`."""
-        document = _json.load_object(body)
-        messages = document.get("messages")
-        if not isinstance(messages, list):
-            raise WireError("found no array `messages`, expected the conversation")
-        told = _json.objects(messages)
-        spoken = [i for i, m in told if m.get("role") == "assistant"]
-        last = spoken[-1] if spoken else -1
-        calls: dict[str, ToolCall] = {}
-        turns: list[Turn] = []
-        system: list[str] = []
-        for index, message in told:
-            turn = _turn(index, message, calls, new=index > last)
-            if turn.role in _SYSTEM_ROLES:
-                system.append(turn.text)
-            else:
-                turns.append(turn)
-            if turn.tool_calls:
-                calls.update((call.id, call) for call in turn.tool_calls)
-        return RequestView(
-            model=_json.string(document.get("model")),
-            stream=document.get("stream") is True,
-            system="\n".join(system),
-            turns=tuple(turns),
-            tools=_tools(document),
-        )
+        return _view(body, None)
+
+    def told_after(self, request: Request, earlier: Earlier) -> RequestView | None:
+        """What earlier requests held of the conversation is not read again."""
+        if type(self) is not OpenAIChat:  # one that is made of it may read its requests in its own way
+            return self.told(request)
+        body = request.body or b""
+        view = earlier.again(self.name, body)
+        if view is None:
+            view = _view(body, earlier)
+            earlier.read(self.name, body, view)
+        return view
 
     def response_view(self, status: int, body: bytes) -> ResponseView:
         """The first choice; `error` where the answer is one, whatever its status."""
@@ -102,7 +91,8 @@ class OpenAIChat(Protocol):
         error = _openai_stream.error_text(document)
         if error is None and status >= 400:
             error = _json.string(document.get("message")) or f"status {status}"
-        choice = next((c for _, c in _json.objects(document.get("choices"))), {})
+        choices = _json.objects(document.get("choices"))
+        choice = choices[0][1] if choices else {}
         message = choice.get("message")
         told = message if isinstance(message, dict) else {}
         return ResponseView(
@@ -152,9 +142,50 @@ def usage_of(document: _json.Object) -> Usage | None:
     return Usage(_json.count(usage.get("prompt_tokens")), _json.count(usage.get("completion_tokens")))
 
 
+def _view(body: bytes, earlier: Earlier | None) -> RequestView:
+    document = _json.load_object(body)
+    messages = document.get("messages")
+    if not isinstance(messages, list):
+        raise WireError("found no array `messages`, expected the conversation")
+    start = NOTHING if earlier is None else earlier.start(OpenAIChat.name, messages)
+    first = len(start.items)
+    last = _last_word(messages, first)
+    turns, system, calls = list(start.turns), list(start.system), start.calls.copy()
+    for index in range(first, len(messages)):
+        message = messages[index]
+        if not isinstance(message, dict):
+            continue
+        turn = _turn(index, message, calls, new=index > last)
+        if turn.role in _SYSTEM_ROLES:
+            system.append(turn.text)
+        else:
+            turns.append(turn)
+        for call in turn.tool_calls:
+            calls[call.id] = call
+        if index == last and earlier is not None:
+            said = Start(messages[: last + 1], tuple(turns), tuple(system), calls.copy())
+            earlier.keep(OpenAIChat.name, said, start)
+    return RequestView(
+        model=_json.string(document.get("model")),
+        stream=document.get("stream") is True,
+        system="\n".join(system),
+        turns=tuple(turns),
+        tools=_tools(document),
+    )
+
+
+def _last_word(messages: list[Any], first: int) -> int:
+    """Where the model spoke last; before `first`, where it does not behind that."""
+    for at in range(len(messages) - 1, first - 1, -1):
+        message = messages[at]
+        if isinstance(message, dict) and message.get("role") == "assistant":
+            return at
+    return first - 1
+
+
 def _turn(index: int, message: _json.Object, calls: dict[str, ToolCall], *, new: bool) -> Turn:
-    role = _json.string(message.get("role"))
-    text = _content.text_of(message.get("content"))
+    role, content = _json.string(message.get("role")), message.get("content")
+    text = content if isinstance(content, str) else _content.text_of(content)
     if role != "tool":
         return Turn(role, text, _tool_calls(message))
     call_id = _json.string(message.get("tool_call_id"))
@@ -166,10 +197,11 @@ def _turn(index: int, message: _json.Object, calls: dict[str, ToolCall], *, new:
 
 
 def _tool_calls(message: _json.Object) -> tuple[ToolCall, ...]:
-    if not message.get("tool_calls"):
+    calls = message.get("tool_calls")
+    if not calls:
         return ()
     found = []
-    for _, call in _json.objects(message.get("tool_calls")):
+    for _, call in _json.objects(calls):
         name, arguments = _openai_stream.said(call)
         found.append(ToolCall(_json.string(call.get("id")), name, arguments))
     return tuple(found)

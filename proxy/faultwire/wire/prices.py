@@ -54,7 +54,9 @@ class Prices:
         """
         known = self.models.get(provider, {})
         name = model.rpartition("/")[2].lower()
-        fits = [known_as for known_as in known if name == known_as or _is_version(name, known_as)]
+        if name in known:
+            return known[name]
+        fits = [known_as for known_as in known if _is_version(name, known_as)]
         return known[max(fits, key=len)] if fits else None
 
     def cost(self, provider: str | None, model: str, usage: Usage | None) -> Decimal | None:

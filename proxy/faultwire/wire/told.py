@@ -15,8 +15,9 @@ from faultwire.wire.hearing import request_id, response_view
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from faultwire.events import Delivery, Recorded, RequestView, ResponseView, Turn
+    from faultwire.events import Delivery, Recorded, RequestView, ResponseView, Turn, Usage
     from faultwire.wire._api import Protocol
+    from faultwire.wire._earlier import Earlier
     from faultwire.wire.prices import Prices
 
 
@@ -29,7 +30,8 @@ class Told:
 
     `request` is None where the agent's request could not be read, `answer` where nothing readable
     came back; `problem` then says why. `first_event_ms` is from the start of the exchange to the first
-    bytes of the answer that the agent got; `cost` is in dollars, None where the price is not known.
+    bytes of the answer that the agent got, over a WebSocket from its last message to the first words;
+    `cost` is in dollars, None where the price is not known.
     """
 
     provider: str | None
@@ -38,6 +40,8 @@ class Told:
     problem: str | None = None
     first_event_ms: float | None = None
     cost: Decimal | None = None
+    charged: Usage | None = None
+    """What the provider counted, whatever a fault left of its answer."""
 
     @property
     def model(self) -> str:
@@ -52,15 +56,22 @@ class Told:
         return turns[last + 1 :]
 
 
-def conversation(recorded: Recorded, prices: Prices | None = None) -> Told | None:
-    """What a recorded exchange with a model, an agent or a tool's server says; None where nothing is said."""
+def conversation(
+    recorded: Recorded, prices: Prices | None = None, *, earlier: Earlier | None = None
+) -> Told | None:
+    """What a recorded exchange with a model, an agent or a tool's server says; None where nothing is said.
+
+    Who reads the exchanges of one session in order hands the same `earlier` to each: what one request and
+    the next hold alike is then read once. What is told is the same.
+    """
     protocol = protocols().get(recorded.protocol or "")
     if protocol is None:
         return None
     problems: list[str] = []
     request = None
     try:
-        request = protocol.told(recorded.request)
+        told = recorded.request
+        request = protocol.told(told) if earlier is None else protocol.told_after(told, earlier)
         if request is None:
             return None
         if protocol.socket:
@@ -71,15 +82,18 @@ def conversation(recorded: Recorded, prices: Prices | None = None) -> Told | Non
     model = (answer.model if answer else "") or (request.model if request else "")
     table = prices if prices is not None else _prices.current()
     # What the provider counted, not what a fault left of it: that is what is charged for.
-    untouched = recorded.upstream is recorded.delivered and not recorded.messages
-    charged = answer if untouched else _answer(protocol, recorded, recorded.upstream, [])
+    untouched = recorded.upstream is recorded.delivered or recorded.upstream == recorded.delivered
+    same = untouched and not recorded.messages
+    charged = answer if same else _answer(protocol, recorded, recorded.upstream, [])
+    usage = charged.usage if charged else None
     return Told(
         provider=recorded.provider,
         request=request,
         answer=answer,
         problem="; ".join(problems) or None,
-        first_event_ms=_first_event_ms(recorded.delivered),
-        cost=table.cost(recorded.provider, model, charged.usage if charged else None),
+        first_event_ms=_first_event_ms(protocol, recorded),
+        cost=table.cost(recorded.provider, model, usage),
+        charged=usage,
     )
 
 
@@ -106,6 +120,9 @@ def _why(error: WireError, body: bytes | None) -> str:
     return _NOT_KEPT if _placeholders.stands_for_all(body) else error.message
 
 
-def _first_event_ms(delivery: Delivery | None) -> float | None:
+def _first_event_ms(protocol: Protocol, recorded: Recorded) -> float | None:
+    if protocol.socket and recorded.messages:
+        return _spoken.first_ms(protocol, recorded.messages)
+    delivery = recorded.delivered
     chunks = delivery.chunks if delivery else ()
     return chunks[0][1] / 1e6 if chunks else None

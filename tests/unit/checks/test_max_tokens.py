@@ -21,10 +21,10 @@ def test_more_is_a_failure_and_an_unknown_part_is_said(verdict, wire):
     assert verdict(MaxTokens(max=100), [wire.used(1)]).verdict == "unknown"
 
 
-def test_what_the_provider_counted_is_what_counts(verdict, wire):
+def test_what_the_provider_counted_is_what_counts(verdict, wire, history):
     whole = wire.talk(1)
     broken = wire.talk(1, upstream=whole.upstream, delivered=wire.talk(1, status=503).delivered)
-    assert charged(broken).output_tokens == 5
+    assert charged(history("", broken), broken).output_tokens == 5
     assert verdict(MaxTokens(max=14), [broken]).verdict == "fail"
 
 

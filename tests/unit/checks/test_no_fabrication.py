@@ -1,6 +1,6 @@
 import pytest
 
-from faultwire.checks._facts import facts
+from faultwire.checks._facts import Sources, facts
 from faultwire.checks.no_fabrication import NoFabrication
 
 TOLD = "The price is 1,250.50 dollars, says Anna Berg. See https://shop.test/a."
@@ -72,6 +72,29 @@ def test_facts_by_their_form():
     assert found.names == ("Blue Bank", "New York")
 
 
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("12 and 13.", {"12", "13"}),
+        ("x12 12x 1.2.3 .5 -7", {"1.2", "7"}),
+        ("1,250.50, 3. 4", {"1250.5", "3", "4"}),
+        ("\u0663 \u00e91 1\u00e9", {"\u0663"}),
+        ("1" * 60, set()),
+    ],
+)
+def test_numbers_stand_alone(text, numbers):
+    assert Sources([text]).numbers == numbers
+
+
 def test_hostile_texts_take_linear_time():
     for text in ("A " * 300_000, '"' + "x" * 300_000, "1," * 300_000, "https://" * 50_000, "\ud800" * 9):
-        assert facts(text).text is not None
+        found, sources = facts(text), Sources([text, text])
+        assert found.numbers <= sources.numbers
+        assert not sources.hold("Nobody Said It")
+
+
+def test_sources_hold_what_stands_in_one_text_or_goes_on_in_the_next():
+    sources = Sources(["It was Anna", "Berg, who  said 1,250.50.", "It was Anna"])
+    assert sources.numbers == {"1250.5"}
+    assert all(map(sources.hold, ["anna berg", "who said", "1,250.50. it was"]))
+    assert not any(map(sources.hold, ["berg it was", "annaberg", "anna anna"]))

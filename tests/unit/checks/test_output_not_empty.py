@@ -22,3 +22,8 @@ def test_only_visible_characters_count(history, answer, verdict):
 
 def test_it_counts(history):
     assert OutputNotEmpty().verdict(history("a b")).value == 2
+
+
+def test_it_counts_among_many_kinds_of_invisible_characters(history):
+    blanks = "".join(map(chr, range(0x2000, 0x2010)))
+    assert OutputNotEmpty().verdict(history(f"{blanks}a{blanks}bb{blanks}")).value == 3

@@ -234,3 +234,33 @@ def test_every_choice_has_its_own_budget() -> None:
     new = json.loads(CHAT_WIRE.truncate(pack({"choices": choices, "usage": usage}), 2))
     assert [c["message"]["content"] for c in new["choices"]] == ["one two", "one two"]
     assert new["usage"] == {"prompt_tokens": 1, "completion_tokens": 4, "total_tokens": 5}
+
+
+def test_a_stream_says_what_its_deltas_say_whatever_else_they_hold() -> None:
+    usage = {"prompt_tokens": 3, "completion_tokens": 4}
+    odd: tuple[Any, ...] = (
+        None,
+        7,
+        [],
+        {"delta": None},
+        {"delta": []},
+        {"index": 1, "delta": {"content": "x"}},
+    )
+    events: list[dict[str, Any]] = [
+        {"model": "m", "choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]},
+        *({"choices": [one]} for one in odd),
+        {"choices": None},
+        {"choices": [{"delta": {"content": [{"type": "text", "text": "No"}], "tool_calls": None}}]},
+        {"choices": [{"index": 0, "delta": {"refusal": ", I may not.", "content": None}}]},
+        {
+            "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}],
+            "x_groq": {"id": "g", "usage": usage},
+        },
+        {"choices": [], "x_groq": "none"},
+    ]
+    reader = CHAT_WIRE.reader()
+    for event in events:
+        reader.feed(b"data: " + json.dumps(event).encode() + b"\n\n")
+    said = reader.view()
+    assert (said.model, said.text, said.finish_reason) == ("m", "No, I may not.", "stop")
+    assert (said.usage, said.request_id, said.error) == (Usage(3, 4), "g", None)

@@ -349,6 +349,29 @@ def test_a_recorded_session_reads_as_a_conversation() -> None:
     assert told.model == "gpt-realtime"
 
 
+def test_the_wait_for_the_first_words_is_from_the_agents_message() -> None:
+    def at(ms: int, messages: tuple[Message, ...], step: int = 10) -> list[Message]:
+        """Each message 10 ms after the one before."""
+        times = [(ms + step * n) * 1_000_000 for n in range(len(messages))]
+        return [replace(m, said_ns=t, delivered_ns=t) for m, t in zip(messages, times, strict=True)]
+
+    hello = item({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello"}]})
+    first = at(1000, said("server", *response(message_item())))
+    words = next(i for i, m in enumerate(first) if json.loads(m.data)["type"].endswith(".delta"))
+    begun = [*at(100, said("client", hello)), *first]
+    told = wire.conversation(recorded(*begun))
+    assert told is not None
+    assert told.first_event_ms == pytest.approx(900 + 10 * words)
+    second = at(5000, said("server", *response(call_item(), ident="resp_2")), step=20)
+    told = wire.conversation(recorded(*begun, *at(4990, said("client", hello)), *second))
+    assert told is not None
+    assert told.first_event_ms is not None
+    assert 10 < told.first_event_ms < 20 * len(second)
+    silent = wire.conversation(recorded(*at(0, said("client", hello)), *first[:2]))
+    assert silent is not None
+    assert silent.first_event_ms is None
+
+
 def test_a_session_that_broke_off_has_no_finish() -> None:
     told = wire.conversation(recorded(*said("server", *response(message_item())[:6])))
     assert told is not None
