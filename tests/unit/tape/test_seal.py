@@ -164,7 +164,8 @@ def test_a_seal_made_anew_by_a_stranger_is_seen(sealed: Sealed) -> None:
 
 def test_a_cut_tape_is_seen_where_a_seal_is_demanded(sealed: Sealed) -> None:
     path = sealed()
-    (last,) = sqlite3.connect(path).execute("SELECT max(seq) FROM events").fetchone()
+    with closing(sqlite3.connect(path)) as connection:
+        (last,) = connection.execute("SELECT max(seq) FROM events").fetchone()
     for keep in range(last, 0, -1):
         cut = path.with_name(f"cut{keep}.tape")
         cut.write_bytes(path.read_bytes())

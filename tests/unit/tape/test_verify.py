@@ -317,4 +317,5 @@ def test_not_every_finding_of_very_many_is_listed(
         assert 50 < len(report.findings) < 60
     else:
         assert codes(report) == ["drop_present"] * 50
-        assert report.events == events(sqlite3.connect(report.path))[-1][0] + 1
+        with closing(sqlite3.connect(report.path)) as connection:
+            assert report.events == events(connection)[-1][0] + 1
