@@ -18,12 +18,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from faultwire.events import Recorded
+from faultwire import wire
+from faultwire.events import Recorded, Response
 from faultwire.profile.model import Profile
 from faultwire.replay.settings import ReplaySettings
 from faultwire.runner.launch import LaunchSettings, start_run
 from faultwire.tape.read import TapeReader
-from faultwire.wire.framing import is_stream
+from faultwire.wire.framing import streams
 
 AGENTS = Path(__file__).parents[1] / "agents"
 SCRIPT = "chunk_delay_ms: 10\nturns: []\n"
@@ -102,6 +103,14 @@ def said(exchanges: list[Recorded]) -> Said:
     return out
 
 
+def streamed(one: Recorded) -> bool:
+    """Was the answer a stream? Of Gemini's arrays the head does not tell."""
+    if one.delivered is None:
+        return False
+    head = Response(one.delivered.status, one.delivered.reason, one.delivered.headers)
+    return streams(head, wire.protocol(one.protocol) if one.protocol else None, one.request)
+
+
 def record(program: list[str], folder: Path) -> tuple[Any, Path]:
     """Run it once against the mock; what it met, and the tape."""
     (folder / "script.yaml").write_text(SCRIPT)
@@ -138,7 +147,7 @@ def replay(program: list[str], tape: Path, times: int, seen: Any, folder: Path) 
         for number in range(times):
             exchanges = list(reader.exchanges(f"again-{number}"))
             totals["exchanges"] += len(exchanges)
-            totals["streams"] += sum(is_stream(one.delivered.headers) for one in exchanges if one.delivered)
+            totals["streams"] += sum(map(streamed, exchanges))
             totals["other"] += said(exchanges) != recorded
     return totals
 
