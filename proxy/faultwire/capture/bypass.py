@@ -9,6 +9,7 @@ the byte order of the machine, a port as a plain number, both in hexadecimal.
 from __future__ import annotations
 
 import ipaddress
+import socket
 import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -33,6 +34,9 @@ CONNECTED = frozenset({"01", "02", "04", "05", "08"})
 that has connected, or tries to. A connected UDP socket is ESTABLISHED, too."""
 DNS = 53
 QUIC = 443
+UNSPECIFIED = ("0.0.0.0", "::")
+"""As `plain` writes them."""
+_MAPPED = bytes(10) + b"\xff\xff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ def counts(peer: Bypass) -> bool:
     whatever it found for an instant, only to learn which of our addresses would be used (RFC 6724), so that
     whoever looks asks for a second sight of these.
     """
-    if not peer.port or peer.port == DNS or ipaddress.ip_address(peer.address).is_unspecified:
+    if not peer.port or peer.port == DNS or peer.address in UNSPECIFIED:
         return False
     return peer.transport == "tcp" or peer.port == QUIC
 
@@ -127,7 +131,7 @@ def _address(digits: str, order: Literal["little", "big"]) -> str | None:
 def plain(data: bytes) -> str:
     """The text of an address of 4 or 16 bytes in network order; an IPv4 one that is mapped into IPv6
     (RFC 4291 §2.5.5.2) is the IPv4 one."""
-    if len(data) == 4:
-        return str(ipaddress.IPv4Address(data))
-    long = ipaddress.IPv6Address(data)
-    return str(long.ipv4_mapped or long)
+    if len(data) == 16 and data.startswith(_MAPPED):
+        data = data[len(_MAPPED) :]
+    # Of longer ones the two write some otherwise (`::203.0.113.5`).
+    return socket.inet_ntoa(data) if len(data) == 4 else str(ipaddress.IPv6Address(data))

@@ -16,60 +16,62 @@ from faultwire.capture.bypass import CONNECTED, LISTEN, Outward, Table, plain
 from faultwire.events import Bypass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
 NETLINK_SOCK_DIAG = 4
-BY_FAMILY = 20
-"""`SOCK_DIAG_BY_FAMILY`."""
+GETSOCK = 18
+"""`TCPDIAG_GETSOCK`: the TCP sockets of both families at once. With `SOCK_DIAG_BY_FAMILY`, which came after
+it, the kernel walks through the same table of all sockets once for each family."""
 REQUEST, DUMP = 0x1, 0x300
 ERROR, DONE = 2, 3
 WAIT_S = 1.0
 _HEAD = struct.Struct("=IHHII")
-_ASKED = struct.Struct("=BBBxI48x")
-_SOCKET = struct.Struct("=BBxx2s2s16s16s4x8x4x4x4x4xI")
+_ASKED = struct.Struct("=BBBx48xII")
+_SOCKET = struct.Struct("=BBxx2s2s16x16s4x8x4x4x4x4xI")
+_LISTEN = int(LISTEN, 16)
 _STATES = sum(1 << int(state, 16) for state in (*CONNECTED, LISTEN))
 _ROOM = 1 << 17
 
 
-def read() -> Table:
-    """The TCP sockets of our own network namespace. Raises OSError where the kernel does not tell."""
+def read(wanted: Container[int] | None = None) -> Table:
+    """The TCP sockets of our own network namespace: all that listen, and with a peer those whose inodes are
+    `wanted`. Raises OSError where the kernel does not tell."""
     table = Table()
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG) as asked:
         asked.settimeout(WAIT_S)
-        for family in (socket.AF_INET, socket.AF_INET6):
-            asked.send(question(family))
-            while not take(asked.recv(_ROOM), table):
-                pass
+        asked.send(question())
+        while not take(asked.recv(_ROOM), table, wanted):
+            pass
     return table
 
 
-def question(family: int) -> bytes:
-    """Ask for all TCP sockets of a family that listen or have a peer."""
-    body = _ASKED.pack(family, socket.IPPROTO_TCP, 0, _STATES)
-    return _HEAD.pack(_HEAD.size + len(body), BY_FAMILY, REQUEST | DUMP, 1, 0) + body
+def question() -> bytes:
+    """Ask for all TCP sockets that listen or have a peer."""
+    body = _ASKED.pack(socket.AF_UNSPEC, 0, 0, _STATES, 0)
+    return _HEAD.pack(_HEAD.size + len(body), GETSOCK, REQUEST | DUMP, 1, 0) + body
 
 
-def take(data: bytes, table: Table) -> bool:
+def take(data: bytes, table: Table, wanted: Container[int] | None = None) -> bool:
     """Put what a part of an answer says into a table; True where it is the last part.
 
     Raises OSError for an answer that is an error, or none that could be read.
     """
-    for kind, body in _messages(data):
+    for kind, at, size in _messages(data):
         if kind == DONE:
             return True
-        if kind == ERROR or len(body) < _SOCKET.size:
+        if kind == ERROR or size < _SOCKET.size:
             raise OSError("sock_diag has no answer")
-        family, state, local, remote, _, address, inode = _SOCKET.unpack_from(body)
-        ours, port = int.from_bytes(local), int.from_bytes(remote)
-        if f"{state:02X}" == LISTEN:
-            table.listening.add(ours)
-        elif inode:
+        family, state, local, remote, address, inode = _SOCKET.unpack_from(data, at)
+        if state == _LISTEN:
+            table.listening.add(int.from_bytes(local))
+        elif inode and (wanted is None or inode in wanted):
             peer = plain(address[:4] if family == socket.AF_INET else address)
-            table.open.append(Outward(inode, ours, Bypass(peer, port)))
+            table.open.append(Outward(inode, int.from_bytes(local), Bypass(peer, int.from_bytes(remote))))
     return False
 
 
-def _messages(data: bytes) -> Iterator[tuple[int, bytes]]:
+def _messages(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Kind of each message, where what it says begins, and how many bytes that has."""
     at = 0
     while at < len(data):
         if len(data) - at < _HEAD.size:
@@ -77,5 +79,5 @@ def _messages(data: bytes) -> Iterator[tuple[int, bytes]]:
         size, kind, *_ = _HEAD.unpack_from(data, at)
         if not _HEAD.size <= size <= len(data) - at:
             raise OSError("a message of netlink has no size that it can have")
-        yield kind, data[at + _HEAD.size : at + size]
+        yield kind, at + _HEAD.size, size - _HEAD.size
         at += (size + 3) & ~3

@@ -18,13 +18,18 @@ from typing import TYPE_CHECKING
 
 from faultwire import clock
 from faultwire.capture import diag
-from faultwire.capture.bypass import TABLES, Table, counts, read_table
+from faultwire.capture.bypass import TABLES, counts, read_table
 from faultwire.capture.processes import ProcFs
+from faultwire.capture.sights import Held, Sights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from faultwire.capture.bypass import Table
     from faultwire.events import Bypass
+
+    Tables = Callable[[frozenset[int]], Table]
+    """The sockets that listen, and with a peer those with these inodes. Raises OSError."""
 
 PROC = Path("/proc")
 EVERY_S = 0.075
@@ -86,20 +91,18 @@ class Watch:
         """Nobody needs to look at these again."""
         self._settled |= inodes
 
-    def note(self, table: Table, wanted: set[int], listening: set[int]) -> None:
-        """Take what a table says of its sockets."""
-        for one in table.open:
-            if one.inode not in wanted:
-                continue
-            if one.to.transport == "udp":
-                # It may be connected elsewhere the next time, so that it is never settled.
+    def note(self, sights: Sights, wanted: set[int]) -> None:
+        """Take what the tables say of its sockets."""
+        self._settled |= wanted & sights.settled
+        for to, inodes in sights.outward.items():
+            if not wanted.isdisjoint(inodes):
+                self._add(to)
+        for one in sights.udp:
+            # It may be connected elsewhere the next time, so that it is never settled.
+            if one.inode in wanted:
                 self._sights[one.inode, one.to] += 1
                 if counts(one.to) and self._sights[one.inode, one.to] == SIGHTS:
                     self._add(one.to)
-                continue
-            self._settled.add(one.inode)
-            if one.local_port not in listening and counts(one.to):
-                self._add(one.to)
 
     def _add(self, to: Bypass) -> None:
         if len(self._found) < KEPT or to in self._found:
@@ -111,15 +114,17 @@ class Watch:
 class Lookout:
     """The thread that looks for all watches of a run. Used from several threads."""
 
-    def __init__(self, proc: Path = PROC, tables: Callable[[], Table] = diag.read) -> None:
+    def __init__(self, proc: Path = PROC, tables: Tables = diag.read) -> None:
         self._procs = ProcFs(proc)
         self.blind = None if self._procs.readable else BLIND
-        self._tables: Callable[[], Table] | None = tables
+        self._tables: Tables | None = tables
         self._active: list[Watch] = []
         self._ours: set[int] = set()
         self._listening: dict[str, set[int]] = {}
         self._thread: threading.Thread | None = None
         self._woken = threading.Event()
+        self._due = 0.0
+        """When to look again, on the clock that never goes back."""
         self._lock = threading.Lock()
 
     def watch(self) -> Watch:
@@ -145,6 +150,7 @@ class Lookout:
             if self._thread is None or not self._thread.is_alive():
                 self._thread = _started(self._run)
             if len(self._active) == 1:  # others are looked after already
+                self._due = 0.0
                 self._woken.set()
         return True
 
@@ -155,7 +161,7 @@ class Lookout:
             if not self._procs.is_still(watch.pid, watch.mine.get(watch.pid, -1)):
                 self.look([watch])
             elif not watch.looks:
-                self.look(self._active)
+                self._look_at_all()
             self._active.remove(watch)
             if not self._active:
                 self._woken.set()
@@ -165,49 +171,36 @@ class Lookout:
     def _run(self) -> None:
         while True:
             self._woken.clear()
-            began = clock.thread_cpu_s()
             with self._lock:
                 if not self._active:
                     self._thread = None
                     return
-                self.look(self._active)
-            cost = clock.thread_cpu_s() - began
-            self._woken.wait(max(EVERY_S, cost / SHARE))
+                if self._due <= clock.monotonic():
+                    self._look_at_all()
+                left = self._due - clock.monotonic()
+            self._woken.wait(max(0.0, left))
+
+    def _look_at_all(self) -> None:
+        """Whoever does it, the next one is due after a pause."""
+        began = clock.thread_cpu_s()
+        self.look(self._active)
+        cost = clock.thread_cpu_s() - began
+        self._due = clock.monotonic() + max(EVERY_S, cost / SHARE)
 
     def look(self, watches: list[Watch]) -> None:
         """Look once at the sockets of all processes of these watches."""
         self._procs.refresh()
-        seen: dict[int, frozenset[int] | None] = {}
+        held = Held(self._procs)
         wanted: dict[str, dict[Watch, set[int]]] = {}
         reader: dict[str, int] = {}
         for watch in watches:
             watch.looks += 1
-            for space, (pid, inodes) in self._sockets(watch, seen).items():
+            self._procs.family(watch.mine)
+            for space, (pid, inodes) in held.unsettled(watch).items():
                 reader[space] = pid
                 wanted.setdefault(space, {})[watch] = inodes
         for space, by_watch in wanted.items():
             self._note(space, reader[space], by_watch)
-
-    def _sockets(
-        self, watch: Watch, seen: dict[int, frozenset[int] | None]
-    ) -> dict[str, tuple[int, set[int]]]:
-        """By network namespace: a process in it, and the sockets of this watch that are not settled."""
-        self._procs.family(watch.mine)
-        held: dict[int, frozenset[int]] = {}
-        for pid in watch.mine:
-            if pid not in seen:
-                seen[pid] = self._procs.sockets(pid)
-            inodes = seen[pid]
-            if inodes is None:
-                watch.unread.add(pid)
-            elif inodes:
-                held[pid] = inodes
-        left = watch.unsettled(set().union(*held.values()))
-        found: dict[str, tuple[int, set[int]]] = {}
-        for pid, inodes in held.items():
-            if inodes & left and self._procs.is_still(pid, watch.mine[pid]):
-                found.setdefault(self._procs.space(pid), (pid, set()))[1].update(inodes & left)
-        return found
 
     def _note(self, space: str, pid: int, by_watch: dict[Watch, set[int]]) -> None:
         local = local_sockets(self._procs.table(pid, "unix"))
@@ -217,21 +210,22 @@ class Lookout:
                 del by_watch[watch]
         if not by_watch:
             return
+        asked = frozenset().union(*by_watch.values())
         listening = self._listening.setdefault(space, set())
-        tables = self._read(space, pid)
+        tables = self._read(space, pid, asked)
         for table in tables:
             listening |= table.listening
+        sights = Sights((one for table in tables for one in table.open if one.inode in asked), listening)
         for watch, inodes in by_watch.items():
-            for table in tables:
-                watch.note(table, inodes, listening)
+            watch.note(sights, inodes)
 
-    def _read(self, space: str, pid: int) -> list[Table]:
+    def _read(self, space: str, pid: int, asked: frozenset[int]) -> list[Table]:
         """The tables of a network namespace; of our own, netlink tells the long ones faster."""
         names = TABLES
         tables = []
         if self._tables is not None and space and space == self._procs.space(os.getpid()):
             try:
-                tables.append(self._tables())
+                tables.append(self._tables(asked))
                 names = tuple((name, transport) for name, transport in TABLES if transport == "udp")
             except OSError:
                 self._tables = None

@@ -7,6 +7,7 @@ itself and under which name. Pure: addresses in, addresses out.
 from __future__ import annotations
 
 import ipaddress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
@@ -26,6 +27,8 @@ MOST = 10_000
 REMEMBERED = 4096
 """Addresses that the proxy reached and remembers."""
 MAX_COUNT = 2**53 - 1
+_SAME = 1024
+"""Addresses of which is remembered what they are: every cell is seen connected to the same few."""
 _USUAL = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 
 
@@ -75,8 +78,10 @@ def past_us(
     On this machine a connection counts only where it leads to something that the run has to do with: a tool
     or an agent of the profile, a base URL that was declared, or a place that the proxy reached.
     """
+    found = [one for one in seen if not _ours(one, listen, guard.listeners)]
+    if not found:
+        return ()
     known = local_ports(profile, guard.targets)
-    found = (one for one in seen if not _ours(one, listen, guard.listeners))
     past = (one for one in found if not _local(one.address) or _is_known(one, reached, known))
     return tuple(Bypass(one.address, one.port, one.transport, reached.name(one.address)) for one in past)
 
@@ -118,11 +123,13 @@ def _is_this_machine(host: str) -> bool:
     return host == "localhost" or host.endswith(".localhost") or _local(host)
 
 
+@lru_cache(_SAME)
 def _local(host: str) -> bool:
     plain = _plain(host)
     return plain is not None and ipaddress.ip_address(plain).is_loopback
 
 
+@lru_cache(_SAME)
 def _plain(host: str) -> str | None:
     """An address as text, the IPv4 one where it is mapped into IPv6; None for a name."""
     try:

@@ -8,10 +8,8 @@ control socket, one JSON object a line in each direction.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
-import socket
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire import starting
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.events import Bypass
-from faultwire.mitm.settings import MAX_LINE
+from faultwire.mitm.asking import Asking
 
 if TYPE_CHECKING:
     import subprocess
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 
     from faultwire.mitm.settings import EngineSettings
 
-REPLY_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 15.0
 
 
@@ -72,8 +69,8 @@ class SessionSummary:
 class Engine:
     """A running engine. A context manager: leaving it stops the engine.
 
-    May be used from several threads: every call has a connection of its own, so that a session which
-    takes its time to close keeps nobody waiting. `token` is the implicit session's, empty without one.
+    May be used from several threads: calls at the same time have connections of their own, so that a session
+    which takes its time to close keeps nobody waiting. `token` is the implicit session's, empty without one.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], ready: dict[str, Any]) -> None:
@@ -84,6 +81,7 @@ class Engine:
         self.control = Path(ready["control"])
         self.implicit: bool = bool(ready.get("implicit"))
         self.token: str = ready.get("token") or ""
+        self._asking = Asking.at(self.control)
 
     @classmethod
     def start(cls, settings: EngineSettings) -> Engine:
@@ -165,6 +163,7 @@ class Engine:
 
     def stop(self, *, at_once: bool = False) -> None:
         """Let exchanges in flight end (a few seconds at most), commit the tape, end the process."""
+        self._asking.close()
         if self.alive:
             self._process.send_signal(signal.SIGTERM)
             if at_once:
@@ -184,7 +183,7 @@ class Engine:
 
     def _call(self, op: str, **arguments: Any) -> dict[str, Any]:
         try:
-            reply = _ask(self.control, {"op": op, **arguments})
+            reply = self._asking.ask({"op": op, **arguments})
         except OSError as error:
             raise self._gone(error) from error
         if "error" in reply:
@@ -195,20 +194,6 @@ class Engine:
         code = self._process.poll()
         how = f"ended with code `{code}`" if code is not None else f"does not answer: {error}"
         return FaultwireError(f"the engine {how}", code="engine.lost", hint="its log is `engine.log`")
-
-
-def _ask(path: Path, message: dict[str, Any]) -> dict[str, Any]:
-    """One JSON line there and one back, over a Unix socket."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(REPLY_TIMEOUT_S)
-        connection.connect(str(path))
-        connection.sendall(json.dumps(message).encode() + b"\n")
-        with connection.makefile("rb") as lines:
-            line = lines.readline(MAX_LINE)
-    if not line.endswith(b"\n"):
-        raise ConnectionError("the control socket was closed")
-    reply: dict[str, Any] = json.loads(line)
-    return reply
 
 
 def _environment() -> dict[str, str]:

@@ -266,9 +266,7 @@ class Engine:
 
     async def flush(self) -> int:
         """Commit what was recorded; the number of acknowledged exchanges."""
-        if self.tape is None:
-            return 0
-        return await asyncio.get_running_loop().run_in_executor(None, self.tape.flush)
+        return 0 if self.tape is None else await self.tape.flushed()
 
     def describe(self) -> dict[str, Any]:
         """Counters of the engine, and which sessions are open."""

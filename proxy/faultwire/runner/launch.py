@@ -25,6 +25,7 @@ from faultwire.mitm.client import Engine
 from faultwire.mitm.settings import EngineSettings, SessionSettings
 from faultwire.profile.load import dump
 from faultwire.runner.folder import STATE, RunFolder, private_dir
+from faultwire.runner.histories import Histories
 from faultwire.runner.hosts import allowed
 from faultwire.runner.sharing import Turnstile
 
@@ -95,6 +96,8 @@ class Run:
         self._handles: dict[str, SessionHandle] = {}
         self._lock = threading.Lock()
         self._shared = ""
+        self._shared_environment: Mapping[str, str] = {}
+        self.histories = Histories(tape)
         self._turnstile = Turnstile()
 
     @property
@@ -118,7 +121,8 @@ class Run:
             raise
         with self._lock:
             self._handles[name] = handle
-        return traced(self._environment_of(handle), handle.trace)
+        # One process has one environment, however many sessions share it.
+        return traced(self._shared_environment or self._environment_of(handle), handle.trace)
 
     def share(self, name: str, *, unnamed: bool = False) -> Mapping[str, str]:
         """Let all sessions that are opened from now on share one process; the environment to start it in.
@@ -127,7 +131,8 @@ class Run:
         """
         handle = self.engine.share(name, unnamed=unnamed)
         self._shared = name
-        return self.environment() if unnamed and not self.base_urls else self._environment_of(handle)
+        self._shared_environment = self._environment_of(handle)
+        return self.environment() if unnamed and not self.base_urls else self._shared_environment
 
     def _environment_of(self, handle: SessionHandle) -> dict[str, str]:
         return self.environment(handle.proxy_url, java_port=handle.port, token=handle.token)
@@ -170,10 +175,7 @@ class Run:
 
     def history(self, name: str) -> History:
         """The traffic of a closed session, read from the tape."""
-        from faultwire.tape.read import TapeReader
-
-        with TapeReader.open(self.tape) as tape:
-            return tape.history(name)
+        return self.histories.read(name)
 
     def ledger_hash(self) -> str:
         """One hash over every fault decision that is on the tape."""
@@ -265,7 +267,9 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
     )
     trust = write_trust(ca_dir, engine.ca_pem, os.environ)
     offline = settings.mock or (settings.replay is not None and settings.replay.offline)
-    return Run(folder, tape, engine, trust, routes, routed, base_urls=settings.base_urls, keyless=offline)
+    run = Run(folder, tape, engine, trust, routes, routed, base_urls=settings.base_urls, keyless=offline)
+    stack.callback(run.histories.close)
+    return run
 
 
 def _said_of(settings: LaunchSettings) -> dict[str, Any]:

@@ -8,16 +8,17 @@ nothing from what the others prove.
 
 from __future__ import annotations
 
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
+from faultwire import wire
 from faultwire.agents._api import Asked
 from faultwire.capture.lookout import Lookout
 from faultwire.checks._api import quoted
 from faultwire.errors import AgentError, CaptureError, FaultwireError, TapeError
 from faultwire.events import History
 from faultwire.replay.incident_seen import notes_on
+from faultwire.runner.workers import Workers
 from faultwire.tape.redact import Redactor, fresh_key
 
 if TYPE_CHECKING:
@@ -93,29 +94,19 @@ def play(
     CaptureError where no invocation at all sent anything through the proxy. Nothing is started after
     the first error.
     """
-    done: dict[str, Played] = {}
-    waiting = list(reversed(plan))
-    concurrency = max(1, concurrency) if agent.concurrent else 1
-
     lookout = Lookout()
 
     def run(invocation: Invocation) -> Played:
         return _tried(invocation, ask(invocation), agent, stage, seed, retries, lookout)
 
-    with ThreadPoolExecutor(concurrency, thread_name_prefix="invocation") as pool:
-        running: set[Future[Played]] = set()
-        try:
-            while waiting or running:
-                while waiting and len(running) < concurrency:
-                    running.add(pool.submit(run, waiting.pop()))
-                ended, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in ended:
-                    played = future.result()
-                    done[played.invocation.id] = played
-                    progress(played)
-        except BaseException:
-            agent.stop()
-            raise
+    # Loaded when they are first asked for; several threads that ask at once would each load all of them.
+    wire.protocols()
+    done: dict[str, Played] = {}
+    most = max(1, concurrency) if agent.concurrent else 1
+    with Workers(plan, run, most=most, stop=agent.stop) as ended:
+        for played in ended:
+            done[played.invocation.id] = played
+            progress(played)
     results = tuple(done[invocation.id] for invocation in plan)
     if results and not any(played.history.exchanges or played.history.voids for played in results):
         raise _silent(results, agent)

@@ -42,6 +42,7 @@ class Intake:
         self._wake = threading.Event()
         self._hurry = threading.Event()
         self._waiting: deque[Callable[[], None]] = deque()
+        self._awaited: set[_Awaited] = set()
 
     @property
     def behind(self) -> int:
@@ -68,9 +69,20 @@ class Intake:
         if size and self.offered - self.taken > HURRY and not self._hurry.is_set():
             self._hurry.set()
 
-    def hurry(self) -> None:
-        """End the gathering pause now."""
+    def urge(self, item: Any) -> None:
+        """Hand over an item, and end the gathering pause now."""
+        self.offer(item)
         self._hurry.set()
+
+    async def written(self) -> None:
+        """Return once all that was offered before is on the disk, or given up."""
+        done = _Awaited()
+        self._awaited.add(done)
+        try:
+            self.urge(done)
+            await done.ready
+        finally:
+            self._awaited.discard(done)
 
     async def room(self) -> None:
         """Return once less than `limit` is waiting; at once as a rule."""
@@ -105,6 +117,8 @@ class Intake:
         self.limit = sys.maxsize
         self.took(0)
         self._discard()
+        for done in list(self._awaited):  # those that it had taken when it failed
+            done.set()
 
     def _discard(self) -> None:
         # Both threads may be here at once.
@@ -115,6 +129,20 @@ class Intake:
                     item.set()
                 elif isinstance(item, Recording):
                     item.forget()
+
+
+class _Awaited(threading.Event):
+    """An event that an event loop awaits, without a thread that waits for it in its place."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._loop = asyncio.get_running_loop()
+        self.ready: asyncio.Future[None] = self._loop.create_future()
+
+    def set(self) -> None:
+        """It has come about; called by any thread."""
+        super().set()
+        _wake_loop(self._loop, self.ready)
 
 
 def _wake_loop(loop: asyncio.AbstractEventLoop, ready: asyncio.Future[None]) -> None:

@@ -7,6 +7,7 @@ after the reader was closed. A damaged body is therefore told when it is asked f
 from __future__ import annotations
 
 import sqlite3
+import threading
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -33,7 +34,7 @@ from faultwire.tape.stored import Remembered
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from faultwire.events import Bypass, FaultFired, Recorded, Request
+    from faultwire.events import FaultFired, Recorded, Request
     from faultwire.tape.records import Event
 
 T = TypeVar("T")
@@ -56,13 +57,16 @@ class Detail:
 class TapeReader:
     """A tape opened for reading, also while it is being written.
 
-    Every row is held against its own hash when it is read; `verify` checks the chain as well.
+    Every row is held against its own hash when it is read; `verify` checks the chain as well. While one
+    thread reads a history, others may ask for bodies of earlier ones.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self._connection: sqlite3.Connection | None = connection
         self._body = Remembered(self._blob)
+        self._alone = threading.RLock()
+        """Not every SQLite takes questions from two threads on one connection."""
 
     @classmethod
     def open(cls, path: Path | str) -> TapeReader:
@@ -72,9 +76,10 @@ class TapeReader:
 
     def close(self) -> None:
         """Let the file go; a body that is asked for later opens it for as long as it takes."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        with self._alone:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
 
     def __enter__(self) -> TapeReader:
         return self
@@ -97,11 +102,7 @@ class TapeReader:
     def exchanges(self, session: str | None = None) -> Iterator[Recorded]:
         """Every exchange, by session (in the order in which they began) and number."""
         for name in [session] if session is not None else [info.name for info in self.sessions()]:
-            numbering = Numbering()
-            for gathered in self._gathered(name):
-                found = self._understood(gathered, fold.recorded, self._body, numbering)
-                if found is not None:
-                    yield found
+            yield from self._recorded(self._gathered(name))
 
     def foreign(self, session: str | None = None) -> Iterator[Foreign]:
         """The events of an imported log that are no exchanges, in the order of that log."""
@@ -118,13 +119,14 @@ class TapeReader:
 
     def history(self, session: str) -> History:
         """All traffic of one session, by number. Raises TapeIncomplete where it is not on the tape."""
-        known = self._one("SELECT 1 FROM events WHERE session = ? LIMIT 1", (session,))
-        if not session or known is None:
+        gathered, last = self._read(session) if session else ({}, None)
+        if last is None:
             raise TapeIncomplete(f"tape `{self.path}` has no session `{session}`", code="tape.no_session")
-        exchanges = tuple(self.exchanges(session))
+        exchanges = tuple(self._recorded(_numbered(gathered)))
         told = ((one.number, revoked(one)) for one in exchanges)
         notes = tuple(f"exchange {number} is of kind `other`: {why}" for number, why in told if why)
-        return History(session, exchanges, notes=notes, bypassed=self._bypassed(session))
+        past = self._understood(last, bypasses)[0] if last["type"] == "session_end" else ()
+        return History(session, exchanges, notes=notes, bypassed=past)
 
     def detail(self, session: str, number: int) -> Detail:
         """One exchange with everything known. Raises TapeIncomplete where it is not on the tape."""
@@ -177,10 +179,6 @@ class TapeReader:
             last = row[0]
             names.append(last)
 
-    def _bypassed(self, session: str) -> tuple[Bypass, ...]:
-        last = self._edge(session, "DESC")
-        return self._understood(last, bypasses)[0] if last["type"] == "session_end" else ()
-
     def _session(self, name: str) -> SessionInfo:
         first, last = self._edge(name, "ASC"), self._edge(name, "DESC")
         if last["type"] == "session_end":
@@ -198,14 +196,27 @@ class TapeReader:
     def _gathered(self, session: str | None) -> Iterator[Gathered]:
         """The events of each exchange, without their bodies; memory holds one session of them."""
         names = [session] if session is not None else [info.name for info in self.sessions()]
-        query = f"{_OF_SESSION} ORDER BY seq"
         for name in names:
-            gathered: dict[int, Gathered] = {}
-            for event in self._events(query, (name,)):
+            yield from _numbered(self._read(name)[0])
+
+    def _read(self, session: str) -> tuple[dict[int, Gathered], Event | None]:
+        """The events of a session by exchange, and its last one; None where it has none."""
+        gathered: dict[int, Gathered] = {}
+        event: Event | None = None
+        with self._alone:
+            for event in self._events(f"{_OF_SESSION} ORDER BY seq", (session,)):
                 number = event.get("exchange")
                 if isinstance(number, int):
                     self._understood(event, gathered.setdefault(number, Gathered()).add)
-            yield from (gathered.pop(number) for number in sorted(gathered))
+        return gathered, event
+
+    def _recorded(self, each: Iterator[Gathered]) -> Iterator[Recorded]:
+        """The exchanges of one session, by number."""
+        numbering = Numbering()
+        for gathered in each:
+            found = self._understood(gathered, fold.recorded, self._body, numbering)
+            if found is not None:
+                yield found
 
     def _events(self, query: str, arguments: tuple[Any, ...] = ()) -> Iterator[Event]:
         try:
@@ -228,9 +239,10 @@ class TapeReader:
             "SELECT size, packed, data FROM blobs WHERE digest = ?",
             self._understood(name, bytes.fromhex),
         )
-        if self._connection is not None:
-            row = self._one(query, (key,))
-        else:
+        with self._alone:
+            still = self._connection is not None
+            row = self._one(query, (key,)) if still else None
+        if not still:
             with TapeReader.open(self.path) as again:
                 row = again._one(query, (key,))
         if row is None:
@@ -261,3 +273,8 @@ class TapeReader:
             raise TapeTampered(
                 f"tape `{self.path}` holds an event that no tape has: {error!r}", code="tape.record_malformed"
             ) from error
+
+
+def _numbered(gathered: dict[int, Gathered]) -> Iterator[Gathered]:
+    """Exchanges by number, none held longer than it is wanted."""
+    return (gathered.pop(number) for number in sorted(gathered))

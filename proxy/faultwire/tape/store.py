@@ -211,10 +211,14 @@ class TapeWriter:
         Returns at once where the writer has failed.
         """
         done = threading.Event()
-        self._intake.offer(done)
-        self._intake.hurry()
+        self._intake.urge(done)
         while not done.wait(0.05) and self._thread.is_alive():
             pass
+        return self._acknowledged
+
+    async def flushed(self) -> int:
+        """As `flush`, for the event loop."""
+        await self._intake.written()
         return self._acknowledged
 
     def close(self) -> None:
@@ -222,8 +226,7 @@ class TapeWriter:
         if self._closing:
             return
         self._closing = True
-        self._intake.offer(None)
-        self._intake.hurry()
+        self._intake.urge(None)
         self._thread.join()
 
     # ------------------------------------------------------------ the thread

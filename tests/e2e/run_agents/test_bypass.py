@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -10,6 +13,8 @@ import pytest
 from tests.e2e.run_agents.conftest import HERE, free_port, scenario
 
 from faultwire.agents.settings import CommandSettings, HttpSettings, PythonSettings
+from faultwire.capture import diag
+from faultwire.capture.bypass import TABLES, read_table
 from faultwire.checks.no_request_to import NoRequestTo
 from faultwire.checks.only_hosts import OnlyHosts
 from faultwire.contract.matrix import Prompt
@@ -65,3 +70,32 @@ def test_a_server(world):
     }
     told = {"endpoint": f"http://127.0.0.1:{at}/ask", "start": start}
     look(world, world.agent(HttpSettings.model_validate(told)))
+
+
+def test_netlink_tells_what_the_files_tell_of_both_families():
+    with ExitStack() as stack:
+        ours, listening = set(), set()
+        for family, at, to in (
+            (socket.AF_INET, "127.0.0.1", "127.0.0.1"),
+            (socket.AF_INET6, "::1", "::1"),
+            (socket.AF_INET6, "::", "::ffff:127.0.0.1"),
+        ):
+            try:
+                made = socket.create_server((at, 0), family=family, dualstack_ipv6=at == "::")
+            except OSError:
+                assert family == socket.AF_INET6  # this machine has none
+                continue
+            server = stack.enter_context(made)
+            client = stack.enter_context(socket.socket(family))
+            client.connect((to, server.getsockname()[1]))
+            accepted = stack.enter_context(server.accept()[0])
+            listening.add(server.getsockname()[1])
+            ours |= {os.fstat(one.fileno()).st_ino for one in (client, accepted)}
+        told = diag.read(ours)
+        files = [
+            read_table(Path("/proc/self/net", name).read_text(), of) for name, of in TABLES if of == "tcp"
+        ]
+    assert len(ours) >= 2
+    assert set(told.open) == {one for table in files for one in table.open if one.inode in ours}
+    assert {one.inode for one in told.open} == ours
+    assert told.listening >= listening

@@ -135,4 +135,10 @@ def test_what_can_be_a_bypass(peer: Bypass, possible: bool) -> None:
 def test_addresses() -> None:
     assert plain(bytes([203, 0, 113, 5])) == "203.0.113.5"
     assert plain(bytes(10) + b"\xff\xff\x7f\0\0\1") == "127.0.0.1"
+    assert (plain(bytes(4)), plain(bytes(16)), plain(bytes(10) + b"\xff\xff" + bytes(4))) == (
+        "0.0.0.0",
+        "::",
+        "0.0.0.0",
+    )
+    assert plain(bytes(12) + bytes([203, 0, 113, 5])) == "::cb00:7105"  # deprecated, and no mapped one
     assert (is_loopback("127.8.0.1"), is_loopback("::1"), is_loopback("10.0.0.1")) == (True, True, False)

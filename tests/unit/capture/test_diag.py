@@ -39,13 +39,23 @@ def test_sockets_with_a_peer_and_listeners() -> None:
     ]
 
 
+def test_only_sockets_that_are_asked_for_and_all_that_listen() -> None:
+    table = Table()
+    data = told(socket.AF_INET, 1, 34152, 443, bytes([203, 0, 113, 5]), 77)
+    data += told(socket.AF_INET, 1, 34153, 443, bytes([203, 0, 113, 6]), 78)
+    data += told(socket.AF_INET, 10, 8080, 0, b"", 80)
+    diag.take(data + DONE, table, frozenset({78}))
+    assert table.listening == {8080}
+    assert table.open == [Outward(78, 34153, Bypass("203.0.113.6", 443))]
+
+
 def test_the_question_names_the_states() -> None:
-    asked = diag.question(socket.AF_INET6)
+    asked = diag.question()
     size, kind, flags, _, _ = struct.unpack_from("=IHHII", asked)
-    assert (size, len(asked), kind, flags) == (72, 72, 20, 0x301)
-    family, protocol, _, states = struct.unpack_from("=BBBxI", asked, 16)
-    assert (family, protocol) == (socket.AF_INET6, 6)
-    assert states == 1 << 1 | 1 << 2 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 10
+    assert (size, len(asked), kind, flags) == (76, 76, 18, 0x301)
+    rest = struct.unpack_from("=BBBB48sII", asked, 16)  # struct inet_diag_req
+    states = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 10
+    assert rest == (0, 0, 0, 0, bytes(48), states, 0)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,10 @@ import pytest
 from tests.unit.capture.test_bypass import HEAD, line
 from tests.unit.capture.test_processes import Fake
 
+from faultwire import clock
 from faultwire.capture.bypass import Outward, Table
-from faultwire.capture.lookout import BLIND, KEPT, Lookout, Watch, _started
+from faultwire.capture.lookout import BLIND, EVERY_S, KEPT, Lookout, Watch, _started
+from faultwire.capture.sights import Sights
 from faultwire.events import Bypass
 
 SPACE = "net:[1]"
@@ -37,7 +39,7 @@ class World(Fake):
                 (folder / "net" / name).write_text(HEAD + text)
 
 
-def no_netlink() -> Table:
+def no_netlink(_asked: frozenset[int]) -> Table:
     raise OSError("netlink has no answer")
 
 
@@ -88,7 +90,8 @@ def test_one_that_somebody_else_opened_to_it_is_none(world: World, lookout: Look
 def test_what_is_settled_is_not_looked_up_again(world: World) -> None:
     asked = []
 
-    def tables() -> Table:
+    def tables(inodes: frozenset[int]) -> Table:
+        assert inodes <= {7, 70, 71}
         asked.append(len(asked))
         return Table(open=[Outward(7, 34152, Bypass("203.0.113.5", 443))])
 
@@ -120,7 +123,7 @@ def test_where_netlink_does_not_answer_the_files_do(world: World, lookout: Looko
 
 
 def test_of_another_network_namespace_only_the_files_tell(world: World) -> None:
-    def ours() -> Table:
+    def ours(_asked: frozenset[int]) -> Table:
         raise AssertionError("it tells of our own namespace")
 
     lookout = Lookout(world.root, ours)
@@ -168,7 +171,7 @@ def test_who_left_the_family_is_still_of_it_and_a_namesake_is_not(world: World, 
 def test_addresses_beyond_a_bound_are_counted(world: World, lookout: Lookout) -> None:
     watch = begun(world, lookout)
     each = [Outward(at, 1, Bypass(f"198.18.{at >> 8}.{at & 255}", 443)) for at in range(KEPT + 3)]
-    watch.note(Table(open=each), set(range(KEPT + 3)), set())
+    watch.note(Sights(each, set()), set(range(KEPT + 3)))
     assert (len(watch.found), watch.more) == (KEPT, 3)
 
 
@@ -225,9 +228,11 @@ def test_a_server_that_stays_is_looked_at_once_for_all_who_ask_it(world: World, 
     for watch in (one, other):
         watch.pid = 100
         lookout._active.append(watch)
+    began = clock.monotonic()
     lookout.end(one)
     lookout.end(other)
     assert (one.looks, other.looks) == (1, 1)
+    assert lookout._due >= began + EVERY_S  # nor has the thread to look again at once
 
 
 def test_after_a_process_that_is_gone_there_is_a_last_look(world: World, lookout: Lookout) -> None:

@@ -250,6 +250,18 @@ async def test_nobody_waits_for_a_writer_that_is_gone() -> None:
     await asyncio.wait_for(intake.room(), 5)
 
 
+async def test_nobody_waits_for_what_a_writer_had_taken_when_it_failed() -> None:
+    intake = Intake()
+    waiting = asyncio.ensure_future(intake.written())
+    await asyncio.sleep(0)
+    assert len(await asyncio.get_running_loop().run_in_executor(None, intake.gather, 0.0)) == 1
+    assert not waiting.done()
+    intake.abandon()
+    await asyncio.wait_for(waiting, 5)
+    await asyncio.wait_for(intake.written(), 5)
+    assert intake._awaited == set()
+
+
 async def test_there_is_room_as_a_rule(deck: Any) -> None:
     deck.exchange()
     await asyncio.wait_for(deck.writer.room(), 5)
