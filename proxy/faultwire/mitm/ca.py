@@ -300,7 +300,8 @@ def _damaged(ca_dir: Path) -> UsageError:
 def _locked(ca_dir: Path) -> Iterator[None]:
     """Hold the folder, so that two commands started at once agree on one CA."""
     try:
-        ca_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        ca_dir.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # `parents` have no mode
+        ca_dir.mkdir(mode=0o700, exist_ok=True)
         fd = os.open(ca_dir / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         raise UsageError(

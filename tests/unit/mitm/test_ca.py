@@ -189,3 +189,10 @@ def test_any_other_leaf_lives_for_two_days(folder: Path) -> None:
     ca.ensure(folder, days=30)
     leaf = ca.issue(ca.load_signer(folder), ca.new_key(), "api.openai.com")
     assert leaf.not_valid_after_utc - leaf.not_valid_before_utc <= timedelta(hours=48, seconds=1)
+
+
+def test_whatever_folder_is_made_for_it_is_for_its_owner_alone(tmp_path: Path) -> None:
+    """With it comes the project's own folder, in which tapes lie."""
+    ca.ensure(tmp_path / ".faultwire" / "ca")
+    made = (tmp_path / ".faultwire", tmp_path / ".faultwire" / "ca")
+    assert [one.stat().st_mode & 0o777 for one in made] == [0o700, 0o700]
