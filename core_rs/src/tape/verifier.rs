@@ -35,7 +35,12 @@ const KINDS: [&str; 16] = [
 ];
 
 /// What says of an event that something is missing, not that anything is wrong.
-const NOTES: [&str; 4] = ["session_open", "exchange_open", "drop_present", "bypass_present"];
+const NOTES: [&str; 4] = [
+    "session_open",
+    "exchange_open",
+    "drop_present",
+    "bypass_present",
+];
 
 /// Further notes on events are not listed.
 const MAX_FINDINGS: usize = 100_000;
