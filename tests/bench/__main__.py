@@ -25,6 +25,7 @@ from tests.bench import (
     rounds,
     subjects,
     table,
+    taped,
 )
 from tests.bench.rig import Rig
 from tests.bench.rounds import Measure, Row
@@ -43,6 +44,7 @@ NAMES = (
     *(m.name for m in MEASURES),
     "memory",
     "crowd",
+    "taped",
     "help",
     "micro",
     "recording",
@@ -101,7 +103,7 @@ def main() -> int:
 def traffic(folder: Path, wanted: Sequence[str], *, quick: bool) -> list[Row]:
     """The measures that need proxies, an upstream and a load."""
     measures = [m for m in MEASURES if m.name in wanted]
-    if not measures and not {"memory", "crowd"} & set(wanted):
+    if not measures and not {"memory", "crowd", "taped"} & set(wanted):
         return []
     rows: list[Row] = []
     with Rig(folder) as rig:
@@ -112,6 +114,9 @@ def traffic(folder: Path, wanted: Sequence[str], *, quick: bool) -> list[Row]:
         if "crowd" in wanted:
             say(f"crowd: {STREAMS[quick]} streams at once")
             rows += crowd.run(rig, STREAMS[quick])
+        if "taped" in wanted:
+            say("taped: with a tape and without")
+            rows += taped.run(rig, quick=quick)
     return rows
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LIMIT = 64 * 1024 * 1024
 """Bytes that may wait for the writer before producers are asked to pause."""
 
-HURRY = 64 * 1024
+HURRY = 1024 * 1024
 """Bytes that end the writer's gathering pause early."""
 
 
