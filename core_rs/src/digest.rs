@@ -18,9 +18,14 @@ pub fn sha256(data: &[u8]) -> Hash {
 }
 
 pub fn sha256_hex(data: &[u8]) -> String {
+    hex(&sha256(data))
+}
+
+/// The lower-case hexadecimal text of a hash.
+pub fn hex(hash: &Hash) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = String::with_capacity(64);
-    for byte in sha256(data) {
+    for byte in hash {
         text.push(char::from(DIGITS[usize::from(byte >> 4)]));
         text.push(char::from(DIGITS[usize::from(byte & 15)]));
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::digest::{Hash, sha256_hex};
+use crate::digest::{Hash, hex, sha256_hex};
 use crate::tape::line::{Lack, member, text};
 use crate::tape::note::{Checkpoint, Note, VerifierKey};
 
@@ -104,8 +104,4 @@ impl Seals {
         };
         Some((if self.demanded { "seal_required" } else { code }, message))
     }
-}
-
-fn hex(hash: &Hash) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
 use serde_json::{Map, Value};
 
-use crate::digest::{Hash, leaf_hash, sha256_hex};
+use crate::digest::{Hash, hex, leaf_hash, sha256_hex};
 use crate::json::strict;
 use crate::proof::Frontier;
 use crate::tape::line::{self, Lack, member, members, name, text, whole};
@@ -341,8 +341,4 @@ fn is_something(value: &Value) -> bool {
         Value::Array(elements) => !elements.is_empty(),
         Value::Object(members) => !members.is_empty(),
     }
-}
-
-fn hex(hash: &Hash) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
