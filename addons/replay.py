@@ -3,6 +3,6 @@
 mitmdump -s replay.py --set faultwire_replay=incident.tape
 """
 
-from faultwire.mitm.scripted import ScriptedAddon
+from faultwire.mitm.flow.mitmdump_addon import ScriptedAddon
 
 addons = [ScriptedAddon(replay="recorded.tape")]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from faultwire.events import Recorded
-    from faultwire.mitm.client import SessionSummary
+    from faultwire.mitm.engine.client import SessionSummary
     from faultwire.profile.model import Profile
     from faultwire.replay.settings import ReplaySettings
     from faultwire.runner.launch import Run
@@ -160,7 +160,7 @@ class TapedTest:
     @property
     def exchanges(self) -> tuple[Recorded, ...]:
         """What came through so far, in order; read from the disk."""
-        from faultwire.tape.read import TapeReader
+        from faultwire.tape.read.reader import TapeReader
 
         self._run.engine.flush()
         with TapeReader.open(self._run.tape) as tape:
@@ -223,7 +223,7 @@ class TapedTest:
 def started(wanted: Asked, root: Path) -> Iterator[TapedTest]:
     """Start what a test needs, and end it. Raises UsageError, ProfileError, TapeError, FaultwireError."""
     from faultwire.runner.launch import LaunchSettings, start_run
-    from faultwire.tape.find import STATE
+    from faultwire.tape.files.find import STATE
 
     profile, replay = wanted.profiled(), wanted.replay()
     draft: Path | None = None
@@ -263,8 +263,8 @@ def _grown(new: Path, old: Path, replayed: Mapping[str, Any], state: Path) -> Pa
     """What this test asked, and after it what it left of the old tape; sealed if the new one is.
 
     Raises TapeError."""
-    from faultwire.tape.grow import Replayed, grow
-    from faultwire.tape.keys import KeyRing
+    from faultwire.tape.evidence.keyring import KeyRing
+    from faultwire.tape.files.append import Replayed, grow
 
     target = new.parent / "grown" / new.name
     sealed = new.with_name(new.name + SEAL).exists()

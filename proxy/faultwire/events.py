@@ -6,14 +6,16 @@ from dataclasses import field
 from typing import Any, Literal
 
 from faultwire.frozen import dataclass
-from faultwire.history import AgentResult as AgentResult
-from faultwire.history import Bypass as Bypass
-from faultwire.history import Delivery as Delivery
-from faultwire.history import History as History
-from faultwire.history import Message as Message
-from faultwire.history import Recorded as Recorded
-from faultwire.history import Verdict as Verdict
-from faultwire.history import past as past
+from faultwire.history import (
+    AgentResult as AgentResult,
+    Bypass as Bypass,
+    Delivery as Delivery,
+    History as History,
+    Message as Message,
+    Recorded as Recorded,
+    Verdict as Verdict,
+    past as past,
+)
 
 Headers = tuple[tuple[str, str], ...]
 """Header fields in order, names as sent; values decoded as Latin-1, so that bytes survive."""

@@ -13,7 +13,7 @@ from tests.bench.rig import Rig
 from tests.bench.rounds import Row
 from tests.bench.subjects import ARMED, Subject
 
-from faultwire.mitm.client import Engine
+from faultwire.mitm.engine.client import Engine
 
 SLOW = """
 name: slow

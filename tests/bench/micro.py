@@ -14,13 +14,13 @@ from tests.bench.rounds import Row
 from tests.bench.subjects import ARMED, IDLE
 
 from faultwire import _core, wire
-from faultwire.decide import decide
 from faultwire.dice import Dice
 from faultwire.events import Request, Response
-from faultwire.passage import Passage, SessionContext
+from faultwire.exchange.pipeline import Passage, SessionContext
+from faultwire.exchange.plan import decide
+from faultwire.exchange.session_state import SessionState
 from faultwire.profile import load
 from faultwire.profile.model import Profile
-from faultwire.session import SessionState
 
 REPEATS = 7
 BUDGET_S = 0.15

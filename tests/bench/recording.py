@@ -18,9 +18,9 @@ from typing import NamedTuple
 import orjson
 
 from faultwire.events import Exchange, Headers, Request, Response
-from faultwire.tape.read import TapeReader
-from faultwire.tape.store import TapeWriter
-from faultwire.tape.verify import verify
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.record.writer import TapeWriter
 
 REQUEST: Headers = (
     ("host", "api.openai.com"),

@@ -19,8 +19,8 @@ from tests.bench.children import Child, wait_for_port
 from tests.bench.client import Target
 from tests.bench.pki import Pki
 
-from faultwire.mitm.client import Engine
-from faultwire.mitm.settings import EngineSettings
+from faultwire.mitm.engine.client import Engine
+from faultwire.mitm.engine.settings import EngineSettings
 from faultwire.profile import load
 
 HOST = "localhost"

@@ -8,7 +8,7 @@ from tests.bench.rig import Rig
 from tests.bench.rounds import Row
 from tests.bench.subjects import Subject
 
-from faultwire.mitm.client import Engine
+from faultwire.mitm.engine.client import Engine
 
 COUNT = {False: 1500, True: 300}
 CONNECTIONS = 16

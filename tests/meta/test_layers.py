@@ -22,6 +22,6 @@ def test_layers_hold() -> None:
 def test_an_upward_import_is_found(tmp_path: Path) -> None:
     text = (ROOT / "pyproject.toml").read_text()
     turned = tmp_path / "pyproject.toml"
-    turned.write_text(text.replace('  "decide",\n  "session",\n', '  "session",\n  "decide",\n'))
+    turned.write_text(text.replace('  "exchange",\n  "profile",\n', '  "profile",\n  "exchange",\n'))
     assert turned.read_text() != text
     assert lint(turned).returncode != 0

@@ -12,7 +12,7 @@ COVERED_ELSEWHERE = {
     # file: the tests through which it is exercised, because it only runs in a process of its own
     "__main__.py": "tests/e2e/exec",
     "mitm/__main__.py": "tests/e2e/engine",
-    "mitm/serve.py": "tests/e2e/engine",
+    "mitm/engine/main.py": "tests/e2e/engine",
     "mock/__main__.py": "tests/e2e/exec",
     "demo/agent.py": "tests/e2e/demo",
 }

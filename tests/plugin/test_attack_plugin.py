@@ -23,9 +23,9 @@ USE = f"""
 import json
 from faultwire.dice import Dice
 from faultwire.events import Request, Response
-from faultwire.passage import Passage, SessionContext
+from faultwire.exchange.pipeline import Passage, SessionContext
 from faultwire.profile.load import parse
-from faultwire.session import SessionState
+from faultwire.exchange.session_state import SessionState
 
 context = SessionContext("s", parse({PROFILE!r}, "p.yaml"), Dice(1, "s"), SessionState())
 call = {{"id": "c1", "type": "function", "function": {{"name": "look", "arguments": "{{}}"}}}}

@@ -17,9 +17,9 @@ PROFILE = "faults: [{teapot: {short: true}, on: {kind: tool}}]"
 USE = f"""
 from faultwire.dice import Dice
 from faultwire.events import Exchange, Request
-from faultwire.decide import decide
+from faultwire.exchange.plan import decide
 from faultwire.profile.load import dump, from_dump, parse
-from faultwire.session import SessionState
+from faultwire.exchange.session_state import SessionState
 
 profile = parse({PROFILE!r}, "p.yaml")
 assert from_dump(dump(profile)) == profile

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from faultwire.errors import WireError
 from faultwire.events import Request
-from faultwire.wire import _a2a_card, classify, sse
-from faultwire.wire._a2a_stream import Changer
-from faultwire.wire._edits import Change
-from faultwire.wire.a2a import A2A, AgentProtocol
-from faultwire.wire.a2a_http import A2AHttp
+from faultwire.wire import classify
+from faultwire.wire.a2a import card as a2a_card
+from faultwire.wire.a2a.http import A2AHttp
+from faultwire.wire.a2a.jsonrpc import A2A, AgentProtocol
+from faultwire.wire.a2a.stream import Changer
+from faultwire.wire.editing.api import Change
+from faultwire.wire.framing import sse
 
 SPOKEN = """
 jsonrpc 2.0 id method message/send SendMessage tasks/get params message parts content text kind task status
@@ -68,13 +69,13 @@ def test_answers(body: bytes) -> None:
 @given(BODIES)
 def test_cards(body: bytes) -> None:
     try:
-        card = _a2a_card.read(body)
+        card = a2a_card.read(body)
     except WireError:
         return
-    assert _a2a_card.rewritten(body, lambda _: None).body == body
-    moved = _a2a_card.rewritten(body, lambda url: f"{url}#")
+    assert a2a_card.rewritten(body, lambda _: None).body == body
+    moved = a2a_card.rewritten(body, lambda url: f"{url}#")
     assert moved.addresses >= len(card.urls)
-    assert _a2a_card.rewritten(moved.body, lambda url: url.removesuffix("#")).addresses == moved.addresses
+    assert a2a_card.rewritten(moved.body, lambda url: url.removesuffix("#")).addresses == moved.addresses
 
 
 @given(st.lists(BODIES, max_size=6))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from urllib.parse import parse_qsl, urlsplit
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from faultwire.agents._request import call, pieces
 from faultwire.agents._template import Template

@@ -1,12 +1,11 @@
-"""What confirms and what revokes a recognition, over many bodies: faultwire.wire._confirm."""
+"""What confirms and what revokes a recognition, over many bodies: faultwire.wire.recognition.confirm."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tests.unit.mock.every import EVERY, answered
 
 from faultwire import wire

@@ -7,16 +7,15 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from faultwire import wire
-from faultwire.decide import Plan, decide, decide_result
 from faultwire.dice import Dice
 from faultwire.events import Exchange, Request, RequestView, ToolResult
+from faultwire.exchange.plan import Plan, decide, decide_result
+from faultwire.exchange.session_state import SessionState, Subject
 from faultwire.profile.load import parse
 from faultwire.profile.model import Profile
-from faultwire.session import SessionState, Subject
 
 CHAOS = parse(
     """

@@ -16,8 +16,8 @@ import pytest
 from faultwire import _core, wire
 from faultwire.errors import WireError
 from faultwire.events import Request, Response
-from faultwire.wire import framing
-from faultwire.wire.hearing import response_view
+from faultwire.wire.framing import split as framing
+from faultwire.wire.transcript.response import response_view
 
 MANY = 10_000
 LONG = 10 << 20

@@ -6,8 +6,7 @@ import hashlib
 import json
 from typing import Any
 
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from faultwire import _core
 

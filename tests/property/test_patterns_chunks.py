@@ -1,7 +1,6 @@
 """A stream of bytes gives the same hits wherever it is cut."""
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from faultwire.patterns import StreamScanner, scan
 

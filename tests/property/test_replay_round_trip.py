@@ -8,17 +8,16 @@ from collections import defaultdict
 from pathlib import Path
 
 import orjson
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from faultwire.events import Exchange, Headers, Request, Response
 from faultwire.replay.answer import Answer
 from faultwire.replay.player import Player
 from faultwire.replay.reader import index
 from faultwire.replay.rebind import Rebinder
-from faultwire.tape.read import TapeReader
-from faultwire.tape.redact import Redactor
-from faultwire.tape.store import TapeWriter
+from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.record.writer import TapeWriter
+from faultwire.tape.redact.redactor import Redactor
 
 KEY = b"k" * 32
 JSON: Headers = (("content-type", "application/json"),)

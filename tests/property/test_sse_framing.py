@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import re  # the judge must not be the core
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from faultwire import _core
 

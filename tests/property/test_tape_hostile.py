@@ -26,11 +26,12 @@ from tests.unit.tape.conftest import second_verifier
 
 from faultwire.cli import main
 from faultwire.events import Exchange, FaultFired, Message, Request, Response
-from faultwire.tape import exported, records
-from faultwire.tape.chain import GENESIS, leaf
+from faultwire.tape.evidence import verify_export
+from faultwire.tape.evidence.hash_chain import GENESIS, leaf
+from faultwire.tape.evidence.verify import verify
 from faultwire.tape.export import jsonl
-from faultwire.tape.store import TapeWriter
-from faultwire.tape.verify import verify
+from faultwire.tape.record import events as tape_events
+from faultwire.tape.record.writer import TapeWriter
 
 JSON = (("content-type", "application/json"),)
 LINE = FaultFired("status", "status", "response", "fired", "why", "k", 0, 0, effect="x", settings={"ms": 1.5})
@@ -80,7 +81,9 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     three.message(Message("server", "close", b"", None, 2, 1000))
     three.end("upstream_aborted", "reset")
     writer.drop(Exchange("a", 4, model), "the queue was full")
-    writer.foreign(records.foreign("a", "agentops v0.6", "TOOL_CALL", 1, 1000), b'{"payload":{"args":[1]}}')
+    writer.foreign(
+        tape_events.foreign("a", "agentops v0.6", "TOOL_CALL", 1, 1000), b'{"payload":{"args":[1]}}'
+    )
     writer.note("x", "a note")
     writer.close_session("a")
     writer.close()
@@ -156,7 +159,7 @@ def judged_alike(path: Path, other_verifier: ModuleType) -> None:
     theirs = {one["code"] for one in found if not one["note"]}
     assert bool(ours) == bool(theirs), (ours, theirs)
     path.with_suffix(".jsonl").write_bytes(out.getvalue())
-    core = {one.code for one in exported.verify(path.with_suffix(".jsonl")).findings if not one.is_note}
+    core = {one.code for one in verify_export.verify(path.with_suffix(".jsonl")).findings if not one.is_note}
     assert core == theirs
 
 

@@ -18,10 +18,10 @@ from mitmproxy.test import tflow
 from tests.unit.tape.import_ import made
 
 from faultwire.errors import TapeError
-from faultwire.mitm import imported
+from faultwire.mitm.flowfile import import_ as flowfile_import
+from faultwire.tape.evidence.verify import verify
 from faultwire.tape.import_ import agentops, har, tracefork
 from faultwire.tape.import_._api import Item, store
-from faultwire.tape.verify import verify
 
 Read = Callable[[Path], Iterator[Item]]
 WORDS = (
@@ -85,7 +85,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Read, bytes]]:
     folder = tmp_path_factory.mktemp("files")
     return [
         (har.read, web),
-        (imported.read, flows()),
+        (flowfile_import.read, flows()),
         (agentops.read, made.lines(sealed)),
         (agentops.read, made.lines(made.new_log(*made.NEW_EVENTS))),
         (agentops.read, json.dumps(document).encode()),
@@ -189,9 +189,9 @@ def test_files_as_they_were_made_are_told(files: list[tuple[Read, bytes]], tmp_p
 @pytest.mark.parametrize(
     ("read", "data"),
     [
-        (imported.read, b"10000000000:" + b"x" * 100),
-        (imported.read, b"999999999999:4:type;"),
-        (imported.read, b"10:" * 1000),
+        (flowfile_import.read, b"10000000000:" + b"x" * 100),
+        (flowfile_import.read, b"999999999999:4:type;"),
+        (flowfile_import.read, b"10:" * 1000),
         (tracefork.read, b"TFTAPE\0" + struct.pack(">HI", 6, 0xFFFFFFFF) + b"{}"),
         (tracefork.read, made.envelope()[:-60] + b"\xff\xff\xff\xff" + b"x" * 40),
         (har.read, b'{"log":{"entries":[' + b"[" * 100_000),

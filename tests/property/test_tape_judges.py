@@ -21,13 +21,13 @@ import pytest
 from tests.unit.tape.conftest import Deck, second_verifier
 
 from faultwire import _core
-from faultwire.tape import exported
-from faultwire.tape.chain import GENESIS, leaf
-from faultwire.tape.checkpoint import Checkpoint
+from faultwire.tape.evidence import verify_export
+from faultwire.tape.evidence.checkpoint import Checkpoint
+from faultwire.tape.evidence.findings import VerifyReport
+from faultwire.tape.evidence.hash_chain import GENESIS, leaf
+from faultwire.tape.evidence.signed_note import SignerKey, VerifierKey
 from faultwire.tape.export import jsonl
-from faultwire.tape.findings import VerifyReport
-from faultwire.tape.note import SignerKey, VerifierKey
-from faultwire.tape.store import TapeWriter
+from faultwire.tape.record.writer import TapeWriter
 
 OURS, OTHER = SignerKey("p", b"s" * 32), SignerKey("q", b"t" * 32)
 DEEP = json.loads("[" * 126 + "]" * 126)
@@ -238,7 +238,7 @@ def judged(lines: list[bytes], other_verifier: ModuleType, path: Path, key: Veri
     with path.open("rb") as source:
         source.readline()
         theirs = other_verifier.verify(source, [other_verifier.parse_key(str(key))])
-    ours = exported.verify(path, (key,), demanded=True)
+    ours = verify_export.verify(path, (key,), demanded=True)
     assert Counter((one.code, one.seq) for one in ours.findings) == Counter(
         (one["code"], one["seq"]) for one in theirs.findings
     )

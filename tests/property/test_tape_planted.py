@@ -19,12 +19,12 @@ from urllib.parse import unquote_to_bytes
 import pytest
 
 from faultwire.events import Exchange, Message, Request, Response
-from faultwire.tape.body import Body
-from faultwire.tape.head import Head
-from faultwire.tape.read import TapeReader
-from faultwire.tape.redact import Redactor
-from faultwire.tape.store import TapeWriter
-from faultwire.tape.verify import verify
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.record.body import Body
+from faultwire.tape.record.writer import TapeWriter
+from faultwire.tape.redact.headers import Head
+from faultwire.tape.redact.redactor import Redactor
 
 if str(CORPORA := Path(__file__).parents[1] / "unit" / "patterns") not in sys.path:
     sys.path.append(str(CORPORA))

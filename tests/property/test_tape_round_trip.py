@@ -9,17 +9,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from faultwire import _core
 from faultwire.events import Delivery, Exchange, FaultFired, Headers, Request, Response
-from faultwire.tape.chain import record_bytes
-from faultwire.tape.ledger import ledger_hash
-from faultwire.tape.read import TapeReader
-from faultwire.tape.redact import Redactor
-from faultwire.tape.store import TapeWriter
-from faultwire.tape.verify import verify
+from faultwire.tape.evidence.hash_chain import record_bytes
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.record.fault_ledger import ledger_hash
+from faultwire.tape.record.writer import TapeWriter
+from faultwire.tape.redact.redactor import Redactor
 
 KEY = b"k" * 32
 

@@ -11,14 +11,14 @@ from tests.unit.tape.conftest import Deck, second_verifier
 
 from faultwire._core import TapeVerifier
 from faultwire.errors import TapeError, TapeTampered
-from faultwire.tape import note
-from faultwire.tape.checkpoint import Checkpoint
+from faultwire.tape.evidence import signed_note
+from faultwire.tape.evidence.checkpoint import Checkpoint
+from faultwire.tape.evidence.inclusion_proof import check, prove
+from faultwire.tape.evidence.sealer import seal_path
+from faultwire.tape.evidence.signed_note import SignerKey
+from faultwire.tape.evidence.verify import verify
 from faultwire.tape.export import jsonl
-from faultwire.tape.note import SignerKey
-from faultwire.tape.prove import check, prove
-from faultwire.tape.seal import seal_path
-from faultwire.tape.store import TapeWriter
-from faultwire.tape.verify import verify
+from faultwire.tape.record.writer import TapeWriter
 
 KEY = SignerKey("p", b"s" * 32)
 TRUSTED = (KEY.verifier,)
@@ -91,9 +91,9 @@ def proven(text: str) -> bool:
 
 def signed(text: str) -> bool:
     try:
-        found = note.parse(text)
+        found = signed_note.parse(text)
         Checkpoint.parse(found.text)
-    except note.NoteError:
+    except signed_note.NoteError:
         return False
     return found.signed_by(KEY.verifier)
 

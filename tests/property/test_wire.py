@@ -8,16 +8,15 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tests.unit.wire.provider_shapes import SHAPES
 from tests.unit.wire.shapes import golden
 
 from faultwire import _core, wire
 from faultwire.errors import WireError
-from faultwire.wire import framing, sse
-from faultwire.wire._api import Rewrite
-from faultwire.wire.tokens import Budget
+from faultwire.wire.editing.token_budget import Budget
+from faultwire.wire.framing import split as framing, sse
+from faultwire.wire.protocol import Rewrite
 
 NAMES = ("openai_chat", "anthropic")
 ALL = (*NAMES, *SHAPES)

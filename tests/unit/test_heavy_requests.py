@@ -1,4 +1,7 @@
-"""Requests that are too heavy to be read while others wait: faultwire.passage, faultwire.decide.unread."""
+"""Requests that are too heavy to be read while others wait.
+
+faultwire.exchange.pipeline, faultwire.exchange.plan.unread.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,9 @@ import pytest
 from faultwire import wire
 from faultwire.dice import Dice
 from faultwire.events import Request
-from faultwire.passage import Passage, SessionContext
+from faultwire.exchange.pipeline import Passage, SessionContext
+from faultwire.exchange.session_state import SessionState
 from faultwire.profile.load import inline, merge
-from faultwire.session import SessionState
 
 JSON = (("content-type", "application/json"),)
 LOOP_S = 0.050

@@ -1,4 +1,7 @@
-"""Conversations that the provider keeps, and signed requests: faultwire.passage, faultwire.session."""
+"""Conversations that the provider keeps, and signed requests.
+
+faultwire.exchange.pipeline, faultwire.exchange.session_state.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.test_passage import HEAD, HEADERS, chat, context
+from tests.unit.exchange.test_pipeline import HEAD, HEADERS, chat, context
 from tests.unit.wire.provider_shapes import BEDROCK, RESPONSES, SIGNED
 from tests.unit.wire.shapes import pack
 
 from faultwire.events import RequestView, Response, Send, ToolCall, ToolResult, Turn, header
-from faultwire.passage import Passage, SessionContext
-from faultwire.session import KEPT, SessionState
-from faultwire.wire import framing
+from faultwire.exchange.pipeline import Passage, SessionContext
+from faultwire.exchange.session_state import KEPT, SessionState
+from faultwire.wire.framing import split as framing
 
 ASK = replace(HEAD, path="/v1/responses")
 SSE = Response(200, "OK", (("content-type", framing.SSE),))

@@ -10,12 +10,12 @@ import pytest
 from faultwire._taped_test import MODES, SEAL, SESSION, Asked, _grown, asked
 from faultwire.errors import TapeNotFound, TapeTampered, UsageError
 from faultwire.events import Exchange, Request, Response
-from faultwire.tape.file import check_name
-from faultwire.tape.keys import KeyRing
-from faultwire.tape.note import SignerKey
-from faultwire.tape.read import TapeReader
-from faultwire.tape.store import TapeWriter
-from faultwire.tape.verify import verify
+from faultwire.tape.evidence.keyring import KeyRing
+from faultwire.tape.evidence.signed_note import SignerKey
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.files.file import check_name
+from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.record.writer import TapeWriter
 
 HERE = Path("/suite/test_booking.py")
 

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from faultwire.departure import SessionContext
 from faultwire.dice import Dice
 from faultwire.errors import ProfileError
 from faultwire.events import Request, Response
-from faultwire.passage import Passage
+from faultwire.exchange.pipeline import Passage
+from faultwire.exchange.request_out import SessionContext
+from faultwire.exchange.session_state import SessionState
 from faultwire.profile.load import parse
-from faultwire.session import SessionState
 
 JSON = (("content-type", "application/json"),)
 OK = Response(200, "OK", JSON)

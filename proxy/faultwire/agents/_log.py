@@ -6,7 +6,7 @@ import os
 import threading
 from typing import IO, TYPE_CHECKING
 
-from faultwire.tape.redact import Redactor, fresh_key
+from faultwire.tape.redact.redactor import Redactor, fresh_key
 
 if TYPE_CHECKING:
     from pathlib import Path

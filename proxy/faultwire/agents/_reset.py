@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from faultwire.errors import AgentError
-from faultwire.tape.redact import Redactor, fresh_key
+from faultwire.tape.redact.redactor import Redactor, fresh_key
 from faultwire.text import safe
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from faultwire.campaign.sent import forwarded
+from faultwire.campaign.upstream_request import forwarded
 from faultwire.contract.overall import PHASES
 from faultwire.report.document import Subject, document
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from faultwire.config.model import Config
-    from faultwire.runner.conduct import Outcome
+    from faultwire.runner.play_phase import Outcome
     from faultwire.runner.scored import Summary
 
 

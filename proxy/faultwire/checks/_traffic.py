@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from faultwire import wire
 from faultwire.events import Response
-from faultwire.wire import framing
+from faultwire.wire.framing import split as framing
 
 if TYPE_CHECKING:
     from faultwire.events import Recorded

@@ -84,6 +84,6 @@ def main(prices: str | None) -> None:
     if prices is not None:
         from pathlib import Path
 
-        from faultwire.wire.prices import choose
+        from faultwire.wire.transcript.prices import choose
 
         choose(Path(prices))

@@ -18,10 +18,10 @@ from faultwire.errors import FaultwireError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from faultwire.capture.lookout import Watch
+    from faultwire.capture.bypass_watch import Watch
     from faultwire.capture.runtime import Runtime
     from faultwire.events import History
-    from faultwire.mitm.client import SessionSummary
+    from faultwire.mitm.engine.client import SessionSummary
     from faultwire.runner.launch import Run
 
 PROBE_HOST = "api.openai.com"
@@ -66,7 +66,7 @@ def machine() -> list[Finding]:
 
 
 def _authority() -> Finding:
-    from faultwire.mitm.ca import describe
+    from faultwire.mitm.network.ca import describe
     from faultwire.runner.folder import STATE
 
     try:
@@ -159,7 +159,7 @@ def _unprobed(name: str) -> Finding:
 def command(words: Sequence[str], *, listen: str, allow_hosts: tuple[str, ...]) -> list[Finding]:
     """Run a command once without faults, and tell what reached us. Its stdout goes to stderr."""
     from faultwire.capture import child
-    from faultwire.capture.lookout import Lookout
+    from faultwire.capture.bypass_watch import Lookout
     from faultwire.capture.runtime import needs, recognise
     from faultwire.events import past
     from faultwire.profile.model import Profile

@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
     from faultwire.cli.options import Traffic
     from faultwire.events import History, Recorded, ResponseView
-    from faultwire.mitm.client import SessionSummary
+    from faultwire.mitm.engine.client import SessionSummary
     from faultwire.profile.model import Profile
     from faultwire.replay.settings import GivenAnswer, ReplaySettings, Tail
     from faultwire.runner.launch import LaunchSettings
-    from faultwire.tape.read import TapeReader
+    from faultwire.tape.read.reader import TapeReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +150,8 @@ def _place(reader: TapeReader, at: str) -> tuple[str, int]:
 
 def _profile(traffic: Traffic, recorded: Recorded) -> Profile:
     """The faults as a profile that can act on this exchange. Raises UsageError."""
-    from faultwire.connecting import divide
     from faultwire.errors import UsageError
+    from faultwire.exchange.tunnel import divide
     from faultwire.profile.model import On, Profile
 
     profile = traffic.load()
@@ -175,7 +175,7 @@ def _change(
 ) -> tuple[GivenAnswer | None, dict[str, Any]]:
     """The answer that is given, if one is, and what the branch says of the change."""
     from faultwire.errors import UsageError
-    from faultwire.replay.given import edit, edited, from_file
+    from faultwire.replay.fork_answer import edit, edited, from_file
 
     if response is not None:
         try:
@@ -200,12 +200,14 @@ def _streamed(recorded: Recorded, said: ResponseView) -> tuple[bytes, ...] | Non
     from faultwire.errors import WireError
     from faultwire.mock._api import Call, Refused, Reply
     from faultwire.mock._registry import BUILTIN
-    from faultwire.wire import _json
+    from faultwire.wire import json_bytes
 
     dialect = next((one for one in BUILTIN if one.protocol == recorded.protocol), None)
     if dialect is None:
         return None
-    calls = tuple(Call(call.name, _json.load_object(call.arguments.encode())) for call in said.tool_calls)
+    calls = tuple(
+        Call(call.name, json_bytes.load_object(call.arguments.encode())) for call in said.tool_calls
+    )
     try:
         conversation = dialect.hear(recorded.request)
     except Refused as refused:

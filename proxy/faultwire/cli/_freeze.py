@@ -55,7 +55,7 @@ def _of_tape(replay: ReplaySettings) -> datetime:
     """The instant at which a tape was frozen; of one that was not, when it was begun."""
     from faultwire.capture import freeze
     from faultwire.replay.reader import as_it_is
-    from faultwire.tape.read import TapeReader
+    from faultwire.tape.read.reader import TapeReader
 
     with as_it_is(replay.tape) if replay.unverified else TapeReader.open(replay.tape) as tape:
         about = tape.info()

@@ -39,12 +39,12 @@ def write_report(
     Where they cannot be written (the disk is full, say), that is told and the run counts all the same: the
     tape is the evidence.
     """
-    from faultwire.campaign.sent import forwarded
+    from faultwire.campaign.upstream_request import forwarded
     from faultwire.cli.output import say
     from faultwire.report import html, json
     from faultwire.report.document import Subject
     from faultwire.report.observed import observed
-    from faultwire.tape.redact import Redactor, load_key
+    from faultwire.tape.redact.redactor import Redactor, load_key
 
     redactor = Redactor(load_key(run.folder.path.parent.parent / "keys" / "redaction.key"))
     subject = Subject(

@@ -13,7 +13,7 @@ from faultwire.cli.output import colour, say, show, show_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from faultwire.campaign.whole import Part, Result
+    from faultwire.campaign.ci_run import Part, Result
     from faultwire.cli._play_options import Play
     from faultwire.config.model import Config
     from faultwire.report.faces import Face
@@ -39,10 +39,10 @@ def play(
     `live` may redraw a progress line; `shown` prints the result in place of the report. Raises
     FaultwireError; exits 1 and 130 by itself.
     """
-    from faultwire.campaign.whole import Wanted, perform
+    from faultwire.campaign.ci_run import Wanted, perform
     from faultwire.report import progress
     from faultwire.runner.gate import Rule, gate
-    from faultwire.runner.unjudged import foreseen
+    from faultwire.runner.never_judged import foreseen
 
     config = options.load()
     until = options.sequential()
@@ -170,7 +170,7 @@ def _baseline(name: str | None) -> dict[str, dict[str, Any]] | None:
     """The documents of an earlier run, by phase."""
     from faultwire.contract.overall import PHASES
     from faultwire.report.load import load
-    from faultwire.runner.earlier import run_folder
+    from faultwire.runner.past_runs import run_folder
 
     if name is None:
         return None

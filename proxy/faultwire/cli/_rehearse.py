@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from faultwire.events import Action, FaultFired, Message, Recorded
-    from faultwire.passage import Passage
+    from faultwire.exchange.pipeline import Passage
     from faultwire.profile.model import Profile
-    from faultwire.tape.read import TapeReader
+    from faultwire.tape.read.reader import TapeReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ def rehearse(tape: TapeReader, profile: Profile, seed: int) -> Iterator[Rehearse
     would have gone on differently after a fault, so later exchanges are an estimate.
     """
     from faultwire.dice import Dice
-    from faultwire.passage import Passage, SessionContext
-    from faultwire.session import SessionState
+    from faultwire.exchange.pipeline import Passage, SessionContext
+    from faultwire.exchange.session_state import SessionState
 
     for session in tape.sessions():
         instants = [0.0]

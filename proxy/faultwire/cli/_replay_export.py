@@ -28,7 +28,7 @@ def export_all(
     """Write the sessions. Raises UsageError, ScenarioError, TapeError."""
     from faultwire.errors import UsageError
     from faultwire.replay.incident_export import Wish, from_tape
-    from faultwire.tape.find import find
+    from faultwire.tape.files.find import find
 
     if (report is None) == (tape is None):
         raise UsageError(
@@ -58,7 +58,7 @@ def export_all(
 
 def report_file(name: str) -> Path:
     """The report that a user named: a file, a run's folder or id, or `last`. Raises UsageError."""
-    from faultwire.runner.earlier import run_folder
+    from faultwire.runner.past_runs import run_folder
 
     path = Path(name)
     if path.is_file():

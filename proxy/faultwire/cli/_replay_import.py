@@ -79,7 +79,7 @@ def import_all(**options: object) -> None:
     if origin.har is not None:
         _traffic("har", "faultwire.tape.import_.har", origin.har, origin)
     elif origin.flows is not None:
-        _traffic("flows", "faultwire.mitm.imported", origin.flows, origin)
+        _traffic("flows", "faultwire.mitm.flowfile.import_", origin.flows, origin)
     else:
         _runs(origin)
 
@@ -91,11 +91,11 @@ def _traffic(kind: str, module: str, file: Path, origin: Origin) -> None:
     from faultwire.cli._replay_export import tools_of, written
     from faultwire.cli.tape_keep import origin_and_signer
     from faultwire.replay.incident_export import Wish, from_tape
-    from faultwire.tape.file import SUFFIX
-    from faultwire.tape.find import STATE
+    from faultwire.tape.files.file import SUFFIX
+    from faultwire.tape.files.find import STATE
     from faultwire.tape.import_._api import store
     from faultwire.tape.import_._source import digest_of
-    from faultwire.tape.redact import load_key
+    from faultwire.tape.redact.redactor import load_key
 
     tools = tools_of(origin.config)
     target = origin.output / f"{file.stem}{SUFFIX}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from faultwire.campaign.whole import Part
+    from faultwire.campaign.ci_run import Part
     from faultwire.config.model import Config
     from faultwire.replay.incident import Session
 
@@ -20,7 +20,7 @@ def parts_of(
 
     Raises UsageError and its kinds where a session, its contract or its tape is not found.
     """
-    from faultwire.campaign.whole import Part
+    from faultwire.campaign.ci_run import Part
     from faultwire.errors import ConfigError
     from faultwire.runner import incidents
 
@@ -54,7 +54,7 @@ def _sessions(config: Config, paths: Sequence[Path], runs: Sequence[str]) -> Ite
 def _at(path: Path, config: Config) -> tuple[Session, ...]:
     from faultwire.replay.incident_read import read_all
     from faultwire.runner.incident_sources import from_tape
-    from faultwire.tape.file import SUFFIX
+    from faultwire.tape.files.file import SUFFIX
 
     if path.suffix == SUFFIX:
         return from_tape(path, config)

@@ -13,7 +13,7 @@ from faultwire.text import safe
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from faultwire.tape.read import Foreign
+    from faultwire.tape.read.reader import Foreign
 
 _TEXT = 2_000
 _SAYS = {

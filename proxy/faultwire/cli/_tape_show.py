@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from faultwire.cli import _conversation as talk
-from faultwire.cli import _tape_foreign as foreign
+from faultwire.cli import _conversation as talk, _tape_foreign as foreign
 from faultwire.cli.output import Format, columns, fields, show, show_json
 from faultwire.clock import iso
 from faultwire.errors import WireError
 from faultwire.events import header
 from faultwire.report.conversation import conversation_part, name_results, request_id
-from faultwire.tape.numbering import revoked
+from faultwire.tape.read.call_identity import revoked
 from faultwire.text import safe
-from faultwire.wire.decode import decoded
+from faultwire.wire.framing.content_coding import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.events import Delivery, FaultFired, Headers, Recorded
-    from faultwire.tape.read import Detail, Foreign, TapeReader
+    from faultwire.tape.read.reader import Detail, Foreign, TapeReader
 
 WHOLE = 1 << 30
 """A limit that no conversation on a tape reaches."""

@@ -41,8 +41,8 @@ def code(findings: list[Finding]) -> int:
 
 def _file(config: Config) -> Iterator[Finding]:
     """What loading it has shown: names found, patterns compiled, references resolved."""
+    from faultwire.runner.never_judged import foreseen
     from faultwire.runner.phases import contract
-    from faultwire.runner.unjudged import foreseen
 
     yield Finding("ok", "configuration", f"{config.path}: {len(config.prompts)} golden prompts")
     for warning in config.warnings:
@@ -85,7 +85,7 @@ def _sessions(config: Config, replays: ReplaysSettings) -> Iterator[Finding]:
 def _agent(config: Config) -> Iterator[Finding]:
     """Ask the first golden prompt through the proxy, with nothing broken."""
     from faultwire.agents.make import prepared
-    from faultwire.campaign.whole import Part, Wanted, launch_settings
+    from faultwire.campaign.ci_run import Part, Wanted, launch_settings
     from faultwire.contract.matrix import Invocation
     from faultwire.runner.launch import start_run
     from faultwire.runner.phases import CALM
@@ -136,7 +136,7 @@ def _arrived(played: Played) -> Iterator[Finding]:
 
 def _answered(prompt: str, result: AgentResult) -> Finding:
     from faultwire.checks._api import ending, quoted
-    from faultwire.tape.redact import Redactor, fresh_key
+    from faultwire.tape.redact.redactor import Redactor, fresh_key
 
     clean = Redactor(fresh_key())
     said = quoted(clean.text(result.answer, {}), SHOWN)

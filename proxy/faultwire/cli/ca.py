@@ -11,7 +11,7 @@ from faultwire.cli.output import format_option
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from faultwire.mitm.ca import Authority
+    from faultwire.mitm.network.ca import Authority
 
 
 @click.group("ca", short_help="Show, renew or remove this project's certificate authority.")
@@ -28,7 +28,7 @@ def ca() -> None:
 def show(format_: str) -> None:
     """Where the authority is, its fingerprint, and until when it is valid."""
     from faultwire.errors import UsageError
-    from faultwire.mitm.ca import describe
+    from faultwire.mitm.network.ca import describe
 
     found = describe(_folder())
     if found is None:
@@ -48,7 +48,7 @@ def show(format_: str) -> None:
 def renew(days: int, format_: str) -> None:
     """Replace the authority by a new one; programs that trust the old one must be started again."""
     from faultwire.capture.bundle import remove_trust
-    from faultwire.mitm.ca import renew as renew_ca
+    from faultwire.mitm.network.ca import renew as renew_ca
     from faultwire.runner.folder import state
 
     state()
@@ -61,7 +61,7 @@ def remove() -> None:
     """Delete the authority with its key, and the bundles made from it."""
     from faultwire.capture.bundle import remove_trust
     from faultwire.cli.output import say
-    from faultwire.mitm.ca import remove as remove_ca
+    from faultwire.mitm.network.ca import remove as remove_ca
 
     own, frozen = _folder(), _folder().with_name("ca-frozen")
     removed = []

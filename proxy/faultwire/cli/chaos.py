@@ -11,7 +11,7 @@ from faultwire.cli._play_options import Play, play_options
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from faultwire.campaign.whole import Part
+    from faultwire.campaign.ci_run import Part
     from faultwire.config.model import Config
 
 
@@ -30,7 +30,7 @@ def chaos(profiles: tuple[str, ...], **options: Any) -> None:
     The chaos is that of --profile, of the configuration's `chaos` section, or of api_outage; the score
     is the share of invocations under chaos that came through, 0 to 1. `run --chaos-only` is the same.
     """
-    from faultwire.campaign.whole import Part
+    from faultwire.campaign.ci_run import Part
     from faultwire.cli._play import play
     from faultwire.cli.run import scenarios
     from faultwire.runner import phases as made

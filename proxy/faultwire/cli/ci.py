@@ -11,7 +11,7 @@ from faultwire.cli._play_options import Play, play_options
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from faultwire.campaign.whole import Part
+    from faultwire.campaign.ci_run import Part
     from faultwire.config.model import Config
 
 NOT_SET = {
@@ -51,7 +51,7 @@ def ci(**options: Any) -> None:
 
 def made(config: Config) -> Iterator[Part]:
     """What is played: all phases on one engine, and sessions whose model calls a tape answers on others."""
-    from faultwire.campaign.whole import Part
+    from faultwire.campaign.ci_run import Part
     from faultwire.cli._play import mutator
     from faultwire.runner import incidents, phases
 

@@ -13,7 +13,7 @@ from faultwire.cli._play_options import DEFAULT, Play, play_options
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from faultwire.campaign.whole import Part, Result
+    from faultwire.campaign.ci_run import Part, Result
     from faultwire.config.model import Config
 
 
@@ -67,8 +67,8 @@ def validate(config: Path) -> None:
     from faultwire.cli.output import say, show
     from faultwire.config.load import load
     from faultwire.contract.matrix import fits
+    from faultwire.runner.never_judged import foreseen
     from faultwire.runner.phases import contract as phase_of
-    from faultwire.runner.unjudged import foreseen
 
     found = load(config)
     for warning in found.warnings:
@@ -95,7 +95,7 @@ def validate(config: Path) -> None:
 
 
 def _parts(config: Config) -> tuple[Sequence[Part], Mapping[str, str]]:
-    from faultwire.campaign.whole import Part
+    from faultwire.campaign.ci_run import Part
     from faultwire.runner.phases import contract as phase_of
 
     return (Part((phase_of(config),)),), {}

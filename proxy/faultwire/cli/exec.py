@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faultwire.events import History
-    from faultwire.mitm.client import SessionSummary
+    from faultwire.mitm.engine.client import SessionSummary
     from faultwire.runner.launch import Run
 
 SESSION = "exec"
@@ -63,7 +63,7 @@ def exec_(
     """
     from faultwire import clock
     from faultwire.capture import child
-    from faultwire.capture.lookout import Lookout
+    from faultwire.capture.bypass_watch import Lookout
     from faultwire.cli._observed import Ended, write_report
     from faultwire.cli._summary import header, summary
     from faultwire.cli.output import say
@@ -124,8 +124,8 @@ def show_rehearsal(path: Path, traffic: Traffic) -> None:
     """Say what the faults would do to the traffic on a tape."""
     from faultwire.cli._rehearse import lines, rehearse
     from faultwire.cli.output import show
-    from faultwire.tape.find import find
-    from faultwire.tape.read import TapeReader
+    from faultwire.tape.files.find import find
+    from faultwire.tape.read.reader import TapeReader
 
     profile = traffic.load()
     with TapeReader.open(find(str(path))) as tape:

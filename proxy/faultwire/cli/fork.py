@@ -91,7 +91,7 @@ def fork(
     faultwire fork monday --at 3 --fault 'status: {code: 503}' --tail tape -- node agent.mjs
     """
     from faultwire.capture import child
-    from faultwire.capture.lookout import Lookout
+    from faultwire.capture.bypass_watch import Lookout
     from faultwire.cli._forked import forked, unmet
     from faultwire.cli._summary import summary
     from faultwire.cli.exec import learn

@@ -25,7 +25,7 @@ def new(name: str | None, force: bool) -> None:
 
     from faultwire.errors import UsageError
     from faultwire.runner.folder import state
-    from faultwire.tape.keys import KeyRing, name_for
+    from faultwire.tape.evidence.keyring import KeyRing, name_for
 
     ring = KeyRing()
     if ring.signer() is not None and not force:
@@ -42,7 +42,7 @@ def new(name: str | None, force: bool) -> None:
 @format_option
 def show_(format_: Format) -> None:
     """Print this project's verifier key, and those that it trusts."""
-    from faultwire.tape.keys import KeyRing
+    from faultwire.tape.evidence.keyring import KeyRing
 
     ring = KeyRing()
     own = ring.signer()
@@ -59,7 +59,7 @@ def show_(format_: Format) -> None:
 def trust(key: str) -> None:
     """Trust the seals of a verifier key, given as such or in a file."""
     from faultwire.runner.folder import state
-    from faultwire.tape.keys import KeyRing, given_key
+    from faultwire.tape.evidence.keyring import KeyRing, given_key
 
     found = given_key(key)
     state()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from faultwire.profile.model import Profile
     from faultwire.runner.launch import LaunchSettings
-    from faultwire.tape.policy import FailurePolicy, RecordPolicy
+    from faultwire.tape.record.overload_policy import FailurePolicy, RecordPolicy
 
 OnMiss = Literal["fail", "live", "record"]
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -91,7 +91,7 @@ class Traffic:
 
     def redacts(self) -> dict[str, Any]:
         """What the configuration wants redacted, with what the options add. Raises ConfigError."""
-        from faultwire.tape.redact_rules import read_rules
+        from faultwire.tape.redact.rules import read_rules
 
         found = _redact_section(self.config) if self.config is not None else None
         read_rules(found)

@@ -13,7 +13,7 @@ from faultwire.cli.replay_options import as_timing
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from faultwire.campaign.whole import Part
+    from faultwire.campaign.ci_run import Part
     from faultwire.config.model import Config
 
 

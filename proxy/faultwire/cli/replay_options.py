@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from faultwire.cli.options import Traffic
-    from faultwire.mitm.client import SessionSummary
+    from faultwire.mitm.engine.client import SessionSummary
     from faultwire.replay.settings import ReplaySettings
     from faultwire.runner.launch import Run
 
@@ -73,7 +73,7 @@ def replay_settings(traffic: Traffic) -> ReplaySettings | None:
     from faultwire.errors import UsageError
     from faultwire.replay.mask import Masks
     from faultwire.replay.settings import ReplaySettings
-    from faultwire.tape.find import find
+    from faultwire.tape.files.find import find
 
     Masks.parse(traffic.mask)
     if traffic.replay is None:

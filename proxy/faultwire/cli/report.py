@@ -62,7 +62,7 @@ def report(run: str, phase: str | None, format_: Shown, output: Path | None) -> 
 def _several(run: str) -> tuple[Path, list[str]] | None:
     """The folder of a run of several phases, and their names."""
     from faultwire.contract.overall import PHASES
-    from faultwire.runner.earlier import run_folder
+    from faultwire.runner.past_runs import run_folder
 
     if Path(run).is_file():
         return None
@@ -96,7 +96,7 @@ def read(run: str, phase: str | None) -> dict[str, Any]:
     from faultwire.contract.overall import PHASES
     from faultwire.errors import UsageError
     from faultwire.report.load import load
-    from faultwire.runner.earlier import run_folder
+    from faultwire.runner.past_runs import run_folder
 
     if Path(run).is_file():
         return load(Path(run))
@@ -132,7 +132,7 @@ def read(run: str, phase: str | None) -> dict[str, Any]:
 
 def _what_it_was(folder: Path) -> str:
     """Which command a run was of, and how it ended."""
-    from faultwire.runner.earlier import runs
+    from faultwire.runner.past_runs import runs
 
     one = next((run for run in runs(folder.parent.parent) if run.id == folder.name), None)
     return f"a run of `{one.command}` that is {one.status}" if one else "expected one"

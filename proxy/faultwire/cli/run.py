@@ -12,7 +12,7 @@ from faultwire.cli._play_options import Play, play_options
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from faultwire.campaign.whole import Part
+    from faultwire.campaign.ci_run import Part
     from faultwire.config.model import Config
     from faultwire.contract.matrix import Scenario
 
@@ -39,7 +39,7 @@ def run(
     of the configuration's `chaos` section, of --chaos-profile, or of api_outage. The robustness score
     is the weighted share of mutants that came through, 0 to 1.
     """
-    from faultwire.campaign.whole import Part
+    from faultwire.campaign.ci_run import Part
     from faultwire.cli._play import mutator, play
     from faultwire.runner import phases as made
 

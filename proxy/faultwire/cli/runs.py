@@ -23,7 +23,7 @@ def runs() -> None:
 @format_option
 def list_(command: str | None, most: int, format_: Format) -> None:
     """List earlier runs, the oldest first: id, command, how they ended, their score and gate."""
-    from faultwire.runner.earlier import runs as found
+    from faultwire.runner.past_runs import runs as found
 
     known = [run for run in found() if command is None or run.command == command][-most:]
     if format_ == "json":

@@ -10,8 +10,7 @@ from pathlib import Path
 import click
 
 from faultwire.errors import UsageError
-from faultwire.patterns import Hit, Pattern, compile_patterns, read_patterns
-from faultwire.patterns import scan as find
+from faultwire.patterns import Hit, Pattern, compile_patterns, read_patterns, scan as find
 
 
 @click.command()

@@ -11,7 +11,7 @@ from faultwire.cli._play_options import Play, play_options
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from faultwire.campaign.whole import Part
+    from faultwire.campaign.ci_run import Part
     from faultwire.config.model import Config
 
 
@@ -23,7 +23,7 @@ def score(run: str | None, **options: Any) -> None:
 
     The number is 0 to 1 with four digits, or `none` where no verdict was reached.
     """
-    from faultwire.campaign.whole import Part
+    from faultwire.campaign.ci_run import Part
     from faultwire.cli._play import mutator, play
     from faultwire.cli.output import show
     from faultwire.runner import phases as made
@@ -41,7 +41,7 @@ def score(run: str | None, **options: Any) -> None:
 def told(name: str) -> str:
     """The number that an earlier run ended with. Raises UsageError."""
     from faultwire.errors import UsageError
-    from faultwire.runner.earlier import run_folder, runs
+    from faultwire.runner.past_runs import run_folder, runs
 
     folder = run_folder(name)
     found = next((run for run in runs(folder.parent.parent) if run.path.name == folder.name), None)

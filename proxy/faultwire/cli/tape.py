@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from faultwire.events import Recorded
-    from faultwire.tape.note import VerifierKey
-    from faultwire.tape.read import TapeReader
-    from faultwire.wire.told import Told
+    from faultwire.tape.evidence.signed_note import VerifierKey
+    from faultwire.tape.read.reader import TapeReader
+    from faultwire.wire.transcript.exchange import Told
 
 
 @click.group()
@@ -42,8 +42,8 @@ def list_(folder: str | None, long: bool, format_: Format) -> None:
     """List the tapes in FOLDER; without one, those of this project and of its runs."""
     from pathlib import Path
 
-    from faultwire.tape.find import tapes
-    from faultwire.tape.keys import KeyRing
+    from faultwire.tape.evidence.keyring import KeyRing
+    from faultwire.tape.files.find import tapes
 
     trusted = KeyRing().trusted() if long else ()
     found = [_listed(path, trusted, long=long) for path in tapes(Path(folder) if folder else None)]
@@ -67,8 +67,8 @@ def show_(name: str, session: str | None, number: int | None, raw: bool, format_
     """Show the exchanges on the tape NAME (or at a path), or one of them in full."""
     from faultwire.cli._tape_show import show_all, show_one
     from faultwire.errors import UsageError
-    from faultwire.tape.find import find
-    from faultwire.tape.read import TapeReader
+    from faultwire.tape.files.find import find
+    from faultwire.tape.read.reader import TapeReader
 
     if raw and number is None:
         raise UsageError("`--raw` prints one body, expected `--exchange` with it", code="usage.raw")
@@ -106,7 +106,7 @@ def _row(tape: dict[str, Any], *, long: bool) -> tuple[str, ...]:
 def _listed(path: Path, trusted: Sequence[VerifierKey], *, long: bool) -> dict[str, Any]:
     from faultwire.clock import iso
     from faultwire.errors import TapeError
-    from faultwire.tape.read import TapeReader
+    from faultwire.tape.read.reader import TapeReader
 
     entry: dict[str, Any] = {"path": str(path), "bytes": _bytes(path), "created": ""}
     if long:
@@ -162,7 +162,7 @@ def _was_charged(recorded: Recorded, told: Told | None) -> bool:
 
 
 def _class(path: Path, trusted: Sequence[VerifierKey]) -> str | None:
-    from faultwire.tape.verify import evidence_class, verify
+    from faultwire.tape.evidence.verify import evidence_class, verify
 
     return evidence_class(verify(path, trusted))[0]
 

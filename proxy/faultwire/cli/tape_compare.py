@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from faultwire.replay.match import Index
-    from faultwire.tape.read import TapeReader
+    from faultwire.tape.read.reader import TapeReader
 
 PROGRAM = "faultwire.program"
 
@@ -109,8 +109,7 @@ def recorded(program: tuple[str, ...], *, mock: bool, allow_hosts: tuple[str, ..
     """
     from faultwire.capture import child
     from faultwire.cli._examine import stdout_to_stderr
-    from faultwire.cli.exec import SESSION
-    from faultwire.cli.exec import learn as proven
+    from faultwire.cli.exec import SESSION, learn as proven
     from faultwire.errors import AgentError
     from faultwire.profile.model import Profile
     from faultwire.runner.launch import LaunchSettings, start_run
@@ -131,7 +130,7 @@ def recorded(program: tuple[str, ...], *, mock: bool, allow_hosts: tuple[str, ..
 
 def _opened(name: str) -> TapeReader:
     from faultwire.replay.reader import open_tape
-    from faultwire.tape.find import find
+    from faultwire.tape.files.find import find
 
     return open_tape(find(name))
 

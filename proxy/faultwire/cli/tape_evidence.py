@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from faultwire.tape.note import VerifierKey
-    from faultwire.tape.verify import VerifyReport
+    from faultwire.tape.evidence.signed_note import VerifierKey
+    from faultwire.tape.evidence.verify import VerifyReport
 
 VOID = 3
 """The exit code of a tape that cannot be read."""
@@ -54,8 +54,8 @@ def verify(names: tuple[str, ...], given: tuple[str, ...], format_: Format) -> N
 @click.argument("name")
 def seal(name: str) -> None:
     """Seal a tape that was left without one: after a kill, or recorded elsewhere."""
-    from faultwire.tape.find import find
-    from faultwire.tape.seal import seal_path, seal_tape
+    from faultwire.tape.evidence.sealer import seal_path, seal_tape
+    from faultwire.tape.files.find import find
 
     path = find(name)
     key = project_signer()
@@ -81,8 +81,8 @@ def salvage(name: str, output: str) -> None:
 
     Exit code: 0 all of it was sound, 1 some was lost, 3 it cannot be read.
     """
-    from faultwire.tape.find import find
-    from faultwire.tape.salvage import salvage as save
+    from faultwire.tape.evidence.salvage import salvage as save
+    from faultwire.tape.files.find import find
 
     target = target_of(output)
     done = save(find(name), target)
@@ -105,9 +105,8 @@ def prove(name: str, seq: int, output: str | None) -> None:
     from pathlib import Path
 
     from faultwire.errors import UsageError
-    from faultwire.tape.find import find
-    from faultwire.tape.prove import SUFFIX
-    from faultwire.tape.prove import prove as make
+    from faultwire.tape.evidence.inclusion_proof import SUFFIX, prove as make
+    from faultwire.tape.files.find import find
 
     if output is not None and not output.endswith(SUFFIX):
         raise UsageError(
@@ -133,7 +132,7 @@ def prove(name: str, seq: int, output: str | None) -> None:
 
 
 def _trusted(given: Sequence[str]) -> tuple[VerifierKey, ...]:
-    from faultwire.tape.keys import KeyRing, given_key
+    from faultwire.tape.evidence.keyring import KeyRing, given_key
 
     return tuple(map(given_key, given)) if given else KeyRing().trusted()
 
@@ -150,16 +149,16 @@ def _judged(name: str, trusted: Sequence[VerifierKey], *, demanded: bool) -> _Ju
     from pathlib import Path
 
     from faultwire.errors import TapeError
-    from faultwire.tape import exported
-    from faultwire.tape.find import find
-    from faultwire.tape.prove import SUFFIX
-    from faultwire.tape.verify import verify as check
+    from faultwire.tape.evidence import verify_export
+    from faultwire.tape.evidence.inclusion_proof import SUFFIX
+    from faultwire.tape.evidence.verify import verify as check
+    from faultwire.tape.files.find import find
 
     try:
         if name.endswith(SUFFIX):
             return _proof(name, trusted)
-        if name.endswith(exported.SUFFIX):
-            report = exported.verify(Path(name), trusted, demanded=demanded)
+        if name.endswith(verify_export.SUFFIX):
+            report = verify_export.verify(Path(name), trusted, demanded=demanded)
         else:
             report = check(find(name), trusted, demanded=demanded)
     except TapeError as error:
@@ -169,7 +168,7 @@ def _judged(name: str, trusted: Sequence[VerifierKey], *, demanded: bool) -> _Ju
 
 
 def _verdict(report: VerifyReport) -> str:
-    from faultwire.tape.verify import evidence_class
+    from faultwire.tape.evidence.verify import evidence_class
 
     state = "verifies" if report.ok else f"does not verify, first bad event {report.first_bad}"
     if not report.ok and report.first_bad is None:
@@ -195,7 +194,7 @@ def _proof(name: str, trusted: Sequence[VerifierKey]) -> _Judged:
     from pathlib import Path
 
     from faultwire.errors import TapeTampered
-    from faultwire.tape.prove import check
+    from faultwire.tape.evidence.inclusion_proof import check
 
     text = _read(Path(name))
     try:
@@ -212,8 +211,8 @@ def _proof(name: str, trusted: Sequence[VerifierKey]) -> _Judged:
 
 def _read(path: Path) -> str:
     from faultwire.errors import TapeError, TapeNotFound
-    from faultwire.tape.prove import MAX_SIZE
-    from faultwire.tape.small import small_file
+    from faultwire.tape.evidence.inclusion_proof import MAX_SIZE
+    from faultwire.tape.files.small_file import small_file
 
     try:
         return small_file(path, MAX_SIZE, links=True).decode("utf-8", "replace")

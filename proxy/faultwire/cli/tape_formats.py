@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 FORMATS = {
     "jsonl": "faultwire.tape.export.jsonl",
     "har": "faultwire.tape.export.har",
-    "flows": "faultwire.mitm.dumped",
+    "flows": "faultwire.mitm.flowfile.flowfile",
     "otlp": "faultwire.tape.export.otlp",
     "bundle": "faultwire.tape.export.bundle",
     "pdf": "faultwire.tape.export.pdf",
@@ -52,9 +52,9 @@ def export(
     from faultwire.cli.output import show
     from faultwire.cli.tape_keep import origin_and_signer
     from faultwire.errors import UsageError
-    from faultwire.tape import copy
-    from faultwire.tape.find import find
-    from faultwire.tape.keys import name_for
+    from faultwire.tape.evidence.keyring import name_for
+    from faultwire.tape.files import copy
+    from faultwire.tape.files.find import find
 
     source = find(name)
     if endpoint is not None:
@@ -94,8 +94,8 @@ def _with_verifier(source: Path, target: Path) -> None:
     import shlex
 
     from faultwire.cli.output import say, show
-    from faultwire.tape.verifier import place
-    from faultwire.tape.verify import verify
+    from faultwire.tape.evidence.standalone import place
+    from faultwire.tape.evidence.verify import verify
 
     show(f"{place(target.parent)}: checks it with Python alone")
     sealed_by = verify(source).key

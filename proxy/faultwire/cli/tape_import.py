@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 READERS = {
     "har": "faultwire.tape.import_.har",
-    "flows": "faultwire.mitm.imported",
+    "flows": "faultwire.mitm.flowfile.import_",
     "tracefork": "faultwire.tape.import_.tracefork",
     "agentops": "faultwire.tape.import_.agentops",
 }
@@ -55,11 +55,11 @@ def import_(
 
     from faultwire.cli.tape_keep import origin_and_signer, target_of
     from faultwire.errors import UsageError
-    from faultwire.tape.find import STATE
+    from faultwire.tape.files.find import STATE
     from faultwire.tape.import_._api import store
     from faultwire.tape.import_._source import digest_of
     from faultwire.tape.import_.looks import format_of
-    from faultwire.tape.redact import load_key
+    from faultwire.tape.redact.redactor import load_key
 
     path = Path(file)
     about = {"imported_file": path.name, "imported_sha256": digest_of(path)}

@@ -11,8 +11,8 @@ from faultwire.cli.output import say, show, size_text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from faultwire.tape.copy import Copy
-    from faultwire.tape.note import SignerKey
+    from faultwire.tape.evidence.signed_note import SignerKey
+    from faultwire.tape.files.copy import Copy
 
 output_option = click.option(
     "-o", "--output", required=True, metavar="NAME", help="The new tape: a name, or a path to a `.tape`."
@@ -24,8 +24,8 @@ output_option = click.option(
 @output_option
 def merge(names: tuple[str, ...], output: str) -> None:
     """Put the sessions of several tapes on one new tape; names that clash get a number."""
-    from faultwire.tape.copy import merge as join
-    from faultwire.tape.find import find
+    from faultwire.tape.files.copy import merge as join
+    from faultwire.tape.files.find import find
 
     target = target_of(output)
     _made(join([find(name) for name in names], target, *origin_and_signer(target)))
@@ -37,8 +37,8 @@ def merge(names: tuple[str, ...], output: str) -> None:
 @output_option
 def split(name: str, session: str, output: str) -> None:
     """Put one session of a tape on a new tape of its own."""
-    from faultwire.tape.copy import split as cut
-    from faultwire.tape.find import find
+    from faultwire.tape.files.copy import split as cut
+    from faultwire.tape.files.find import find
 
     target = target_of(output)
     _made(cut(find(name), session, target, *origin_and_signer(target)))
@@ -51,8 +51,8 @@ def prune(age: str, dry_run: bool) -> None:
     """Remove this project's tapes (also those of runs) that were recorded longer ago than AGE."""
     from faultwire import clock
     from faultwire.errors import TapeError
-    from faultwire.tape import prune as pruning
-    from faultwire.tape.find import tapes
+    from faultwire.tape.files import prune as pruning
+    from faultwire.tape.files.find import tapes
 
     found = pruning.old(tapes(), clock.wall_ms() - pruning.age_ms(age))
     gone: list[pruning.Old] = []
@@ -73,8 +73,8 @@ def target_of(output: str) -> Path:
     """Where a new tape goes: a bare name is one of this project's tapes."""
     from pathlib import Path
 
-    from faultwire.tape.file import SUFFIX
-    from faultwire.tape.find import STATE
+    from faultwire.tape.files.file import SUFFIX
+    from faultwire.tape.files.find import STATE
 
     if "/" in output or output.endswith(SUFFIX):
         return Path(output)
@@ -85,7 +85,7 @@ def origin_and_signer(target: Path) -> tuple[str, SignerKey]:
     """Origin and signer of a tape that is made here."""
     from pathlib import Path
 
-    from faultwire.tape.keys import name_for
+    from faultwire.tape.evidence.keyring import name_for
 
     return f"{name_for(Path.cwd().name)}/{target.stem}", project_signer()
 
@@ -95,7 +95,7 @@ def project_signer() -> SignerKey:
     from pathlib import Path
 
     from faultwire.runner.folder import state
-    from faultwire.tape.keys import KeyRing
+    from faultwire.tape.evidence.keyring import KeyRing
 
     state()
     return KeyRing().signer_or_new(Path.cwd().name)

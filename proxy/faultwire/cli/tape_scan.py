@@ -20,9 +20,8 @@ def scan(places: tuple[str, ...], format_: Format) -> None:
     from pathlib import Path
 
     from faultwire.errors import TapeError
-    from faultwire.tape.find import find
-    from faultwire.tape.scan import Leak, files
-    from faultwire.tape.scan import scan as look
+    from faultwire.tape.files.find import find
+    from faultwire.tape.redact.scan import Leak, files, scan as look
 
     leaks: list[Leak] = []
     unreadable: list[TapeError] = []

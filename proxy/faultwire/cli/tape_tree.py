@@ -27,7 +27,7 @@ def tree(places: tuple[str, ...], format_: str) -> None:
     from pathlib import Path
 
     from faultwire.replay.lineage import tree as grown
-    from faultwire.tape.find import find, tapes
+    from faultwire.tape.files.find import find, tapes
 
     named = [
         path for place in places for path in (tapes(Path(place)) if Path(place).is_dir() else [find(place)])

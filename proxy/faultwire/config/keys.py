@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.errors import printable
 from faultwire.patterns import secret_spans
-from faultwire.tape.redact_names import header_class, kept_scheme
+from faultwire.tape.redact.names import header_class, kept_scheme
 
 if TYPE_CHECKING:
     from faultwire.config.reading import Reading

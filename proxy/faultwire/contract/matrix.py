@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from faultwire.contract.run_level import prepared, settled
 from faultwire.contract.score import Score, rate, resilience
-from faultwire.contract.whole import prepared, settled
 from faultwire.errors import ConfigError
 from faultwire.events import Verdict
 from faultwire.faults._api import ResultFault
-from faultwire.replay.incident_seen import unmet
+from faultwire.replay.incident_outcome import unmet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

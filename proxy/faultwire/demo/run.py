@@ -12,14 +12,14 @@ from faultwire.contract.matrix import judge
 from faultwire.demo.environment import interpreter
 from faultwire.demo.plan import AGENT, SCRIPT, Plan, load_plan
 from faultwire.errors import FaultwireError
-from faultwire.mitm import ca
+from faultwire.mitm.network import ca
 from faultwire.report import html, json
 from faultwire.report.document import Subject, document
 from faultwire.runner.cells import planned
 from faultwire.runner.folder import STATE
 from faultwire.runner.launch import LaunchSettings, start_run
 from faultwire.runner.run import play, void
-from faultwire.tape.redact import Redactor, load_key
+from faultwire.tape.redact.redactor import Redactor, load_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

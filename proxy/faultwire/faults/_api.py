@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from faultwire.dice import FaultDice
     from faultwire.events import Action, Chunk, Exchange, Headers, Response, ToolResult
-    from faultwire.wire._api import Rewrite
-    from faultwire.wire._edits import TextPlace
+    from faultwire.wire.editing.api import TextPlace
+    from faultwire.wire.protocol import Rewrite
 
 Memory = dict[str, Any]
 """What a fault keeps between the exchanges of a session; the fault keeps it small."""

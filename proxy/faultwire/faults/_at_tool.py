@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from faultwire.dice import FaultDice
     from faultwire.events import Action, Chunk, Response
     from faultwire.faults._api import ResultFault
-    from faultwire.wire._api import Rewrite
-    from faultwire.wire._tool_sites import ToolSite
+    from faultwire.wire.protocol import Rewrite
+    from faultwire.wire.tool_sites import ToolSite
 
 KEPT = 256
 """Tools whose last result is remembered."""

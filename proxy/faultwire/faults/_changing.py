@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from faultwire.dice import FaultDice
     from faultwire.events import Action, Chunk, Exchange
-    from faultwire.wire._api import Protocol
-    from faultwire.wire._edits import Change
+    from faultwire.wire.editing.api import Change
+    from faultwire.wire.protocol import Protocol
 
 
 class AnswerFault(Fault):

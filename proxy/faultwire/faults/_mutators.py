@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.events import Send
 from faultwire.faults._api import Mutator
-from faultwire.wire._grpc_status import parted, shown
+from faultwire.wire.framing.grpc_status import parted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

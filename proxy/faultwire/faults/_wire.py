@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faultwire import wire
-from faultwire.wire import _grpc_status, framing, plain
+from faultwire.wire.editing import plain_errors
+from faultwire.wire.framing import grpc_status, split as framing
 
 if TYPE_CHECKING:
     from faultwire.events import Exchange, Response
-    from faultwire.wire._api import Protocol
-    from faultwire.wire._edits import Ability, Failure
+    from faultwire.wire.editing.api import Ability, Failure
+    from faultwire.wire.protocol import Protocol
 
 
 def protocol_of(exchange: Exchange) -> Protocol | None:
@@ -23,10 +24,10 @@ def error_answer(
 ) -> Response:
     """The error that the other side of this exchange would send, in its own shape."""
     protocol = protocol_of(exchange)
-    if protocol is None and _grpc_status.is_grpc(exchange.request.headers):  # a tool that is called so
-        return _grpc_status.error(status, message, retry_after_s)
+    if protocol is None and grpc_status.is_grpc(exchange.request.headers):  # a tool that is called so
+        return grpc_status.error(status, message, retry_after_s)
     if protocol is None:
-        return plain.error(status, message=message, retry_after_s=retry_after_s)
+        return plain_errors.error(status, message=message, retry_after_s=retry_after_s)
     return protocol.error_to(
         exchange.request, exchange.provider, status, message=message, retry_after_s=retry_after_s
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 
 from faultwire import frozen, plugins
-from faultwire.mitm.lean import import_later, spare_addons
+from faultwire.mitm.engine.lazy_imports import import_later, spare_addons
 
 if __name__ == "__main__":
     spare_addons()
     import_later()
     if not plugins.are_there():
         frozen.leave_unchecked()
-    from faultwire.mitm.serve import main
+    from faultwire.mitm.engine.main import main
 
     sys.exit(main())

@@ -10,7 +10,7 @@ import orjson
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from faultwire.wire._json import Object
+    from faultwire.wire.json_bytes import Object
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,13 @@ from faultwire import _core
 from faultwire.errors import WireError
 from faultwire.events import header, with_header
 from faultwire.mock._api import Refused
-from faultwire.wire import tokens
-from faultwire.wire._json import load_object
+from faultwire.wire.editing import token_budget
+from faultwire.wire.json_bytes import load_object
 
 if TYPE_CHECKING:
     from faultwire.events import Request, RequestView, Response
     from faultwire.mock._api import Conversation, Reply
-    from faultwire.wire._api import Protocol
+    from faultwire.wire.protocol import Protocol
 
 CREATED = 1_767_225_600
 """The instant of every answer: 2026-01-01T00:00:00Z. Answers must not depend on the clock."""
@@ -82,8 +82,8 @@ def pieces(arguments: str) -> list[str]:
 def said(conversation: Conversation, reply: Reply) -> tuple[str, int, bool]:
     """The text within the request's limit, its tokens, and whether the limit cut it."""
     if conversation.max_tokens is None:
-        return reply.text, tokens.count(reply.text), False
-    budget = tokens.Budget(conversation.max_tokens)
+        return reply.text, token_budget.count(reply.text), False
+    budget = token_budget.Budget(conversation.max_tokens)
     text = budget.take(reply.text)
     return text, budget.used, budget.spent
 
@@ -93,7 +93,7 @@ def read_tokens(view: RequestView) -> int:
     texts = [view.system, *(turn.text for turn in view.turns)]
     texts += [f"{call.name} {call.arguments}" for turn in view.turns for call in turn.tool_calls]
     texts += [result.text for result in view.results]
-    return sum(tokens.count(text) for text in texts) + 3 * len(view.turns) + 3
+    return sum(token_budget.count(text) for text in texts) + 3 * len(view.turns) + 3
 
 
 def positive(value: Any) -> int | None:

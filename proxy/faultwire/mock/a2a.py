@@ -16,19 +16,21 @@ from faultwire.errors import WireError
 from faultwire.events import Response, header
 from faultwire.mock import _a2a_words
 from faultwire.mock._api import Answer, Conversation, Refused, Reply
-from faultwire.wire import _a2a_errors, _recognise, sse
-from faultwire.wire._a2a_words import CARDS, EXTENDED, version
-from faultwire.wire._http import made_id
-from faultwire.wire.a2a import A2A, AgentProtocol, is_card
-from faultwire.wire.a2a_http import A2AHttp
+from faultwire.wire.a2a import errors as a2a_errors
+from faultwire.wire.a2a.http import A2AHttp
+from faultwire.wire.a2a.jsonrpc import A2A, AgentProtocol, is_card
+from faultwire.wire.a2a.vocabulary import CARDS, EXTENDED, version
+from faultwire.wire.editing.answers import made_id
+from faultwire.wire.framing import sse
+from faultwire.wire.recognition import recognise as recognition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from faultwire.events import Request
     from faultwire.mock._a2a_words import Flavour, Object, Task
-    from faultwire.wire._a2a_errors import Trouble
-    from faultwire.wire._a2a_view import Asked
+    from faultwire.wire.a2a.errors import Trouble
+    from faultwire.wire.a2a.view import Asked
 
 KEPT = 256
 """Tasks that are remembered."""
@@ -111,7 +113,7 @@ class _Call:
         self._asked = asked
         self._replying = replying
         rest = protocol.name == A2AHttp.name
-        path = _recognise.bare_path(request)
+        path = recognition.bare_path(request)
         old = "/v1/" in path if rest else version(request, asked.method) == "0.3"
         self._flavour: Flavour = "1.0" if not old else "rest-0.3" if rest else "rpc-0.3"
 
@@ -192,13 +194,13 @@ class _Call:
 
 def _trouble(protocol: AgentProtocol, ident: Any, trouble: Trouble, message: str | None) -> Response:
     if protocol.name == A2AHttp.name:
-        return _a2a_errors.rest(trouble, message)
-    return _a2a_errors.rpc(trouble, ident, message)
+        return a2a_errors.rest(trouble, message)
+    return a2a_errors.rpc(trouble, ident, message)
 
 
 def _card(request: Request) -> Object:
     """The card of the agent at this path; its name is the path's last part, else the host's first."""
-    path = _recognise.bare_path(request)
+    path = recognition.bare_path(request)
     for ending in (*CARDS, *EXTENDED):
         path = path.removesuffix(ending)
     where = header(request.headers, "host") or request.host

@@ -17,14 +17,15 @@ from faultwire.mock.a2a import Agents
 from faultwire.mock.failing import Failing
 from faultwire.mock.mcp import McpServer
 from faultwire.mock.pace import Pace
-from faultwire.wire import _recognise, _socket
+from faultwire.wire.editing import websocket as websocket_edits
+from faultwire.wire.recognition import recognise as recognition
 
 if TYPE_CHECKING:
     from faultwire.events import Headers, Request, Response
     from faultwire.mock._api import Conversation, Dialect, Reply
     from faultwire.mock.failing import BreakSpec
     from faultwire.mock.script import Script
-    from faultwire.wire._api import Protocol
+    from faultwire.wire.protocol import Protocol
 
 MODELS = ("gpt-4o-mini", "gpt-4o", "gpt-5-mini", "claude-sonnet-4-5", "claude-haiku-4-5")
 """What the model list shows. Any other name is answered, too."""
@@ -49,7 +50,7 @@ class Answerer:
         """The answer; the same for the same request."""
         path = request.path.partition("?")[0].rstrip("/")
         try:
-            if _socket.upgrades(request):
+            if websocket_edits.upgrades(request):
                 return sockets.answer(request, self._replying)
             if self.mcp.speaks(request) and not self.agents.called(request):
                 return self.mcp.answer(request)
@@ -151,7 +152,7 @@ def _plain(response: Response, delay_ms: int = 0) -> Answer:
 def _family(request: Request) -> str:
     if header(request.headers, "anthropic-version") is not None:
         return "anthropic"
-    return _FAMILIES.get(_recognise.provider_of(request.host) or "", "openai_chat")
+    return _FAMILIES.get(recognition.provider_of(request.host) or "", "openai_chat")
 
 
 _FAMILIES = {"google": "gemini", "cohere": "cohere", "aws": "bedrock", "ollama": "ollama"}

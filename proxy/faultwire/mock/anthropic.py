@@ -12,12 +12,14 @@ from faultwire.events import header
 from faultwire.mock import _shared
 from faultwire.mock._api import Conversation, Dialect, Refused, Tool
 from faultwire.mock._shared import refuse
-from faultwire.wire import _json, sse, tokens
+from faultwire.wire import json_bytes
+from faultwire.wire.editing import token_budget
+from faultwire.wire.framing import sse
 
 if TYPE_CHECKING:
     from faultwire.events import Headers, Request
     from faultwire.mock._api import Reply
-    from faultwire.wire._api import Protocol
+    from faultwire.wire.protocol import Protocol
 
 
 class AnthropicDialect(Dialect):
@@ -58,15 +60,15 @@ class AnthropicDialect(Dialect):
             raise refuse(self._wire, "messages: at least one message is required")
         _check_pairs(self._wire, messages)
         choice = document.get("tool_choice")
-        kind = _json.member(choice, "type")
+        kind = json_bytes.member(choice, "type")
         return Conversation(
             digest=_shared.digest(self.protocol, document),
             view=self._wire.request_view(body),
             tools=_tools(document),
             may_call=kind != "none",
             must_call=kind in ("any", "tool"),
-            only=_json.member(choice, "name") if kind == "tool" else None,
-            parallel=_json.member(choice, "disable_parallel_tool_use") is not True,
+            only=json_bytes.member(choice, "name") if kind == "tool" else None,
+            parallel=json_bytes.member(choice, "disable_parallel_tool_use") is not True,
             max_tokens=_shared.positive(document["max_tokens"]),
             answer_schema=_answer_schema(document),
         )
@@ -174,23 +176,23 @@ def _calls(conversation: Conversation, reply: Reply) -> list[dict[str, Any]]:
 
 
 def _written(used: int, calls: list[dict[str, Any]]) -> int:
-    return used + sum(tokens.count(f"{call['name']} {json.dumps(call['input'])}") for call in calls)
+    return used + sum(token_budget.count(f"{call['name']} {json.dumps(call['input'])}") for call in calls)
 
 
 def _tools(document: dict[str, Any]) -> tuple[Tool, ...]:
     """The client's tools; those that run on the server have a type and no schema."""
     return tuple(
-        Tool(tool["name"], _json.string(tool.get("description")), tool["input_schema"])
-        for _, tool in _json.objects(document.get("tools"))
+        Tool(tool["name"], json_bytes.string(tool.get("description")), tool["input_schema"])
+        for _, tool in json_bytes.objects(document.get("tools"))
         if isinstance(tool.get("name"), str) and isinstance(tool.get("input_schema"), dict)
     )
 
 
 def _answer_schema(document: dict[str, Any]) -> dict[str, Any] | None:
     for place in (("output_format",), ("output_config", "format")):
-        wanted = _json.member(document, *place)
-        schema = _json.member(wanted, "schema")
-        if _json.member(wanted, "type") == "json_schema" and isinstance(schema, dict):
+        wanted = json_bytes.member(document, *place)
+        schema = json_bytes.member(wanted, "schema")
+        if json_bytes.member(wanted, "type") == "json_schema" and isinstance(schema, dict):
             return schema
     return None
 
@@ -201,11 +203,11 @@ def _check_pairs(protocol: Protocol, messages: list[Any]) -> None:
     for at, message in enumerate(messages):
         if not isinstance(message, dict) or message.get("role") not in ("user", "assistant", "system"):
             raise refuse(protocol, f"messages.{at}.role: Input should be 'user' or 'assistant'")
-        blocks = _json.objects(message.get("content"))
+        blocks = json_bytes.objects(message.get("content"))
         for number, block in blocks:
             if block.get("type") != "tool_result":
                 continue
-            call_id = _json.string(block.get("tool_use_id"))
+            call_id = json_bytes.string(block.get("tool_use_id"))
             if call_id not in open_calls:
                 raise refuse(
                     protocol,
@@ -215,7 +217,7 @@ def _check_pairs(protocol: Protocol, messages: list[Any]) -> None:
                 )
             open_calls.remove(call_id)
         _check_answered(protocol, at - 1, open_calls)
-        open_calls = [_json.string(b.get("id")) for _, b in blocks if b.get("type") == "tool_use"]
+        open_calls = [json_bytes.string(b.get("id")) for _, b in blocks if b.get("type") == "tool_use"]
     _check_answered(protocol, len(messages) - 1, open_calls)
 
 

@@ -15,12 +15,14 @@ from faultwire.mock import _shared
 from faultwire.mock._api import Conversation, Dialect, Tool
 from faultwire.mock._shared import refuse
 from faultwire.mock.anthropic import AnthropicDialect
-from faultwire.wire import _json, framing, sse, tokens
+from faultwire.wire import json_bytes
+from faultwire.wire.editing import token_budget
+from faultwire.wire.framing import split as framing, sse
 
 if TYPE_CHECKING:
     from faultwire.events import Headers, Request
     from faultwire.mock._api import Reply
-    from faultwire.wire._api import Protocol
+    from faultwire.wire.protocol import Protocol
 
 
 def frame(kind: str, payload: dict[str, Any]) -> bytes:
@@ -70,19 +72,19 @@ class BedrockDialect(_Aws):
     def read(self, body: bytes) -> Conversation:
         """The conversation, checked as the API checks it."""
         document = _shared.document(self._wire, body)
-        messages = _json.objects(document.get("messages"))
+        messages = json_bytes.objects(document.get("messages"))
         if not messages:
             raise refuse(self._wire, "The messages field must hold at least one message.")
         _check_pairs(self._wire, [message for _, message in messages])
-        choice = _json.member(document, "toolConfig", "toolChoice")
-        only = _json.member(choice, "tool", "name")
+        choice = json_bytes.member(document, "toolConfig", "toolChoice")
+        only = json_bytes.member(choice, "tool", "name")
         return Conversation(
             digest=_shared.digest(self.protocol, document),
             view=self._wire.request_view(body),
             tools=_tools(document),
-            must_call=only is not None or _json.member(choice, "any") is not None,
+            must_call=only is not None or json_bytes.member(choice, "any") is not None,
             only=only,
-            max_tokens=_shared.positive(_json.member(document, "inferenceConfig", "maxTokens")),
+            max_tokens=_shared.positive(json_bytes.member(document, "inferenceConfig", "maxTokens")),
         )
 
     def whole(self, conversation: Conversation, reply: Reply) -> bytes:
@@ -177,18 +179,21 @@ def _uses(conversation: Conversation, reply: Reply) -> list[dict[str, Any]]:
 
 
 def _usage(conversation: Conversation, reply: Reply, used: int) -> dict[str, int]:
-    used += sum(tokens.count(f"{call.name} {json.dumps(call.arguments)}") for call in reply.calls)
+    used += sum(token_budget.count(f"{call.name} {json.dumps(call.arguments)}") for call in reply.calls)
     read = _shared.read_tokens(conversation.view)
     return {"inputTokens": read, "outputTokens": used, "totalTokens": read + used}
 
 
 def _tools(document: dict[str, Any]) -> tuple[Tool, ...]:
-    specs = (tool.get("toolSpec") for _, tool in _json.objects(_json.member(document, "toolConfig", "tools")))
+    specs = (
+        tool.get("toolSpec")
+        for _, tool in json_bytes.objects(json_bytes.member(document, "toolConfig", "tools"))
+    )
     return tuple(
         Tool(
             spec["name"],
-            _json.string(spec.get("description")),
-            _json.member(spec, "inputSchema", "json") or {},
+            json_bytes.string(spec.get("description")),
+            json_bytes.member(spec, "inputSchema", "json") or {},
         )
         for spec in specs
         if isinstance(spec, dict) and isinstance(spec.get("name"), str)
@@ -199,9 +204,11 @@ def _check_pairs(protocol: Protocol, messages: list[dict[str, Any]]) -> None:
     """Every call is answered in the next message, and nothing else is."""
     open_calls: set[str] = set()
     for at, message in enumerate(messages):
-        blocks = [block for _, block in _json.objects(message.get("content"))]
+        blocks = [block for _, block in json_bytes.objects(message.get("content"))]
         answered = {
-            _json.string(_json.member(b, "toolResult", "toolUseId")) for b in blocks if "toolResult" in b
+            json_bytes.string(json_bytes.member(b, "toolResult", "toolUseId"))
+            for b in blocks
+            if "toolResult" in b
         }
         if answered != open_calls:
             raise refuse(
@@ -209,6 +216,8 @@ def _check_pairs(protocol: Protocol, messages: list[dict[str, Any]]) -> None:
                 f"The number of toolResult blocks at messages.{at}.content does not match the number of "
                 "toolUse blocks of previous turn.",
             )
-        open_calls = {_json.string(_json.member(b, "toolUse", "toolUseId")) for b in blocks if "toolUse" in b}
+        open_calls = {
+            json_bytes.string(json_bytes.member(b, "toolUse", "toolUseId")) for b in blocks if "toolUse" in b
+        }
     if open_calls:
         raise refuse(protocol, "Expected toolResult blocks for the toolUse blocks of the last message.")

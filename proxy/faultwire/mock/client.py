@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from faultwire import starting
+from faultwire import child_process
 from faultwire.errors import FaultwireError, Location, ScenarioError, UsageError
 from faultwire.mock.hosts import routes
 
@@ -57,13 +57,13 @@ class Mock:
             "first_event_delay_ms": first_event_delay_ms,
         }
         arguments = ["-P", "-m", "faultwire.mock", json.dumps(settings)]
-        process = starting.start(arguments, log, os.environ)
+        process = child_process.start(arguments, log, os.environ)
         try:
-            ready = starting.first_word(process, "mock", log)
+            ready = child_process.first_word(process, "mock", log)
             if "error" in ready:
                 raise _as_error(ready["error"], _kind(ready["error"]))
         except BaseException:
-            starting.end(process, STOP_TIMEOUT_S)
+            child_process.end(process, STOP_TIMEOUT_S)
             raise
         return cls(process, ready)
 
@@ -79,7 +79,7 @@ class Mock:
 
     def stop(self) -> None:
         """Stop it."""
-        starting.end(self._process, STOP_TIMEOUT_S)
+        child_process.end(self._process, STOP_TIMEOUT_S)
 
     def __enter__(self) -> Mock:
         return self

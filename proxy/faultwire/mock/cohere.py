@@ -11,12 +11,14 @@ from faultwire import wire
 from faultwire.mock import _shared
 from faultwire.mock._api import Conversation, Dialect, Tool
 from faultwire.mock._shared import refuse
-from faultwire.wire import _json, sse, tokens
+from faultwire.wire import json_bytes
+from faultwire.wire.editing import token_budget
+from faultwire.wire.framing import sse
 
 if TYPE_CHECKING:
     from faultwire.events import Headers, Request
     from faultwire.mock._api import Reply
-    from faultwire.wire._api import Protocol
+    from faultwire.wire.protocol import Protocol
 
 Event = dict[str, Any]
 
@@ -40,11 +42,11 @@ class CohereDialect(Dialect):
         document = _shared.document(self._wire, body)
         if not isinstance(document.get("model"), str) or not document["model"]:
             raise refuse(self._wire, "invalid request: model is required")
-        if not _json.objects(document.get("messages")):
+        if not json_bytes.objects(document.get("messages")):
             raise refuse(self._wire, "invalid request: messages must not be empty")
-        choice = _json.string(document.get("tool_choice")).upper()
+        choice = json_bytes.string(document.get("tool_choice")).upper()
         wanted = document.get("response_format")
-        schema = _json.member(wanted, "json_schema") or _json.member(wanted, "schema")
+        schema = json_bytes.member(wanted, "json_schema") or json_bytes.member(wanted, "schema")
         return Conversation(
             digest=_shared.digest(self.protocol, document),
             view=self._wire.request_view(body),
@@ -140,15 +142,15 @@ def _calls(conversation: Conversation, reply: Reply) -> list[dict[str, Any]]:
 
 
 def _usage(conversation: Conversation, reply: Reply, used: int) -> dict[str, Any]:
-    used += sum(tokens.count(f"{call.name} {json.dumps(call.arguments)}") for call in reply.calls)
+    used += sum(token_budget.count(f"{call.name} {json.dumps(call.arguments)}") for call in reply.calls)
     counts = {"input_tokens": _shared.read_tokens(conversation.view), "output_tokens": used}
     return {"billed_units": counts, "tokens": counts}
 
 
 def _tools(document: dict[str, Any]) -> tuple[Tool, ...]:
-    functions = (tool.get("function") for _, tool in _json.objects(document.get("tools")))
+    functions = (tool.get("function") for _, tool in json_bytes.objects(document.get("tools")))
     return tuple(
-        Tool(f["name"], _json.string(f.get("description")), f.get("parameters") or {})
+        Tool(f["name"], json_bytes.string(f.get("description")), f.get("parameters") or {})
         for f in functions
         if isinstance(f, dict) and isinstance(f.get("name"), str)
     )

@@ -12,12 +12,12 @@ from faultwire.mock import _shared
 from faultwire.mock._api import Conversation
 from faultwire.mock._openai_headers import OpenAIFamily
 from faultwire.mock._shared import CREATED, refuse
-from faultwire.wire import sse
+from faultwire.wire.framing import sse
 
 if TYPE_CHECKING:
     from faultwire.events import Request
     from faultwire.mock._api import Reply
-    from faultwire.wire._api import Protocol
+    from faultwire.wire.protocol import Protocol
 
 _COUNT, _ECHO = "count", "echo"
 

@@ -19,7 +19,7 @@ from faultwire.mock._shared import refuse
 if TYPE_CHECKING:
     from faultwire.events import Request
     from faultwire.mock._api import Reply
-    from faultwire.wire._api import Protocol
+    from faultwire.wire.protocol import Protocol
 
 _BASE64 = "base64"
 _SIZES = {"text-embedding-3-large": 3072}

@@ -12,12 +12,13 @@ from faultwire.mock import _shared
 from faultwire.mock._api import Conversation, Dialect, Tool
 from faultwire.mock._shared import refuse
 from faultwire.mock.embeddings import vector
-from faultwire.wire import _json, tokens
+from faultwire.wire import json_bytes
+from faultwire.wire.editing import token_budget
 
 if TYPE_CHECKING:
     from faultwire.events import Headers, Request
     from faultwire.mock._api import Reply
-    from faultwire.wire._api import Protocol
+    from faultwire.wire.protocol import Protocol
 
 _ARRAY, _EMBED, _BATCH = "array", "embed", "batch"
 _SIZE = 768
@@ -49,7 +50,7 @@ class GeminiDialect(Dialect):
         document = _shared.document(self._wire, body)
         method = request.path.partition("?")[0].rpartition(":")[2]
         options = {"batchEmbedContents": _BATCH, "embedContent": _EMBED}.get(method, "")
-        if not options and not _json.objects(document.get("contents")):
+        if not options and not json_bytes.objects(document.get("contents")):
             raise refuse(self._wire, "* GenerateContentRequest.contents: contents is not specified")
         view = self._wire.view(request)
         if view.stream and "alt=sse" not in request.path.partition("?")[2].split("&"):
@@ -67,7 +68,7 @@ class GeminiDialect(Dialect):
         settings = _member(document, "generationConfig")
         choice = _member(_member(document, "toolConfig"), "functionCallingConfig")
         allowed = _member(choice, "allowedFunctionNames")
-        mode = _json.string(_json.member(choice, "mode")).upper()
+        mode = json_bytes.string(json_bytes.member(choice, "mode")).upper()
         return Conversation(
             digest=_shared.digest(self.protocol, document),
             view=view,
@@ -112,7 +113,9 @@ def _said(conversation: Conversation, reply: Reply) -> tuple[str, list[dict[str,
     """The text, the calls as parts, and what closes the answer."""
     text, used, cut = _shared.said(conversation, reply)
     calls = [{"functionCall": {"name": call.name, "args": call.arguments}} for call in reply.calls]
-    used += sum(tokens.count(f"{call.name} {orjson.dumps(call.arguments).decode()}") for call in reply.calls)
+    used += sum(
+        token_budget.count(f"{call.name} {orjson.dumps(call.arguments).decode()}") for call in reply.calls
+    )
     read = _shared.read_tokens(conversation.view)
     usage = {"promptTokenCount": read, "candidatesTokenCount": used, "totalTokenCount": read + used}
     return text, calls, {"finish": "MAX_TOKENS" if cut else "STOP", "usage": usage}
@@ -156,18 +159,20 @@ def _member(holder: Any, name: str) -> Any:
     """A member by its JSON name, or by the name in the proto, which REST takes, too."""
     snake = "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
     return (
-        _json.member(holder, name) if _json.member(holder, name) is not None else _json.member(holder, snake)
+        json_bytes.member(holder, name)
+        if json_bytes.member(holder, name) is not None
+        else json_bytes.member(holder, snake)
     )
 
 
 def _tools(document: dict[str, Any]) -> tuple[Tool, ...]:
     found = []
-    for _, tool in _json.objects(document.get("tools")):
-        for _, function in _json.objects(_member(tool, "functionDeclarations")):
+    for _, tool in json_bytes.objects(document.get("tools")):
+        for _, function in json_bytes.objects(_member(tool, "functionDeclarations")):
             schema = _member(function, "parametersJsonSchema") or function.get("parameters") or {}
             if isinstance(function.get("name"), str) and isinstance(schema, dict):
                 found.append(
-                    Tool(function["name"], _json.string(function.get("description")), _lower(schema))
+                    Tool(function["name"], json_bytes.string(function.get("description")), _lower(schema))
                 )
     return tuple(found)
 

@@ -12,12 +12,14 @@ from faultwire.events import with_header
 from faultwire.mock import _shared
 from faultwire.mock._api import Dialect, Refused
 from faultwire.mock.gemini import GeminiDialect
-from faultwire.wire import _gemini_proto, _json, _protobuf, grpc
+from faultwire.wire import json_bytes
+from faultwire.wire.google import gemini_proto
+from faultwire.wire.grpc import protobuf, unknown_service as grpc
 
 if TYPE_CHECKING:
     from faultwire.events import Headers, Request
     from faultwire.mock._api import Conversation, Reply
-    from faultwire.wire._api import Protocol
+    from faultwire.wire.protocol import Protocol
 
 _NAMES = {
     "GenerateContent": "generateContent",
@@ -56,14 +58,14 @@ class GeminiGrpcDialect(Dialect):
     def hear(self, request: Request) -> Conversation:
         """By way of the JSON form."""
         method = grpc.method_of(request)[1]
-        table = _gemini_proto.EMBED.get(method, (_gemini_proto.REQUEST,))[0]
+        table = gemini_proto.EMBED.get(method, (gemini_proto.REQUEST,))[0]
         try:
-            document = _protobuf.read(grpc.message(request.body or b""), table)
+            document = protobuf.read(grpc.message(request.body or b""), table)
         except WireError as error:
             raise _shared.refuse(self._wire, error.message) from None
-        if method not in _gemini_proto.EMBED and not document.get("contents"):
+        if method not in gemini_proto.EMBED and not document.get("contents"):
             raise _shared.refuse(self._wire, "* GenerateContentRequest.contents: contents is not specified")
-        model = _json.string(document.get("model")).removeprefix("models/")
+        model = json_bytes.string(document.get("model")).removeprefix("models/")
         path = f"/v1beta/models/{model}:{_NAMES[method]}"
         if method == "StreamGenerateContent":
             path += "?alt=sse"
@@ -76,7 +78,7 @@ class GeminiGrpcDialect(Dialect):
     def read(self, body: bytes) -> Conversation:
         """The conversation alone."""
         try:
-            document = _protobuf.read(grpc.message(body), _gemini_proto.REQUEST)
+            document = protobuf.read(grpc.message(body), gemini_proto.REQUEST)
         except WireError as error:
             raise _shared.refuse(self._wire, error.message) from None
         return self._json.read(orjson.dumps(document))
@@ -91,18 +93,18 @@ class GeminiGrpcDialect(Dialect):
 
     def whole(self, conversation: Conversation, reply: Reply) -> bytes:
         """One message."""
-        document = _json.load_object(self._json.whole(conversation, reply))
-        table = _gemini_proto.RESPONSE
-        for method, (_, answered) in _gemini_proto.EMBED.items():
+        document = json_bytes.load_object(self._json.whole(conversation, reply))
+        table = gemini_proto.RESPONSE
+        for method, (_, answered) in gemini_proto.EMBED.items():
             if ("embeddings" if method == "BatchEmbedContents" else "embedding") in document:
                 table = answered
-        return grpc.frame(_protobuf.write(document, table))
+        return grpc.frame(protobuf.write(document, table))
 
     def events(self, conversation: Conversation, reply: Reply) -> tuple[bytes, ...]:
         """A message for every piece."""
         told = self._json.events(conversation, reply)
-        documents = (_json.load_object(event.strip().removeprefix(b"data: ")) for event in told)
-        return tuple(grpc.frame(_protobuf.write(one, _gemini_proto.RESPONSE)) for one in documents)
+        documents = (json_bytes.load_object(event.strip().removeprefix(b"data: ")) for event in told)
+        return tuple(grpc.frame(protobuf.write(one, gemini_proto.RESPONSE)) for one in documents)
 
     @property
     def _wire(self) -> Protocol:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from faultwire.events import Request, header
-from faultwire.wire._http import reason
+from faultwire.wire.editing.answers import reason
 
 if TYPE_CHECKING:
     from faultwire.events import Headers

@@ -12,12 +12,14 @@ from faultwire.mock import _shared
 from faultwire.mock._api import Conversation, Dialect, Tool
 from faultwire.mock._shared import refuse
 from faultwire.mock.gemini import GeminiDialect
-from faultwire.wire import _json, sse, tokens
+from faultwire.wire import json_bytes
+from faultwire.wire.editing import token_budget
+from faultwire.wire.framing import sse
 
 if TYPE_CHECKING:
     from faultwire.events import Headers, Request
     from faultwire.mock._api import Reply
-    from faultwire.wire._api import Protocol
+    from faultwire.wire.protocol import Protocol
 
 _KEPT = 1024
 """Conversations that are kept."""
@@ -46,7 +48,7 @@ class InteractionsDialect(Dialect):
     def read(self, body: bytes) -> Conversation:
         """The conversation with what came before it."""
         document = _shared.document(self._wire, body)
-        if not any(_json.string(document.get(key)) for key in ("model", "agent")):
+        if not any(json_bytes.string(document.get(key)) for key in ("model", "agent")):
             raise refuse(self._wire, "Either `model` or `agent` must be set.")
         steps = [*self._before(document), *_steps(document.get("input"))]
         if not steps:
@@ -55,14 +57,14 @@ class InteractionsDialect(Dialect):
         digest = _shared.digest(self.protocol, told)
         _keep(self._asked, digest, steps)
         settings = document.get("generation_config")
-        choice = _json.member(settings, "tool_choice")
+        choice = json_bytes.member(settings, "tool_choice")
         return Conversation(
             digest=digest,
             view=self._wire.request_view(orjson.dumps(told)),
             tools=_tools(document),
             may_call=choice != "none",
             must_call=choice == "any",
-            max_tokens=_shared.positive(_json.member(settings, "max_output_tokens")),
+            max_tokens=_shared.positive(json_bytes.member(settings, "max_output_tokens")),
         )
 
     def headers(self, conversation: Conversation) -> Headers:
@@ -93,7 +95,7 @@ class InteractionsDialect(Dialect):
         previous = document.get("previous_interaction_id")
         if previous is None:
             return []
-        found = self._kept.get(_json.string(previous))
+        found = self._kept.get(json_bytes.string(previous))
         if found is None:
             raise refuse(self._wire, f"Interaction `{previous}` was not found.", 404)
         return found
@@ -107,7 +109,7 @@ class InteractionsDialect(Dialect):
             made = _shared.made_id("", conversation, f"call{at}", length=8)
             step = {"type": "function_call", "id": made, "name": call.name, "arguments": call.arguments}
             steps.append(step)
-            used += tokens.count(f"{call.name} {orjson.dumps(call.arguments).decode()}")
+            used += token_budget.count(f"{call.name} {orjson.dumps(call.arguments).decode()}")
         read = _shared.read_tokens(conversation.view)
         made = _shared.made_id("v1_", conversation, length=32)
         _keep(self._kept, made, [*self._asked.get(conversation.digest, []), *steps])
@@ -138,7 +140,7 @@ def _steps(asked: Any) -> Steps:
         asked = [{"type": "text", "text": asked}]
     if isinstance(asked, dict):
         asked = [asked]
-    found = [step for _, step in _json.objects(asked)]
+    found = [step for _, step in json_bytes.objects(asked)]
     if found and all("text" in step or "data" in step or "uri" in step for step in found):
         return [{"type": "user_input", "content": found}]
     return found
@@ -161,11 +163,11 @@ def _step_events(index: int, step: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _tools(document: dict[str, Any]) -> tuple[Tool, ...]:
     found = []
-    for _, tool in _json.objects(document.get("tools")):
+    for _, tool in json_bytes.objects(document.get("tools")):
         schema = tool.get("parameters")
         if tool.get("type") == "function" and isinstance(tool.get("name"), str):
             told = schema if isinstance(schema, dict) else {}
-            found.append(Tool(tool["name"], _json.string(tool.get("description")), told))
+            found.append(Tool(tool["name"], json_bytes.string(tool.get("description")), told))
     return tuple(found)
 
 

@@ -14,12 +14,14 @@ from faultwire import _core
 from faultwire.events import header
 from faultwire.mock._api import Answer
 from faultwire.mock._mcp_tools import McpTool, Shop
-from faultwire.wire import _json, _mcp_messages, mcp, sse
-from faultwire.wire._mcp_messages import STATELESS, VERSIONS
+from faultwire.wire import json_bytes
+from faultwire.wire.framing import sse
+from faultwire.wire.mcp import http as mcp, jsonrpc as mcp_jsonrpc
+from faultwire.wire.mcp.jsonrpc import STATELESS, VERSIONS
 
 if TYPE_CHECKING:
     from faultwire.events import Headers, Request
-    from faultwire.wire._mcp_messages import Message
+    from faultwire.wire.mcp.jsonrpc import Message
 
 NAME = "faultwire-mock"
 HANDSHAKES = VERSIONS[:-1]
@@ -115,7 +117,7 @@ class McpServer:
         if not wanted:
             return Answer(202, more)
         if version == STATELESS and (wrong := _mismatch(request, wanted[0])) is not None:
-            return Answer(400, (_JSON, *more), _mcp_messages.error(wanted[0].id, -32020, wrong))
+            return Answer(400, (_JSON, *more), mcp_jsonrpc.error(wanted[0].id, -32020, wrong))
         answers = [self._result(one, version) for one in wanted]
         if "answers=json" in request.path.partition("?")[2] or "text/event-stream" not in (
             header(request.headers, "accept") or ""
@@ -172,16 +174,16 @@ class McpServer:
             "initialize": lambda: self._initialized(asked),
             "server/discover": lambda: self._discovered() if version == STATELESS else None,
             "ping": dict,
-            _mcp_messages.LIST: lambda: {"tools": [tool.listed() for tool in self.tools]},
+            mcp_jsonrpc.LIST: lambda: {"tools": [tool.listed() for tool in self.tools]},
         }
-        if asked.method == _mcp_messages.CALL:
+        if asked.method == mcp_jsonrpc.CALL:
             return self._called(asked, version)
         made = known.get(asked.method or "", lambda: None)()
         if made is None:
-            return _mcp_messages.error(asked.id, -32601, "Method not found")
+            return mcp_jsonrpc.error(asked.id, -32601, "Method not found")
         return _told(asked, made, version)
 
-    def _initialized(self, asked: Message) -> _json.Object:
+    def _initialized(self, asked: Message) -> json_bytes.Object:
         wanted = asked.params.get("protocolVersion")
         return {
             "protocolVersion": wanted if wanted in HANDSHAKES else _NEWEST,
@@ -189,7 +191,7 @@ class McpServer:
             "serverInfo": {"name": NAME, "version": "1.0.0"},
         }
 
-    def _discovered(self) -> _json.Object:
+    def _discovered(self) -> json_bytes.Object:
         return {
             "supportedVersions": [STATELESS],
             "capabilities": {"tools": {"listChanged": True}},
@@ -199,30 +201,30 @@ class McpServer:
     def _called(self, asked: Message, version: str) -> bytes:
         tool = next((one for one in self.tools if one.name == asked.tool), None)
         if tool is None:
-            return _mcp_messages.error(asked.id, -32602, f"Unknown tool: {asked.tool}")
+            return mcp_jsonrpc.error(asked.id, -32602, f"Unknown tool: {asked.tool}")
         arguments = asked.params.get("arguments")
         given = tool.run(arguments if isinstance(arguments, dict) else {})
-        made: _json.Object = {"content": [{"type": "text", "text": given.text}]}
+        made: json_bytes.Object = {"content": [{"type": "text", "text": given.text}]}
         if given.values is not None:
             made["structuredContent"] = given.values
         return _told(asked, {**made, "isError": given.is_error}, version)
 
 
-def _told(asked: Message, result: _json.Object, version: str) -> bytes:
+def _told(asked: Message, result: json_bytes.Object, version: str) -> bytes:
     if version == STATELESS:
-        lists = asked.method in (_mcp_messages.LIST, "server/discover")
+        lists = asked.method in (mcp_jsonrpc.LIST, "server/discover")
         kept = {"ttlMs": 0, "cacheScope": "private"} if lists else {}
         result = {**result, **kept, "resultType": "complete"}
-    return _json.dump({"jsonrpc": "2.0", "id": asked.id, "result": result})
+    return json_bytes.dump({"jsonrpc": "2.0", "id": asked.id, "result": result})
 
 
 def _token(asked: Message) -> Any:
-    return _json.member(asked.params, "_meta", "progressToken")
+    return json_bytes.member(asked.params, "_meta", "progressToken")
 
 
 def _progress(asked: Message) -> bytes:
     params = {"progressToken": _token(asked), "progress": 1, "total": 1}
-    return _json.dump({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+    return json_bytes.dump({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
 
 
 def _mismatch(request: Request, asked: Message) -> str | None:
@@ -234,4 +236,4 @@ def _mismatch(request: Request, asked: Message) -> str | None:
 
 
 def _refused(status: int, message: str, code: int = -32000) -> Answer:
-    return Answer(status, (_JSON,), _mcp_messages.error(None, code, message))
+    return Answer(status, (_JSON,), mcp_jsonrpc.error(None, code, message))

@@ -11,12 +11,14 @@ from faultwire.mock import _shared
 from faultwire.mock._api import Conversation, Dialect, Tool
 from faultwire.mock._shared import refuse
 from faultwire.mock.embeddings import vector
-from faultwire.wire import _json, framing, tokens
+from faultwire.wire import json_bytes
+from faultwire.wire.editing import token_budget
+from faultwire.wire.framing import split as framing
 
 if TYPE_CHECKING:
     from faultwire.events import Headers, Request
     from faultwire.mock._api import Reply
-    from faultwire.wire._api import Protocol
+    from faultwire.wire.protocol import Protocol
 
 _MADE = "2026-01-01T00:00:00Z"
 _PATHS = ("/api/chat", "/api/generate", "/api/embed", "/api/embeddings")
@@ -51,7 +53,7 @@ class OllamaDialect(Dialect):
             digest=_shared.digest(self.protocol, {**document, "_": wanted}),
             view=self._wire.view(request),
             tools=_tools(document),
-            max_tokens=_shared.positive(_json.member(document, "options", "num_predict")),
+            max_tokens=_shared.positive(json_bytes.member(document, "options", "num_predict")),
             answer_schema=fmt if isinstance(fmt, dict) else _ANY if fmt == "json" else None,
             options=frozenset({wanted}),
         )
@@ -105,7 +107,9 @@ def _piece(conversation: Conversation, text: str, reply: Reply | None = None) ->
 
 
 def _closing(conversation: Conversation, reply: Reply, used: int, *, cut: bool) -> dict[str, Any]:
-    used += sum(tokens.count(f"{call.name} {orjson.dumps(call.arguments).decode()}") for call in reply.calls)
+    used += sum(
+        token_budget.count(f"{call.name} {orjson.dumps(call.arguments).decode()}") for call in reply.calls
+    )
     return {
         "done": True,
         "done_reason": "length" if cut else "stop",
@@ -127,9 +131,9 @@ def _embedded(conversation: Conversation) -> bytes:
 
 
 def _tools(document: dict[str, Any]) -> tuple[Tool, ...]:
-    functions = (tool.get("function") for _, tool in _json.objects(document.get("tools")))
+    functions = (tool.get("function") for _, tool in json_bytes.objects(document.get("tools")))
     return tuple(
-        Tool(f["name"], _json.string(f.get("description")), f.get("parameters") or {})
+        Tool(f["name"], json_bytes.string(f.get("description")), f.get("parameters") or {})
         for f in functions
         if isinstance(f, dict) and isinstance(f.get("name"), str)
     )

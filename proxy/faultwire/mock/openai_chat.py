@@ -14,12 +14,14 @@ from faultwire.mock import _shared
 from faultwire.mock._api import Conversation, Tool
 from faultwire.mock._openai_headers import OpenAIFamily
 from faultwire.mock._shared import refuse
-from faultwire.wire import _json, sse, tokens
+from faultwire.wire import json_bytes
+from faultwire.wire.editing import token_budget
+from faultwire.wire.framing import sse
 
 if TYPE_CHECKING:
     from faultwire.events import Request
     from faultwire.mock._api import Reply
-    from faultwire.wire._api import Protocol
+    from faultwire.wire.protocol import Protocol
 
 _USAGE = "usage"
 """The option: the stream ends with a chunk of usage."""
@@ -74,12 +76,14 @@ class OpenAIChatDialect(OpenAIFamily):
             tools=tools,
             may_call=choice != "none",
             must_call=choice == "required" or isinstance(choice, dict),
-            only=_json.member(choice, "function", "name"),
+            only=json_bytes.member(choice, "function", "name"),
             parallel=document.get("parallel_tool_calls") is not False,
             max_tokens=_shared.positive(document.get("max_completion_tokens"))
             or _shared.positive(document.get("max_tokens")),
             answer_schema=_answer_schema(document.get("response_format")),
-            options=frozenset({_USAGE}) if _json.member(options, "include_usage") is True else frozenset(),
+            options=frozenset({_USAGE})
+            if json_bytes.member(options, "include_usage") is True
+            else frozenset(),
         )
 
     def whole(self, conversation: Conversation, reply: Reply) -> bytes:
@@ -167,7 +171,9 @@ def _calls(conversation: Conversation, reply: Reply) -> list[dict[str, Any]]:
 
 def _usage(conversation: Conversation, used: int, calls: list[dict[str, Any]]) -> dict[str, Any]:
     read = _shared.read_tokens(conversation.view)
-    used += sum(tokens.count(f"{call['function']['name']} {call['function']['arguments']}") for call in calls)
+    used += sum(
+        token_budget.count(f"{call['function']['name']} {call['function']['arguments']}") for call in calls
+    )
     return {
         "prompt_tokens": read,
         "completion_tokens": used,
@@ -184,20 +190,20 @@ def _usage(conversation: Conversation, used: int, calls: list[dict[str, Any]]) -
 
 def _tools(document: dict[str, Any]) -> tuple[Tool, ...]:
     found = []
-    for _, tool in _json.objects(document.get("tools")):
+    for _, tool in json_bytes.objects(document.get("tools")):
         function = tool.get("function")
         if isinstance(function, dict) and isinstance(function.get("name"), str):
             schema = function.get("parameters")
-            described = _json.string(function.get("description"))
+            described = json_bytes.string(function.get("description"))
             found.append(Tool(function["name"], described, schema if isinstance(schema, dict) else {}))
     return tuple(found)
 
 
 def _answer_schema(wanted: Any) -> dict[str, Any] | None:
-    kind = _json.member(wanted, "type")
+    kind = json_bytes.member(wanted, "type")
     if kind == "json_object":
         return {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
-    schema = _json.member(wanted, "json_schema", "schema")
+    schema = json_bytes.member(wanted, "json_schema", "schema")
     return schema if kind == "json_schema" and isinstance(schema, dict) else None
 
 
@@ -218,8 +224,8 @@ def _check_pairs(protocol: Protocol, messages: list[Any]) -> None:
             open_calls.remove(call_id)
             continue
         _check_answered(protocol, open_calls)
-        calls = _json.objects(message.get("tool_calls")) if message["role"] == "assistant" else []
-        open_calls = [_json.string(call.get("id")) for _, call in calls]
+        calls = json_bytes.objects(message.get("tool_calls")) if message["role"] == "assistant" else []
+        open_calls = [json_bytes.string(call.get("id")) for _, call in calls]
     _check_answered(protocol, open_calls)
 
 

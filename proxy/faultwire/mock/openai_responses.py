@@ -14,12 +14,14 @@ from faultwire.mock import _shared
 from faultwire.mock._api import Conversation, Tool
 from faultwire.mock._openai_headers import OpenAIFamily
 from faultwire.mock._shared import refuse
-from faultwire.wire import _json, sse, tokens
+from faultwire.wire import json_bytes
+from faultwire.wire.editing import token_budget
+from faultwire.wire.framing import sse
 
 if TYPE_CHECKING:
     from faultwire.events import Request
     from faultwire.mock._api import Reply
-    from faultwire.wire._api import Protocol
+    from faultwire.wire.protocol import Protocol
 
 _KEPT = 1024
 """Conversations, and items of them, that are kept."""
@@ -62,10 +64,10 @@ class OpenAIResponsesDialect(OpenAIFamily):
             tools=tools_of(document),
             may_call=choice != "none",
             must_call=choice == "required" or isinstance(choice, dict),
-            only=_json.member(choice, "name"),
+            only=json_bytes.member(choice, "name"),
             parallel=document.get("parallel_tool_calls") is not False,
             max_tokens=_shared.positive(document.get("max_output_tokens")),
-            answer_schema=_answer_schema(_json.member(document, "text", "format")),
+            answer_schema=_answer_schema(json_bytes.member(document, "text", "format")),
         )
 
     def whole(self, conversation: Conversation, reply: Reply) -> bytes:
@@ -103,9 +105,9 @@ class OpenAIResponsesDialect(OpenAIFamily):
         if isinstance(asked, str):
             return [{"role": "user", "content": asked}]
         found: Items = []
-        for _, item in _json.objects(asked):
+        for _, item in json_bytes.objects(asked):
             if item.get("type") == "item_reference":
-                name = _json.string(item.get("id"))
+                name = json_bytes.string(item.get("id"))
                 if name not in self._kept:
                     raise refuse(self._wire, f"Item with id '{name}' not found.", 404)
                 found += self._kept[name]
@@ -124,7 +126,7 @@ class OpenAIResponsesDialect(OpenAIFamily):
         for item in output:
             _keep(self._kept, item["id"], [item])
         read = _shared.read_tokens(conversation.view)
-        used += sum(tokens.count(f"{i['name']} {i['arguments']}") for i in output if "arguments" in i)
+        used += sum(token_budget.count(f"{i['name']} {i['arguments']}") for i in output if "arguments" in i)
         return {
             "id": made,
             "object": "response",
@@ -162,7 +164,7 @@ def _keep(memory: OrderedDict[str, Any], key: str, value: Any) -> None:
 
 def _conversation_id(document: dict[str, Any]) -> str:
     told = document.get("conversation")
-    return told if isinstance(told, str) else _json.string(_json.member(told, "id"))
+    return told if isinstance(told, str) else json_bytes.string(json_bytes.member(told, "id"))
 
 
 def _output(conversation: Conversation, reply: Reply, text: str, *, cut: bool) -> Items:
@@ -223,17 +225,17 @@ def _call_events(index: int, item: dict[str, Any]) -> Items:
 def tools_of(document: dict[str, Any]) -> tuple[Tool, ...]:
     """The client's functions; hosted tools have a type of their own."""
     return tuple(
-        Tool(tool["name"], _json.string(tool.get("description")), tool.get("parameters") or {})
-        for _, tool in _json.objects(document.get("tools"))
+        Tool(tool["name"], json_bytes.string(tool.get("description")), tool.get("parameters") or {})
+        for _, tool in json_bytes.objects(document.get("tools"))
         if tool.get("type") == "function" and isinstance(tool.get("name"), str)
     )
 
 
 def _answer_schema(wanted: Any) -> dict[str, Any] | None:
-    kind = _json.member(wanted, "type")
+    kind = json_bytes.member(wanted, "type")
     if kind == "json_object":
         return {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
-    schema = _json.member(wanted, "schema")
+    schema = json_bytes.member(wanted, "schema")
     return schema if kind == "json_schema" and isinstance(schema, dict) else None
 
 

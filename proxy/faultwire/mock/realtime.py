@@ -12,9 +12,9 @@ from faultwire.errors import WireError
 from faultwire.events import header
 from faultwire.mock import _shared, realtime_reply
 from faultwire.mock._api import Said, Session
-from faultwire.wire import _json
-from faultwire.wire._realtime_edits import error_message
-from faultwire.wire._realtime_events import event_id, item_events
+from faultwire.wire import json_bytes
+from faultwire.wire.openai.realtime_edits import error_message
+from faultwire.wire.openai.realtime_events import event_id, item_events
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -67,10 +67,10 @@ class RealtimeSession(Session):
         """The events that follow from one of the client's; `error` for one that is not understood."""
         self._heard += 1
         try:
-            document = _json.load_object(message.encode("utf-8", "replace"))
+            document = json_bytes.load_object(message.encode("utf-8", "replace"))
         except WireError:
             return [self._error("We could not parse the JSON body of your event.", "invalid_json", {})]
-        hearing = self._hearing.get(_json.string(document.get("type")))
+        hearing = self._hearing.get(json_bytes.string(document.get("type")))
         if hearing is None:
             told = f"Invalid value: '{document.get('type')}'."
             return [self._error(told, "invalid_value", document)]
@@ -151,7 +151,7 @@ class RealtimeSession(Session):
 
     def _append_audio(self, document: dict[str, Any]) -> Iterable[Said]:
         try:
-            self._audio += len(base64.b64decode(_json.string(document.get("audio")), validate=True))
+            self._audio += len(base64.b64decode(json_bytes.string(document.get("audio")), validate=True))
         except ValueError:
             told = "Invalid 'audio'. Expected base64-encoded audio bytes."
             return [self._error(told, "invalid_value", document)]

@@ -11,7 +11,8 @@ from faultwire import wire
 from faultwire.mock import _shared
 from faultwire.mock._api import Conversation
 from faultwire.mock.openai_responses import tools_of
-from faultwire.wire import _json, tokens
+from faultwire.wire import json_bytes
+from faultwire.wire.editing import token_budget
 
 if TYPE_CHECKING:
     from faultwire.mock._api import Failure, Reply
@@ -23,7 +24,7 @@ def conversation(model: str, settings: dict[str, Any], items: Items) -> Conversa
     told = {
         "model": model,
         "instructions": settings.get("instructions"),
-        "input": [_plain(item) for _, item in _json.objects(items)],
+        "input": [_plain(item) for _, item in json_bytes.objects(items)],
         "tools": settings.get("tools") or [],
         "stream": True,
     }
@@ -35,7 +36,7 @@ def conversation(model: str, settings: dict[str, Any], items: Items) -> Conversa
         tools=tools_of(told),
         may_call=choice != "none",
         must_call=choice == "required" or isinstance(choice, dict),
-        only=_json.member(choice, "name"),
+        only=json_bytes.member(choice, "name"),
         max_tokens=next((n for n in map(_shared.positive, limits) if n), None),
     )
 
@@ -50,7 +51,7 @@ def final(conversation: Conversation, reply: Reply, response_id: str, part: str)
         output.append(_item(conversation, response_id, message))
     for index, call in enumerate(reply.calls):
         arguments = json.dumps(call.arguments, ensure_ascii=False)
-        used += tokens.count(f"{call.name} {arguments}")
+        used += token_budget.count(f"{call.name} {arguments}")
         call_id = _shared.made_id("call_", conversation, f"{response_id}{index}", 16)
         called = {"type": "function_call", "name": call.name, "call_id": call_id, "arguments": arguments}
         output.append(_item(conversation, f"{response_id}{index}", called))
@@ -86,7 +87,7 @@ def _plain(item: dict[str, Any]) -> dict[str, Any]:
     """An item with its speech as text."""
     if item.get("type") != "message":
         return item
-    blocks = (block for _, block in _json.objects(item.get("content")))
+    blocks = (block for _, block in json_bytes.objects(item.get("content")))
     texts = (block.get("text") or block.get("transcript") for block in blocks)
     role = item.get("role")
     kind = "output_text" if role == "assistant" else "input_text"

@@ -9,7 +9,8 @@ import orjson
 
 from faultwire.errors import WireError
 from faultwire.mock._api import Refused, Said, Session
-from faultwire.wire import _json, sse
+from faultwire.wire import json_bytes
+from faultwire.wire.framing import sse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -33,7 +34,7 @@ class ResponsesSession(Session):
         """The events of the stream, or one `error`."""
         body = message.encode("utf-8", "replace")
         try:
-            document = _json.load_object(body)
+            document = json_bytes.load_object(body)
         except WireError:
             return [_refusal("The message is no JSON object.", None)]
         if document.get("type") != "response.create":
@@ -48,7 +49,7 @@ class ResponsesSession(Session):
             conversation = self._dialect.hear(replace(self._request, body=body))
         except Refused as refused:
             status, told = refused.response.status, refused.response.body or b"{}"
-            yield _error(status, _json.load_object(told).get("error"), lane)
+            yield _error(status, json_bytes.load_object(told).get("error"), lane)
             return
         reply = self._replying(conversation)
         if reply.failure is not None:
@@ -60,7 +61,7 @@ class ResponsesSession(Session):
             fields = sse.fields(event)
             data = fields.data if fields is not None else b"{}"
             if lane is not None:
-                data = _json.put(data, ("stream_id",), _json.dump(lane))
+                data = json_bytes.put(data, ("stream_id",), json_bytes.dump(lane))
             pause = reply.chunk_delay_ms if at else reply.first_event_delay_ms
             yield Said(data.decode(), pause or 0)
 

@@ -12,7 +12,7 @@ from faultwire import clock
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.mock import http1
 from faultwire.mock._api import Answer
-from faultwire.wire import plain
+from faultwire.wire.editing import plain_errors
 
 if TYPE_CHECKING:
     import ssl
@@ -191,7 +191,7 @@ class _Connection(asyncio.Protocol):
             self._answer(self._transport, request)
 
     def _refuse(self, bad: http1.BadRequest) -> None:
-        error = plain.error(bad.status, message=str(bad))
+        error = plain_errors.error(bad.status, message=str(bad))
         answer = Answer(error.status, (("content-type", "application/json"),), error.body or b"")
         if self._transport is not None:
             self._transport.write(http1.whole(answer, close=True))

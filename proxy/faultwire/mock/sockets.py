@@ -12,7 +12,7 @@ from faultwire.mock._api import Answer, Session
 from faultwire.mock.openai_responses import OpenAIResponsesDialect
 from faultwire.mock.realtime import RealtimeSession
 from faultwire.mock.responses_socket import ResponsesSession
-from faultwire.wire._http import made_id
+from faultwire.wire.editing.answers import made_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from faultwire._core import glob_match
-from faultwire.wire import _weight
+from faultwire.wire.recognition import size_limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -87,7 +87,7 @@ def _children(nodes: Iterable[Any], step: str | int | None) -> Iterator[Any]:
 
 def mismatch(body: bytes | None, wanted: Mapping[str, str | int | float | bool | None]) -> str | None:
     """The first path under which no value is as wanted (a text is a glob), None where all are."""
-    document = _NOTHING if _weight.is_heavy(body) else _parsed(body or b"")
+    document = _NOTHING if size_limit.is_heavy(body) else _parsed(body or b"")
     for path, value in wanted.items():
         if document is _NOTHING or not any(_like(value, v) for v in values(document, _compiled(path))):
             return path

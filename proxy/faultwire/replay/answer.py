@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from faultwire.events import header
-from faultwire.tape.redact_codec import Opaque, pack, unpack
+from faultwire.tape.redact.content_coding import Opaque, pack, unpack
 
 if TYPE_CHECKING:
     from faultwire.events import Delivery, Headers, Message, Recorded

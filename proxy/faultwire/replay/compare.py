@@ -13,7 +13,7 @@ import orjson
 
 from faultwire import wire
 from faultwire.replay.answer import answer_of
-from faultwire.replay.diverge import (
+from faultwire.replay.explain_miss import (
     DIFFERENCES,
     Difference,
     Divergence,
@@ -27,14 +27,14 @@ from faultwire.replay.diverge import (
     near,
 )
 from faultwire.replay.match import Index, Missed
-from faultwire.replay.minted import only_minted
+from faultwire.replay.volatile_values import only_minted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.events import Path, Recorded
-    from faultwire.replay.asked import Asked
     from faultwire.replay.match import Entry
+    from faultwire.replay.request_key import Asked
 
 MANY = 12
 """Calls that differ in more places than this are two calls, not one that varies."""

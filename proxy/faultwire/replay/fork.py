@@ -17,11 +17,11 @@ from faultwire.replay.player import Player
 if TYPE_CHECKING:
     from faultwire.events import Recorded, Request
     from faultwire.replay.answer import Answer
-    from faultwire.replay.diverge import Divergence
+    from faultwire.replay.explain_miss import Divergence
     from faultwire.replay.match import Entry, Index
     from faultwire.replay.rebind import Rebinder
     from faultwire.replay.settings import ForkSettings
-    from faultwire.tape.redact import Redactor
+    from faultwire.tape.redact.redactor import Redactor
 
 
 class Forked(Player):

@@ -12,8 +12,8 @@ from faultwire import wire
 from faultwire.clock import iso
 from faultwire.errors import ScenarioError, printable
 from faultwire.replay.incident import DEFAULT
-from faultwire.replay.incident_taken import taken
-from faultwire.tape.read import TapeReader
+from faultwire.replay.incident_responses import taken
+from faultwire.tape.read.reader import TapeReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

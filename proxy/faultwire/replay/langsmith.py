@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from faultwire.replay.langsmith_shape import Run
-    from faultwire.tape.redact import Redactor
+    from faultwire.tape.redact.redactor import Redactor
 
 KEYS = ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY")
 ADDRESSES = ("LANGSMITH_ENDPOINT", "LANGCHAIN_ENDPOINT")

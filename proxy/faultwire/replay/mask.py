@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from faultwire import _core
 from faultwire.errors import UsageError
-from faultwire.tape.redact_edit import MARK
+from faultwire.tape.redact.edit import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal
 
-from faultwire.replay.asked import Asked, around, asked, place_of
 from faultwire.replay.mask import Masks
-from faultwire.replay.sketch import sketch
+from faultwire.replay.request_key import Asked, around, asked, place_of
+from faultwire.replay.shingles import sketch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.events import Recorded, Request
-    from faultwire.replay.asked import Place
+    from faultwire.replay.request_key import Place
 
 Why = Literal["unknown", "exhausted", "order"]
 Same = tuple[str, str, str, str, bytes]

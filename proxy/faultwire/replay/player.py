@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.events import Request
 from faultwire.replay.answer import answer_of
-from faultwire.replay.asked import clean
-from faultwire.replay.diverge import (
+from faultwire.replay.explain_miss import (
     Difference,
     Divergence,
     content,
@@ -22,6 +21,7 @@ from faultwire.replay.diverge import (
     near,
 )
 from faultwire.replay.match import Missed
+from faultwire.replay.request_key import clean
 from faultwire.replay.script import Script
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
     from faultwire.events import Message, Recorded
     from faultwire.replay.answer import Answer
-    from faultwire.replay.asked import Asked
     from faultwire.replay.match import Entry, Index
     from faultwire.replay.rebind import Rebinder
-    from faultwire.tape.redact import Redactor
+    from faultwire.replay.request_key import Asked
+    from faultwire.tape.redact.redactor import Redactor
 
 LISTED = 50
 """Misses and leftovers that a report lists; all are counted."""

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 from faultwire.errors import TapeTampered
 from faultwire.replay.mask import Masks
 from faultwire.replay.match import Index
-from faultwire.tape.about import masks_of
-from faultwire.tape.blobs import unpack
-from faultwire.tape.read import TapeReader
-from faultwire.tape.remains import remains_of_cut
-from faultwire.tape.salvage import cut_short, kept_of_cut
-from faultwire.tape.shape import event_of
-from faultwire.tape.verify import verify
+from faultwire.tape.evidence.salvage import cut_short, kept_of_cut
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.read.metadata import masks_of
+from faultwire.tape.read.partial import remains_of_cut
+from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.read.validate import event_of
+from faultwire.tape.record.blobs import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from faultwire.events import Recorded
     from faultwire.replay.settings import ReplaySettings
-    from faultwire.tape.records import Event
+    from faultwire.tape.record.events import Event
 
 
 class Unverified(TapeReader):

@@ -13,14 +13,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from faultwire.errors import WireError
-from faultwire.replay.minted import MINTED, pairs
-from faultwire.tape.redact import moved
-from faultwire.tape.redact_stream import said
-from faultwire.tape.redact_text import unescape
+from faultwire.replay.volatile_values import MINTED, pairs
+from faultwire.tape.redact.redactor import moved
+from faultwire.tape.redact.stream import said
+from faultwire.tape.redact.text import unescape
 
 if TYPE_CHECKING:
     from faultwire.events import Path, Request
-    from faultwire.replay.asked import Asked
+    from faultwire.replay.request_key import Asked
 
 _ESCAPE = re.compile(r"\\+[nrtbf\"/]")
 

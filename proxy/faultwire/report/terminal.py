@@ -10,8 +10,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from faultwire.report import page
-from faultwire.report import terminal_numbers as numbers
+from faultwire.report import page, terminal_numbers as numbers
 from faultwire.report.page import findings, injected, matrix, unjudged
 from faultwire.report.text import line
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from faultwire.events import History
-    from faultwire.tape.read import TapeReader
+    from faultwire.tape.read.reader import TapeReader
 
 
 class Histories:
@@ -33,7 +33,7 @@ class Histories:
             self._idle.append(reader)
 
     def _reader(self) -> TapeReader:
-        from faultwire.tape.read import TapeReader
+        from faultwire.tape.read.reader import TapeReader
 
         with suppress(IndexError):
             return self._idle.pop()

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.errors import ScenarioError
 from faultwire.replay.incident import DEFAULT
-from faultwire.replay.incident_export import Wish
-from faultwire.replay.incident_export import from_tape as exported
+from faultwire.replay.incident_export import Wish, from_tape as exported
 from faultwire.replay.incident_read import parse
 from faultwire.replay.incident_write import text_of
 from faultwire.replay.langsmith import LangSmith, RunFilter, since
 from faultwire.runner.folder import STATE
-from faultwire.tape.redact import Redactor, load_key
+from faultwire.tape.redact.redactor import Redactor, load_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -15,7 +15,7 @@ from faultwire.replay.incident_profile import profile_of
 from faultwire.replay.settings import ReplaySettings
 from faultwire.runner.cells import planned
 from faultwire.runner.phases import Phase
-from faultwire.tape.read import TapeReader
+from faultwire.tape.read.reader import TapeReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -18,11 +18,11 @@ from faultwire.capture.base_url import plan
 from faultwire.capture.bundle import write_trust
 from faultwire.capture.env import child_environment
 from faultwire.capture.keys import keyless
-from faultwire.capture.tracing import traced
-from faultwire.connecting import divide
+from faultwire.capture.traceparent import traced
 from faultwire.errors import FaultwireError, UsageError
-from faultwire.mitm.client import Engine
-from faultwire.mitm.settings import EngineSettings, SessionSettings
+from faultwire.exchange.tunnel import divide
+from faultwire.mitm.engine.client import Engine
+from faultwire.mitm.engine.settings import EngineSettings, SessionSettings
 from faultwire.profile.load import dump
 from faultwire.runner.folder import STATE, RunFolder, private_dir
 from faultwire.runner.histories import Histories
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from faultwire.capture.bundle import TrustFiles
     from faultwire.capture.freeze import Frozen
     from faultwire.events import Bypass, History
-    from faultwire.mitm.client import SessionHandle, SessionSummary
+    from faultwire.mitm.engine.client import SessionHandle, SessionSummary
     from faultwire.profile.model import Profile
     from faultwire.replay.settings import ReplaySettings
-    from faultwire.tape.policy import FailurePolicy, RecordPolicy
+    from faultwire.tape.record.overload_policy import FailurePolicy, RecordPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ class Run:
 
     def ledger_hash(self) -> str:
         """One hash over every fault decision that is on the tape."""
-        from faultwire.tape.read import TapeReader
+        from faultwire.tape.read.reader import TapeReader
 
         with TapeReader.open(self.tape) as tape:
             return tape.ledger_hash()

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Protocol
 
 from faultwire import wire
 from faultwire.agents._api import Asked
-from faultwire.capture.lookout import Lookout
+from faultwire.capture.bypass_watch import Lookout
 from faultwire.checks._api import quoted
 from faultwire.errors import AgentError, CaptureError, FaultwireError, TapeError
 from faultwire.events import History
-from faultwire.replay.incident_seen import notes_on
+from faultwire.replay.incident_outcome import notes_on
 from faultwire.runner.workers import Workers
-from faultwire.tape.redact import Redactor, fresh_key
+from faultwire.tape.redact.redactor import Redactor, fresh_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from faultwire.agents._api import Agent
-    from faultwire.capture.lookout import Watch
+    from faultwire.capture.bypass_watch import Watch
     from faultwire.contract.matrix import Invocation
     from faultwire.events import Bypass
     from faultwire.profile.model import Profile

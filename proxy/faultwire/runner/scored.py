@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from faultwire.contract.matrix import Unjudged
     from faultwire.contract.score import Rate
-    from faultwire.runner.conduct import Outcome
+    from faultwire.runner.play_phase import Outcome
 
 
 @dataclass(frozen=True, slots=True)

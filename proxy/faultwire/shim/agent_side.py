@@ -11,13 +11,15 @@ import httpx
 from faultwire import _core
 from faultwire.errors import WireError
 from faultwire.shim.bridge import COUNT, TOKEN
-from faultwire.wire import _json, _mcp_messages, framing, mcp, sse
+from faultwire.wire import json_bytes
+from faultwire.wire.framing import split as framing, sse
+from faultwire.wire.mcp import http as mcp, jsonrpc as mcp_jsonrpc
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from faultwire.shim.bridge import Bridge
-    from faultwire.wire._mcp_messages import Id
+    from faultwire.wire.mcp.jsonrpc import Id
 
 ORDERED_S = 0.25
 """How long a message waits for the one before it to reach the server. A fault may hold that one up for
@@ -44,7 +46,7 @@ class AgentSide:
         self._say = say
         self._token = f"Bearer {token}"
         self._count = 0
-        self._version = _mcp_messages.VERSIONS[-2]
+        self._version = mcp_jsonrpc.VERSIONS[-2]
         self._tasks: set[asyncio.Task[None]] = set()
         self._client = client
 
@@ -98,7 +100,7 @@ class AgentSide:
         except httpx.RequestError:
             answered = False
         if ident is not None and not answered:
-            self._say(_mcp_messages.error(ident, CLOSED, "Connection closed"))
+            self._say(mcp_jsonrpc.error(ident, CLOSED, "Connection closed"))
 
     def _read(self, line: bytes) -> Id | None:
         """The id of the request in this line; the version that the client speaks is noted."""
@@ -108,7 +110,7 @@ class AgentSide:
             return None
         for one in said:
             wanted = one.params.get("protocolVersion")
-            if one.method == "initialize" and wanted in _mcp_messages.VERSIONS:
+            if one.method == "initialize" and wanted in mcp_jsonrpc.VERSIONS:
                 self._version = wanted
         return next((one.id for one in said if one.is_request), None)
 
@@ -143,13 +145,13 @@ class AgentSide:
 def _refused(body: bytes, status: int, ident: Id) -> bytes:
     """An HTTP error in the only form that stdio has: the error of the request."""
     try:
-        found = _json.load_object(body)
+        found = json_bytes.load_object(body)
     except WireError:
         found = {}
     if found.get("jsonrpc") == "2.0" and isinstance(found.get("error"), dict):
-        return _mcp_messages.with_id(body, ident)
-    told = _json.string(_json.member(found, "error", "message")) or f"HTTP status {status}"
-    return _mcp_messages.error(ident, -32603, told, {"status": status})
+        return mcp_jsonrpc.with_id(body, ident)
+    told = json_bytes.string(json_bytes.member(found, "error", "message")) or f"HTTP status {status}"
+    return mcp_jsonrpc.error(ident, -32603, told, {"status": status})
 
 
 def _one_line(body: bytes) -> bytes:

@@ -13,7 +13,8 @@ from faultwire.errors import WireError
 from faultwire.events import header
 from faultwire.mock._api import Answer
 from faultwire.mock.mcp import Feed
-from faultwire.wire import _json, mcp
+from faultwire.wire import json_bytes
+from faultwire.wire.mcp import http as mcp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +52,7 @@ class Bridge:
         if request.method != "POST":
             return Answer(405, ())
         body = request.body or b""
-        wanted = [_json.dump(one.id) for one in mcp.asked(request) if one.is_request]
+        wanted = [json_bytes.dump(one.id) for one in mcp.asked(request) if one.is_request]
         answer = Answer(202, ())
         if wanted:
             feed = Feed()
@@ -72,7 +73,7 @@ class Bridge:
             said = mcp.messages(line)
         except WireError:
             said = ()
-        found = [self._waiting.pop(_json.dump(one.id), None) for one in said if one.is_answer]
+        found = [self._waiting.pop(json_bytes.dump(one.id), None) for one in said if one.is_answer]
         feeds = [feed for feed in found if feed is not None]
         (feeds[0] if feeds else self.unasked).put(event)
         for feed in dict.fromkeys(feeds):

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from faultwire.wire._classify import Classified, classify, may_be_model
-from faultwire.wire._confirm import revoked
-from faultwire.wire._earlier import Earlier
-from faultwire.wire._fingerprint import VOLATILE, fingerprint, tool_key
-from faultwire.wire._recognise import provider_of
-from faultwire.wire._registry import protocol, protocols, text_members
-from faultwire.wire._retries import attempt
-from faultwire.wire._signed import WHY as SIGNED
-from faultwire.wire._signed import is_signed, signs_header
-from faultwire.wire._tool_sites import tool_site
-from faultwire.wire._understood import Understood, understood
-from faultwire.wire._weight import WHY as HEAVY
-from faultwire.wire._weight import is_heavy
-from faultwire.wire.told import Told, conversation
+from faultwire.wire.classify import Classified, classify, may_be_model
+from faultwire.wire.protocol_retries import attempt
+from faultwire.wire.recognition.confirm import revoked
+from faultwire.wire.recognition.fingerprint import VOLATILE, fingerprint, tool_key
+from faultwire.wire.recognition.recognise import provider_of
+from faultwire.wire.recognition.signed import WHY as SIGNED, is_signed, signs_header
+from faultwire.wire.recognition.size_limit import WHY as HEAVY, is_heavy
+from faultwire.wire.registry import protocol, protocols, text_members
+from faultwire.wire.tool_sites import tool_site
+from faultwire.wire.transcript.exchange import Told, conversation
+from faultwire.wire.transcript.history import Earlier
+from faultwire.wire.understand import Understood, understood
 
 __all__ = [
     "HEAVY",

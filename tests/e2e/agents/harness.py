@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from faultwire.events import FaultFired, Recorded
-from faultwire.tape.read import TapeReader
+from faultwire.tape.read.reader import TapeReader
 
 PYTHON_AGENTS = ("openai-3", "openai-2", "anthropic-2", "anthropic-0")
 KEYS = {"OPENAI_API_KEY": "sk-test-key-of-nobody", "ANTHROPIC_API_KEY": "sk-ant-test-key-of-nobody"}

@@ -11,8 +11,8 @@ import pytest
 from driving import Done, faultwire
 
 from faultwire.config.load import load
-from faultwire.tape.read import TapeReader
-from faultwire.tape.verify import verify
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.read.reader import TapeReader
 
 pytestmark = pytest.mark.nightly
 

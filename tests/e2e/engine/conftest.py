@@ -25,9 +25,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from faultwire.events import Recorded
-from faultwire.mitm.client import Engine, SessionHandle
-from faultwire.mitm.settings import EngineSettings, SessionSettings
-from faultwire.tape.read import TapeReader
+from faultwire.mitm.engine.client import Engine, SessionHandle
+from faultwire.mitm.engine.settings import EngineSettings, SessionSettings
+from faultwire.tape.read.reader import TapeReader
 
 TIMEOUT_S = 20
 """No wait in these tests is longer; reaching it is a failure."""

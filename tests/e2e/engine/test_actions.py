@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from faultwire.mitm.client import Engine
+from faultwire.mitm.engine.client import Engine
 
 TIMEOUT_S = 20
 EVENTS = [b'data: {"n": %d}\n\n' % n for n in range(4)]

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from faultwire.tape.read import TapeReader
+from faultwire.tape.read.reader import TapeReader
 
 ADDONS = Path(__file__).parents[3] / "addons"
 TIMEOUT_S = 20
@@ -160,8 +160,8 @@ def test_a_name_that_is_private_is_not_called(tools: Any, upstream: Any, tmp_pat
 
 
 BROKEN = """
-from faultwire.mitm.limits import Guard
-from faultwire.mitm.scripted import ScriptedAddon
+from faultwire.mitm.network.egress_guard import Guard
+from faultwire.mitm.flow.mitmdump_addon import ScriptedAddon
 
 
 class Broken(Guard):

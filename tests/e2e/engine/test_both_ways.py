@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from faultwire.mitm.client import Engine
+from faultwire.mitm.engine.client import Engine
 
 SIZE, TIMES = 16 << 20, 4
 """Bytes that a client says, and how often they are said back: more than any socket's buffer holds."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from faultwire.faults._registry import BUILTIN
-from faultwire.mitm.client import Engine
+from faultwire.mitm.engine.client import Engine
 
 PATH = "/v1/chat/completions"
 STREAM = (Path(__file__).parents[2] / "data" / "golden_streams" / "openai_chat.sse").read_bytes()

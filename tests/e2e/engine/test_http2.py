@@ -11,7 +11,7 @@ import h2.connection
 import h2.events
 import pytest
 
-from faultwire.mitm.client import Engine, SessionHandle
+from faultwire.mitm.engine.client import Engine, SessionHandle
 
 EVENTS = [b"data: %d\n\n" % n for n in range(4)]
 

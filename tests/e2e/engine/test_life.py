@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from faultwire.errors import UsageError
-from faultwire.mitm import ca
-from faultwire.mitm.client import Engine
-from faultwire.tape.keys import KeyRing
-from faultwire.tape.read import TapeReader
-from faultwire.tape.verify import verify
+from faultwire.mitm.engine.client import Engine
+from faultwire.mitm.network import ca
+from faultwire.tape.evidence.keyring import KeyRing
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.read.reader import TapeReader
 
 TIMEOUT_S = 20
 
@@ -97,8 +97,8 @@ def test_a_second_signal_ends_at_once(tools: Any, settings: Any, upstream: Any) 
 PARENT = """
 import os, sys
 from pathlib import Path
-from faultwire.mitm.client import Engine
-from faultwire.mitm.settings import EngineSettings
+from faultwire.mitm.engine.client import Engine
+from faultwire.mitm.engine.settings import EngineSettings
 engine = Engine.start(EngineSettings.model_validate_json(sys.argv[1]))
 print(engine.pid, flush=True)
 os.kill(os.getpid(), 9)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from faultwire.mitm.client import Engine
-from faultwire.tape.read import TapeReader
+from faultwire.mitm.engine.client import Engine
+from faultwire.tape.read.reader import TapeReader
 
 TIMEOUT_S = 20
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from faultwire.mitm.client import Engine
+from faultwire.mitm.engine.client import Engine
 
 TIMEOUT_S = 20
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from faultwire.mitm.client import Engine, SessionHandle
+from faultwire.mitm.engine.client import Engine, SessionHandle
 
 TIMEOUT_S = 20
 

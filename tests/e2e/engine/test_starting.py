@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from faultwire import starting
+from faultwire import child_process
 from faultwire.errors import FaultwireError
 
 
 def started(code: str, log: Path | None = None) -> object:
-    return starting.start(["-c", code], log, os.environ)
+    return child_process.start(["-c", code], log, os.environ)
 
 
 def test_it_says_one_line_and_ends_with_its_standard_input(tmp_path: Path) -> None:
@@ -24,8 +24,8 @@ def test_it_says_one_line_and_ends_with_its_standard_input(tmp_path: Path) -> No
         sys.stdin.read()
     """
     process = started(code, log)
-    assert starting.first_word(process, "helper", log) == {"port": 1}
-    starting.end(process, 20)
+    assert child_process.first_word(process, "helper", log) == {"port": 1}
+    child_process.end(process, 20)
     assert process.returncode == 0
     assert log.read_text() == "on stderr\n"
     assert log.stat().st_mode & 0o777 == 0o600
@@ -35,8 +35,8 @@ def test_it_says_one_line_and_ends_with_its_standard_input(tmp_path: Path) -> No
 def test_one_that_ends_before_it_listens_is_told(code: str, tmp_path: Path) -> None:
     process = started(code)
     with pytest.raises(FaultwireError) as told:
-        starting.first_word(process, "helper", tmp_path / "its.log")
-    starting.end(process, 20)
+        child_process.first_word(process, "helper", tmp_path / "its.log")
+    child_process.end(process, 20)
     assert told.value.code == "helper.start"
     assert "ended with code `7` before it listened" in told.value.message
     assert "its.log" in (told.value.hint or "")
@@ -51,6 +51,6 @@ def test_a_log_is_not_written_through_a_link(tmp_path: Path) -> None:
 
 def test_one_that_does_not_end_is_ended() -> None:
     process = started("import signal; print('{}', flush=True); signal.pause()")
-    starting.first_word(process, "helper", None)
-    starting.end(process, 0.01)
+    child_process.first_word(process, "helper", None)
+    child_process.end(process, 0.01)
     assert process.returncode == -9

@@ -15,7 +15,7 @@ import h2.connection
 import h2.events
 import pytest
 
-from faultwire.mitm.client import Engine
+from faultwire.mitm.engine.client import Engine
 
 TRAILERS = (("grpc-status", "8"), ("grpc-message", "no more"))
 BODY = b"data: 1\n\ndata: 2\n\n"

@@ -14,8 +14,8 @@ from websockets.sync.server import ServerConnection, serve
 
 from faultwire.events import Message, Recorded
 from faultwire.faults._registry import BUILTIN
-from faultwire.mitm.client import Engine, SessionHandle
-from faultwire.tape.verify import verify
+from faultwire.mitm.engine.client import Engine, SessionHandle
+from faultwire.tape.evidence.verify import verify
 
 SECRET = "sk-proj-" + "Ab3" * 16
 

@@ -10,7 +10,7 @@ import pytest
 
 from faultwire.checks._registry import BUILTIN, read
 from faultwire.events import AgentResult, History
-from faultwire.tape.read import TapeReader
+from faultwire.tape.read.reader import TapeReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable

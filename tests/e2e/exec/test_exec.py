@@ -20,7 +20,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 
 from faultwire import clock
-from faultwire.mitm import ca
+from faultwire.mitm.network import ca
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from faultwire.contract.overall import PHASES
-from faultwire.tape.read import TapeReader
+from faultwire.tape.read.reader import TapeReader
 
 CONTRACT = {
     "name": "rules",

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from faultwire.tape.keys import KeyRing
-from faultwire.tape.read import TapeReader
-from faultwire.tape.verify import verify
+from faultwire.tape.evidence.keyring import KeyRing
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.read.reader import TapeReader
 
 pytest_plugins = ("pytester",)
 AGENTS = Path(__file__).parents[1] / "agents"

@@ -23,8 +23,8 @@ from faultwire.events import Recorded, Response
 from faultwire.profile.model import Profile
 from faultwire.replay.settings import ReplaySettings
 from faultwire.runner.launch import LaunchSettings, start_run
-from faultwire.tape.read import TapeReader
-from faultwire.wire.framing import streams
+from faultwire.tape.read.reader import TapeReader
+from faultwire.wire.framing.split import streams
 
 AGENTS = Path(__file__).parents[1] / "agents"
 SCRIPT = "chunk_delay_ms: 10\nturns: []\n"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from faultwire.tape.read import TapeReader
+from faultwire.tape.read.reader import TapeReader
 
 pytestmark = pytest.mark.nightly
 

@@ -17,8 +17,7 @@ from faultwire.contract.matrix import judge
 from faultwire.report.document import Subject, document
 from faultwire.report.html import render
 from faultwire.report.schema import problems
-from faultwire.report.summary import Phase, summary_document
-from faultwire.report.summary import render as render_summary
+from faultwire.report.summary import Phase, render as render_summary, summary_document
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium here")
 SUBJECT = Subject(

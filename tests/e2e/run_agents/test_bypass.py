@@ -13,13 +13,13 @@ import pytest
 from tests.e2e.run_agents.conftest import HERE, free_port, scenario
 
 from faultwire.agents.settings import CommandSettings, HttpSettings, PythonSettings
-from faultwire.capture import diag
+from faultwire.capture import sock_diag
 from faultwire.capture.bypass import TABLES, read_table
 from faultwire.checks.no_request_to import NoRequestTo
 from faultwire.checks.only_hosts import OnlyHosts
 from faultwire.contract.matrix import Prompt
 from faultwire.events import Bypass
-from faultwire.tape.verify import verify
+from faultwire.tape.evidence.verify import verify
 
 AGENT = str(HERE / "past_agent.py")
 SLOW = scenario("slow", "  - latency: {ms: 1000}\n    on: {kind: llm}\n")
@@ -91,7 +91,7 @@ def test_netlink_tells_what_the_files_tell_of_both_families():
             accepted = stack.enter_context(server.accept()[0])
             listening.add(server.getsockname()[1])
             ours |= {os.fstat(one.fileno()).st_ino for one in (client, accepted)}
-        told = diag.read(ours)
+        told = sock_diag.read(ours)
         files = [
             read_table(Path("/proc/self/net", name).read_text(), of) for name, of in TABLES if of == "tcp"
         ]

@@ -20,9 +20,9 @@ from tests.bench import subjects
 from tests.bench.rig import Rig
 
 from faultwire.dice import unit
-from faultwire.mitm.client import Engine
-from faultwire.tape.read import TapeReader
-from faultwire.tape.verify import verify
+from faultwire.mitm.engine.client import Engine
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.read.reader import TapeReader
 
 LOAD = 100_000
 """More than any engine lives to see."""

@@ -13,10 +13,10 @@ from tests.bench import subjects
 from tests.bench.rig import Rig
 
 from faultwire.events import Recorded
-from faultwire.mitm.client import Engine, SessionSummary
-from faultwire.tape.keys import KeyRing
-from faultwire.tape.read import TapeReader
-from faultwire.tape.verify import verify
+from faultwire.mitm.engine.client import Engine, SessionSummary
+from faultwire.tape.evidence.keyring import KeyRing
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.read.reader import TapeReader
 
 COUNTS = [2_000, pytest.param(10_000, marks=pytest.mark.nightly)]
 CONNECTIONS = 8

@@ -14,10 +14,10 @@ import pytest
 from tests.bench import subjects
 from tests.bench.rig import Rig
 
-from faultwire.mitm.client import Engine
-from faultwire.tape.blobs import unpack
-from faultwire.tape.keys import KeyRing
-from faultwire.tape.verify import verify
+from faultwire.mitm.engine.client import Engine
+from faultwire.tape.evidence.keyring import KeyRing
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.record.blobs import unpack
 
 SHAPED = {
     "openai": "sk-proj-Zq3vT8mKx1Rw5Yb7Nc2Hd9Lf4Pj6Gs0Aa8Ee",

@@ -15,11 +15,11 @@ from typing import Any
 
 import faultwire
 from faultwire.errors import TapeError
-from faultwire.tape.findings import VerifyReport
-from faultwire.tape.note import SignerKey
-from faultwire.tape.read import TapeReader
-from faultwire.tape.seal import seal_tape
-from faultwire.tape.verify import verify
+from faultwire.tape.evidence.findings import VerifyReport
+from faultwire.tape.evidence.sealer import seal_tape
+from faultwire.tape.evidence.signed_note import SignerKey
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.read.reader import TapeReader
 
 HERE = Path(__file__).parent
 SOURCE = Path(faultwire.__file__).parents[1]

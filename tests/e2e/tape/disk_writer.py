@@ -18,10 +18,10 @@ from typing import Any
 
 from faultwire.errors import FaultwireError
 from faultwire.events import Exchange, FaultFired, Message, Request, Response
-from faultwire.tape import seal
-from faultwire.tape.note import SignerKey
-from faultwire.tape.recording import Recording
-from faultwire.tape.store import TapeWriter
+from faultwire.tape.evidence import sealer
+from faultwire.tape.evidence.signed_note import SignerKey
+from faultwire.tape.record.recorder import Recording
+from faultwire.tape.record.writer import TapeWriter
 
 JSON = (("content-type", "application/json"), ("authorization", "Bearer sk-ant-REDACTED-000000000000"))
 SSE = (("content-type", "text/event-stream"),)
@@ -56,7 +56,7 @@ def run(job: dict[str, Any]) -> None:
     told: dict[str, Any] = {"error": None, "failed": None}
     try:
         if job["do"] == "seal":
-            seal.seal_tape(folder / "disk" / "t.tape", key)
+            sealer.seal_tape(folder / "disk" / "t.tape", key)
         else:
             told["failed"] = write(folder, job, key)
     except FaultwireError as error:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from faultwire.clock import pause
 from faultwire.events import Exchange, FaultFired, Request, Response
-from faultwire.tape.store import TapeWriter
+from faultwire.tape.record.writer import TapeWriter
 
 if TYPE_CHECKING:
-    from faultwire.tape.recording import Recording
+    from faultwire.tape.record.recorder import Recording
 
 JSON = (("content-type", "application/json"), ("authorization", "Bearer sk-ant-REDACTED-000000000000"))
 SSE = (("content-type", "text/event-stream"),)

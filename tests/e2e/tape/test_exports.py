@@ -13,12 +13,12 @@ import pytest
 from tests.e2e.tape.chromium import PROGRAM, Tools, browser
 
 from faultwire.events import Exchange, Headers, Message, Request, Response
-from faultwire.mitm import dumped
+from faultwire.mitm.flowfile import flowfile
 from faultwire.tape.export import har
 from faultwire.tape.import_ import har as importing
 from faultwire.tape.import_._api import Exchanged
-from faultwire.tape.read import TapeReader
-from faultwire.tape.store import TapeWriter
+from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.record.writer import TapeWriter
 
 JSON: Headers = (("content-type", "application/json"),)
 STREAM = b"data: {}\n\ndata: [DONE]\n\n"
@@ -95,7 +95,7 @@ def test_flows_load_in_mitmdump_and_its_har_comes_back(tmp_path: Path) -> None:
     flows, hars = tmp_path / "t.flows", tmp_path / "t.har"
     source = tape(tmp_path)
     with flows.open("wb") as out:
-        dumped.write(source, out)
+        flowfile.write(source, out)
     mitmdump = Path(sys.executable).parent / "mitmdump"
     folder = ["--set", f"confdir={tmp_path / 'conf'}", "--set", f"hardump={hars}"]
     done = subprocess.run(

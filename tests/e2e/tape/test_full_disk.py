@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 import faultwire
-from faultwire.tape.read import TapeReader
-from faultwire.tape.verify import verify
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.read.reader import TapeReader
 
 SOURCE = Path(faultwire.__file__).parents[1]
 PROGRAM = """
 import json, resource, sys
 from pathlib import Path
 from faultwire.events import Exchange, Request
-from faultwire.tape.store import TapeWriter
+from faultwire.tape.record.writer import TapeWriter
 
 folder, limit = Path(sys.argv[1]), int(sys.argv[2])
 writer = TapeWriter.create(folder / "t.tape", origin="p/t", settings={}, journal=folder / "events.jsonl")
@@ -60,10 +60,12 @@ def test_a_full_disk_loses_nothing_that_was_promised(tmp_path: Path, limit: int)
 
 
 def test_a_second_process_cannot_write_the_same_tape(tmp_path: Path) -> None:
-    from faultwire.tape.store import TapeWriter
+    from faultwire.tape.record.writer import TapeWriter
 
     writer = TapeWriter.create(tmp_path / "t.tape", origin="p/t", settings={})
-    program = "import pathlib, sys; from faultwire.tape.file import lock; lock(pathlib.Path(sys.argv[1]))"
+    program = (
+        "import pathlib, sys; from faultwire.tape.files.file import lock; lock(pathlib.Path(sys.argv[1]))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path / "t.tape")],
         env={**os.environ, "PYTHONPATH": str(SOURCE)},

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import faultwire
-from faultwire.tape.read import TapeReader
-from faultwire.tape.verify import VerifyReport, verify
+from faultwire.tape.evidence.verify import VerifyReport, verify
+from faultwire.tape.read.reader import TapeReader
 
 KILLS = 40
 REOPEN_S = 1.0

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from faultwire.events import Exchange, Request, Response
-from faultwire.tape.store import TapeWriter
+from faultwire.tape.record.writer import TapeWriter
 
 LARGE = 100_000
 READ = """
@@ -19,7 +19,7 @@ import json, sys
 from pathlib import Path
 from faultwire.checks._registry import make
 from faultwire.events import AgentResult
-from faultwire.tape.read import TapeReader
+from faultwire.tape.read.reader import TapeReader
 from dataclasses import replace
 
 def peak():  # of this program alone: what `getrusage` says begins with the one that started it

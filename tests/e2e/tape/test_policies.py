@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 import faultwire
-from faultwire.mitm.client import Engine
-from faultwire.mitm.settings import EngineSettings, SessionSettings
-from faultwire.tape.findings import evidence_class
-from faultwire.tape.policy import FailurePolicy
-from faultwire.tape.read import TapeReader
-from faultwire.tape.verify import verify
+from faultwire.mitm.engine.client import Engine
+from faultwire.mitm.engine.settings import EngineSettings, SessionSettings
+from faultwire.tape.evidence.findings import evidence_class
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.record.overload_policy import FailurePolicy
 
 SOURCE = Path(faultwire.__file__).parents[1]
 MOST = 400
@@ -148,7 +148,7 @@ RACE = """
 import sys
 from pathlib import Path
 from faultwire.errors import FaultwireError
-from faultwire.tape.store import TapeWriter
+from faultwire.tape.record.writer import TapeWriter
 
 sys.stdin.readline()
 try:

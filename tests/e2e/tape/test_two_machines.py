@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from faultwire.events import FaultFired
-from faultwire.tape.read import TapeReader
+from faultwire.tape.read.reader import TapeReader
 
 SECRET = "sk-proj-Zq3vT8mKx1Rw5Yb7Nc2Hd9Lf4Pj6Gs0Aa8Ee"
 TURNS = 12

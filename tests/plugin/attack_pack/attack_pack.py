@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import Field
 
 from faultwire.faults._api import RequestFault, ResultFault, Retold
-from faultwire.wire._api import Rewrite
+from faultwire.wire.protocol import Rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faultwire.dice import FaultDice
     from faultwire.events import ToolResult
-    from faultwire.wire._edits import TextPlace
+    from faultwire.wire.editing.api import TextPlace
 
 
 class Flattery(RequestFault):

@@ -12,8 +12,8 @@ from faultwire.config.model import Config, ScoringSettings
 from faultwire.contract.matrix import Prompt
 from faultwire.report.schema import problems
 from faultwire.runner.cells import planned
-from faultwire.runner.conduct import Playing, conduct
 from faultwire.runner.phases import CALM, Phase
+from faultwire.runner.play_phase import Playing, conduct
 from faultwire.runner.scored import scored, summed
 
 PROMPTS = (Prompt("a", "a"), Prompt("b", "b"))

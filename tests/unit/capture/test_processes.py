@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from faultwire.capture.lookout import local_sockets
+from faultwire.capture.bypass_watch import local_sockets
 from faultwire.capture.processes import ProcFs, Stat
 
 

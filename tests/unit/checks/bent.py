@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from tests.bench import big
-from tests.bench import checks as bench
+from tests.bench import big, checks as bench
 
 from faultwire.checks._api import Check
 from faultwire.checks._registry import read

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from faultwire.cli import env as env_command
-from faultwire.cli import main
+from faultwire.cli import env as env_command, main
 from faultwire.cli.env import ENDPOINT, exports, here
 
 AT = {

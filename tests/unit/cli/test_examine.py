@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from faultwire.capture.lookout import Lookout
+from faultwire.capture.bypass_watch import Lookout
 from faultwire.capture.runtime import recognise
 from faultwire.cli import _examine
 from faultwire.cli._examine import PROBES, machine
 from faultwire.events import Bypass, History, Recorded, Request
-from faultwire.mitm import ca
-from faultwire.mitm.client import SessionSummary
+from faultwire.mitm.engine.client import SessionSummary
+from faultwire.mitm.network import ca
 
 
 @pytest.fixture(autouse=True)

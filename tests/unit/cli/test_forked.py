@@ -12,7 +12,7 @@ from faultwire.cli._forked import Plan, forked
 from faultwire.cli.options import Traffic
 from faultwire.errors import UsageError
 from faultwire.events import Exchange, Request, Response
-from faultwire.tape.store import TapeWriter
+from faultwire.tape.record.writer import TapeWriter
 
 
 def traffic(tape: Path, *faults: str) -> Traffic:

@@ -13,8 +13,8 @@ from faultwire.cli._rehearse import lines, rehearse
 from faultwire.events import Exchange, Request, Response
 from faultwire.profile.load import inline, merge
 from faultwire.profile.model import Profile
-from faultwire.tape.read import TapeReader
-from faultwire.tape.store import TapeWriter
+from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.record.writer import TapeWriter
 
 HEADERS = (("content-type", "application/json"),)
 ANSWER = json.dumps(

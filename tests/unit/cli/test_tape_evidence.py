@@ -20,12 +20,11 @@ from click.testing import CliRunner, Result
 from tests.unit.tape.conftest import Deck
 
 from faultwire.cli import main
-from faultwire.tape.find import tapes
-from faultwire.tape.keys import KeyRing
-from faultwire.tape.note import SignerKey
-from faultwire.tape.prune import Old, remove
-from faultwire.tape.prune import old as pruned
-from faultwire.tape.store import TapeWriter
+from faultwire.tape.evidence.keyring import KeyRing
+from faultwire.tape.evidence.signed_note import SignerKey
+from faultwire.tape.files.find import tapes
+from faultwire.tape.files.prune import Old, old as pruned, remove
+from faultwire.tape.record.writer import TapeWriter
 
 STRANGER = SignerKey("stranger", b"f" * 32)
 

@@ -16,7 +16,7 @@ from tests.unit.tape.import_ import made
 
 from faultwire.cli import main
 from faultwire.cli._tape_foreign import entry, lines
-from faultwire.tape.read import Foreign
+from faultwire.tape.read.reader import Foreign
 
 
 def run(*args: str) -> Result:

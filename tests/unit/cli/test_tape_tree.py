@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from faultwire.cli import main
 from faultwire.cli.tape_tree import tree
-from faultwire.tape.store import TapeWriter
+from faultwire.tape.record.writer import TapeWriter
 
 
 def tape(path: Path, settings: dict[str, object]) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from faultwire.contract.matrix import Invocation, Prompt
-from faultwire.mitm.settings import SessionSettings
+from faultwire.mitm.engine.settings import SessionSettings
 from faultwire.profile.find import builtin
 from faultwire.profile.load import load
 from faultwire.profile.model import ToolSite

@@ -10,7 +10,7 @@ import pytest
 from faultwire import clock
 from faultwire.demo.run import Demo, run_demo
 from faultwire.errors import UsageError
-from faultwire.mitm import ca
+from faultwire.mitm.network import ca
 
 
 def test_an_expired_authority_is_told_before_an_environment_is_made(
@@ -18,7 +18,7 @@ def test_an_expired_authority_is_told_before_an_environment_is_made(
 ) -> None:
     ca.ensure(tmp_path / "ca", days=1)
     now = clock.utc_now()
-    monkeypatch.setattr("faultwire.mitm.ca.utc_now", lambda: now + timedelta(days=3))
+    monkeypatch.setattr("faultwire.mitm.network.ca.utc_now", lambda: now + timedelta(days=3))
     said: list[str] = []
     with pytest.raises(UsageError) as refused:
         run_demo(Demo(seed=1, base=tmp_path), said.append, lambda *_: said.append("played"))

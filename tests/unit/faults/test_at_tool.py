@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from faultwire.departure import SessionContext
 from faultwire.dice import Dice
 from faultwire.events import Request, Response, Send, Wait
+from faultwire.exchange.pipeline import Passage
+from faultwire.exchange.request_out import SessionContext
+from faultwire.exchange.session_state import SessionState
 from faultwire.faults._at_tool import AtTool
-from faultwire.passage import Passage
 from faultwire.profile.load import parse
-from faultwire.session import SessionState
 
 RESULT = {"city": "Paris", "temperature": 22}
 TEXT = json.dumps(RESULT)

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from faultwire.faults.attack import _literal, _yaml
 from faultwire.faults.attack._carrier import carrier_of, chosen, disguised, planted

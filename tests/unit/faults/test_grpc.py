@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.test_passage import context, sent, through
-from tests.unit.wire.test_gemini_grpc import FRAMES, HEAD, REQUEST, STREAM, WHOLE, ask
+from tests.unit.exchange.test_pipeline import context, sent, through
+from tests.unit.wire.google.test_gemini_grpc import FRAMES, HEAD, REQUEST, STREAM, WHOLE, ask
 
 from faultwire import _core
 from faultwire.events import Action, Cut, Headers, Request, Reset, Response, Wait
-from faultwire.passage import Passage
-from faultwire.wire import _grpc_status
+from faultwire.exchange.pipeline import Passage
+from faultwire.wire.framing import grpc_status
 
 BODY = _core.grpc_write(REQUEST)
 OK: Headers = (("grpc-status", "0"),)
@@ -37,7 +37,7 @@ def stream(*faults: str) -> tuple[Passage, list[Action]]:
 
 
 def code(headers: Headers) -> int | None:
-    told = _grpc_status.status_of(headers)
+    told = grpc_status.status_of(headers)
     return None if told is None else told[0]
 
 

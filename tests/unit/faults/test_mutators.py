@@ -11,7 +11,7 @@ from faultwire.faults.connection._places import AfterBytes, ended
 from faultwire.faults.model._drift import renamed
 from faultwire.faults.stream._which import EventFault, Picker
 from faultwire.wire import protocol
-from faultwire.wire._edits import Change
+from faultwire.wire.editing.api import Change
 
 ANSWER = Response(418, "I'm a teapot", (), b"short")
 

@@ -21,16 +21,16 @@ from mitmproxy.proxy.layers import http as http_layer
 from mitmproxy.proxy.layers.http import HTTPMode, _http2
 
 from faultwire.dice import Dice
-from faultwire.mitm import perform
-from faultwire.mitm.addon import FaultwireAddon
+from faultwire.exchange.pipeline import SessionContext
+from faultwire.exchange.session_state import SessionState
 from faultwire.mitm.compat import http2
 from faultwire.mitm.compat.hooks import FaultwireWaitHook
-from faultwire.mitm.limits import Guard
-from faultwire.mitm.stream import FaultLayer
-from faultwire.passage import SessionContext
+from faultwire.mitm.flow import actions
+from faultwire.mitm.flow.addon import FaultwireAddon
+from faultwire.mitm.flow.request import FaultLayer
+from faultwire.mitm.network.egress_guard import Guard
 from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile
-from faultwire.session import SessionState
 
 ALL = 2**31 - 1
 """Every stream there can be: how a server says that it is about to leave (RFC 9113 §6.8)."""
@@ -230,7 +230,7 @@ def test_a_stream_that_waits_keeps_no_other_one_from_being_read() -> None:
     ctx.master.addons["proxyserver"].connections[play.person.id] = handler
     waiting = play.ask()
     server, _ = play.servers[0]
-    more = perform.QUEUE_LIMIT // 16384 + 2
+    more = actions.QUEUE_LIMIT // 16384 + 2
     play.answer(waiting, bytes(16384), ends=False)
     for _ in range(more):
         play.answer(waiting, bytes(16384), ends=False)

@@ -14,8 +14,8 @@ from mitmproxy.proxy import commands, context, events, layer
 from mitmproxy.proxy.layers.tls import ClientTLSLayer, TlsStartClientHook
 from OpenSSL import SSL
 
-from faultwire.mitm import ca
 from faultwire.mitm.compat import JoiningTls
+from faultwire.mitm.network import ca
 
 HOST = "api.example.test"
 

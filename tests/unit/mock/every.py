@@ -10,7 +10,8 @@ from tests.unit.mock.conversations import chat, messages
 from faultwire import _core
 from faultwire.events import Request, Response
 from faultwire.mock.answering import Answerer
-from faultwire.wire import _gemini_proto, _protobuf
+from faultwire.wire.google import gemini_proto
+from faultwire.wire.grpc import protobuf
 
 KEY = (
     ("authorization", "Bearer sk-x"),
@@ -58,7 +59,7 @@ def answered(question: Question, answerer: Answerer | None = None) -> Response:
 
 
 def _frame(document: dict[str, Any]) -> bytes:
-    return _core.grpc_write(_protobuf.write(document, _gemini_proto.REQUEST))
+    return _core.grpc_write(protobuf.write(document, gemini_proto.REQUEST))
 
 
 def _gemini(text: str) -> dict[str, Any]:

@@ -11,9 +11,9 @@ from faultwire.events import Request, header
 from faultwire.mock import _a2a_words
 from faultwire.mock.answering import Answerer
 from faultwire.mock.script import parse
-from faultwire.wire import sse
-from faultwire.wire.a2a import A2A
-from faultwire.wire.a2a_http import A2AHttp
+from faultwire.wire.a2a.http import A2AHttp
+from faultwire.wire.a2a.jsonrpc import A2A
+from faultwire.wire.framing import sse
 
 HOST = ("host", "127.0.0.1:9000")
 NEW = ("A2A-Version", "1.0")

@@ -14,7 +14,7 @@ from faultwire.mock.answering import Answerer
 from faultwire.mock.failing import Failing, FailureSpec
 from faultwire.mock.matching import Match
 from faultwire.mock.script import parse
-from faultwire.wire import _grpc_status
+from faultwire.wire.framing import grpc_status
 
 
 def failing(text: str) -> Answerer:
@@ -47,13 +47,13 @@ def test_the_first_calls_fail_and_the_next_ones_do_not(name: str) -> None:
 def test_over_grpc_a_failure_is_a_status() -> None:
     answerer = failing("failures: [{calls: [2], error: {status: 429, retry_after_s: 3}}]")
     asked, _ = call(contents("hi"))
-    told = [_grpc_status.status_of((*a.headers, *a.trailers)) for a in (answerer(asked), answerer(asked))]
+    told = [grpc_status.status_of((*a.headers, *a.trailers)) for a in (answerer(asked), answerer(asked))]
     assert [status and status[0] for status in told] == [0, 8]
     stream, _ = call(contents("hi"), "StreamGenerateContent")
     broken = failing("failures: [{breaks: {after_events: 1, how: error}}]")(stream)
     assert broken.events is not None
     assert b"".join(broken.events[1:]) == b""
-    assert (_grpc_status.status_of(broken.trailers) or (0,))[0] == 13
+    assert (grpc_status.status_of(broken.trailers) or (0,))[0] == 13
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,9 @@ from faultwire import _core, wire
 from faultwire.events import Request, ResponseView, ToolResult
 from faultwire.mock._api import Answer
 from faultwire.mock.answering import Answerer
-from faultwire.wire import _gemini_proto, _grpc_status, _protobuf, framing
+from faultwire.wire.framing import grpc_status, split as framing
+from faultwire.wire.google import gemini_proto
+from faultwire.wire.grpc import protobuf
 
 SERVICE = "/google.ai.generativelanguage.v1beta.GenerativeService/"
 KEYED = (("x-goog-api-key", "k"), ("authorization", "Bearer k"))
@@ -25,8 +27,8 @@ TOOL = {
 def call(
     document: dict[str, Any], method: str = "GenerateContent", headers: tuple[tuple[str, str], ...] = KEYED
 ) -> tuple[Request, Answer]:
-    table = _gemini_proto.EMBED.get(method, (_gemini_proto.REQUEST,))[0]
-    body = _core.grpc_write(_protobuf.write(document, table))
+    table = gemini_proto.EMBED.get(method, (gemini_proto.REQUEST,))[0]
+    body = _core.grpc_write(protobuf.write(document, table))
     kind = ("content-type", "application/grpc")
     asked = Request(
         "POST", "https", "generativelanguage.googleapis.com", 443, SERVICE + method, (kind, *headers), body
@@ -87,22 +89,22 @@ def test_refusals_are_told_by_their_status(
 ) -> None:
     _, answer = call(document, headers=headers)
     assert (answer.status, answer.body) == (200, b"")
-    assert (_grpc_status.status_of(answer.headers) or (0,))[0] == code
+    assert (grpc_status.status_of(answer.headers) or (0,))[0] == code
 
 
 def test_what_is_no_message_is_refused() -> None:
     asked, _ = call(contents("hi"))
     broken = Request("POST", "https", asked.host, 443, asked.path, asked.headers, b"\x00\x00\x00\x00\x01\xff")
-    assert (_grpc_status.status_of(Answerer()(broken).headers) or (0,))[0] == 3
+    assert (grpc_status.status_of(Answerer()(broken).headers) or (0,))[0] == 3
 
 
 def test_texts_are_embedded() -> None:
     one = {"model": "models/e", "content": {"parts": [{"text": "rivers"}]}}
     _, answer = call(one, "EmbedContent")
-    vector = _protobuf.read(_core.grpc_parse(answer.body)[1], _gemini_proto.EMBED["EmbedContent"][1])
+    vector = protobuf.read(_core.grpc_parse(answer.body)[1], gemini_proto.EMBED["EmbedContent"][1])
     assert len(vector["embedding"]["values"]) == 768
     _, answer = call({"model": "models/e", "requests": [one, one]}, "BatchEmbedContents")
-    vectors = _protobuf.read(_core.grpc_parse(answer.body)[1], _gemini_proto.EMBED["BatchEmbedContents"][1])
+    vectors = protobuf.read(_core.grpc_parse(answer.body)[1], gemini_proto.EMBED["BatchEmbedContents"][1])
     assert vectors["embeddings"] == [vector["embedding"]] * 2
 
 

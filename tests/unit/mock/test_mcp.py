@@ -9,7 +9,7 @@ import pytest
 from faultwire.events import Request
 from faultwire.mock import _mcp_tools, script
 from faultwire.mock.mcp import McpServer
-from faultwire.wire import sse
+from faultwire.wire.framing import sse
 
 ACCEPT = ("accept", "application/json, text/event-stream")
 

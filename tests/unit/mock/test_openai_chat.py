@@ -9,7 +9,7 @@ from tests.unit.mock.conversations import OPENAI, ask, chat, heard, openai_loop,
 from faultwire import wire
 from faultwire.events import header
 from faultwire.mock._api import Call, Refused, Reply
-from faultwire.wire import sse
+from faultwire.wire.framing import sse
 
 PATH = "/v1/chat/completions"
 VIEW = wire.protocol("openai_chat")

@@ -22,8 +22,8 @@ from faultwire.mock.answering import Answerer
 from faultwire.mock.embeddings import vector
 from faultwire.mock.script import parse
 from faultwire.mock.sockets import ENDPOINTS
-from faultwire.wire import framing
-from faultwire.wire.hearing import response_view
+from faultwire.wire.framing import split as framing
+from faultwire.wire.transcript.response import response_view
 
 QUESTION = "Weather in Paris, and 2+2?"
 ALL = tuple(SCHEMAS)

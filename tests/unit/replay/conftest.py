@@ -12,9 +12,9 @@ from faultwire.events import Exchange, FaultFired, Headers, Request, Response
 from faultwire.replay.player import Player
 from faultwire.replay.reader import index
 from faultwire.replay.rebind import Rebinder
-from faultwire.tape.read import TapeReader
-from faultwire.tape.redact import Redactor
-from faultwire.tape.store import TapeWriter
+from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.record.writer import TapeWriter
+from faultwire.tape.redact.redactor import Redactor
 
 JSON: Headers = (("content-type", "application/json"),)
 SSE: Headers = (("content-type", "text/event-stream"),)

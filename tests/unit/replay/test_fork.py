@@ -9,19 +9,19 @@ from typing import Any
 import orjson
 import pytest
 
-from faultwire.decide import decide
 from faultwire.dice import Dice
 from faultwire.events import Exchange, Request
+from faultwire.exchange.plan import decide
+from faultwire.exchange.session_state import SessionState
 from faultwire.profile.inline import inline
 from faultwire.replay.answer import Answer
-from faultwire.replay.diverge import Divergence
+from faultwire.replay.explain_miss import Divergence
 from faultwire.replay.fork import Forked
 from faultwire.replay.reader import index
 from faultwire.replay.rebind import Rebinder
 from faultwire.replay.settings import ForkSettings, GivenAnswer, ReplaySettings
-from faultwire.session import SessionState
-from faultwire.tape.read import TapeReader
-from faultwire.tape.redact import Redactor
+from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.redact.redactor import Redactor
 
 JSON = (("content-type", "application/json"),)
 KEY = b"k" * 32

@@ -6,19 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from faultwire.errors import ScenarioError, UsageError
 from faultwire.profile.model import ToolSite
 from faultwire.profile.yaml import read
 from faultwire.replay.incident_export import Wish, from_report, from_tape, relative
 from faultwire.replay.incident_read import parse
-from faultwire.replay.incident_taken import Taken, taken
+from faultwire.replay.incident_responses import Taken, taken
 from faultwire.replay.incident_write import text_of, write, write_session
 from faultwire.replay.reader import index, said_of
 from faultwire.replay.settings import ReplaySettings
-from faultwire.tape.read import TapeReader
+from faultwire.tape.read.reader import TapeReader
 
 Incident = Any
 """The tape of the fixture, see `conftest.py`."""

@@ -9,7 +9,7 @@ import pytest
 
 from faultwire.errors import UsageError
 from faultwire.replay.langsmith import LangSmith, since
-from faultwire.tape.redact import Redactor
+from faultwire.tape.redact.redactor import Redactor
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 

@@ -11,7 +11,7 @@ import pytest
 from faultwire.errors import TapeIncomplete
 from faultwire.events import Request
 from faultwire.replay.lineage import lineage, tree
-from faultwire.tape.store import TapeWriter
+from faultwire.tape.record.writer import TapeWriter
 
 
 def branch(path: Path, settings: dict[str, object]) -> Path:

@@ -12,16 +12,16 @@ from faultwire.errors import UsageError
 from faultwire.events import Message, Recorded, Request
 from faultwire.history import Delivery
 from faultwire.replay.answer import answer_of
-from faultwire.replay.asked import asked, clean, place_of
-from faultwire.replay.diverge import content, differences, dotted, excerpts
+from faultwire.replay.explain_miss import content, differences, dotted, excerpts
 from faultwire.replay.mask import Masks, blind
 from faultwire.replay.match import Index, Missed
-from faultwire.replay.minted import only_minted, pairs, parted
 from faultwire.replay.rebind import Rebinder
+from faultwire.replay.request_key import asked, clean, place_of
 from faultwire.replay.script import Script
 from faultwire.replay.settings import ReplaySettings
-from faultwire.replay.sketch import alike, sketch
-from faultwire.tape.redact import Redactor
+from faultwire.replay.shingles import alike, sketch
+from faultwire.replay.volatile_values import only_minted, pairs, parted
+from faultwire.tape.redact.redactor import Redactor
 
 JSON = (("content-type", "application/json"),)
 UUIDS = ("4f7c1a52-98f1-4c43-9d2c-0b1f8a6f2a11", "0b1f8a6f-98f1-4c43-9d2c-4f7c1a524f7c")

@@ -9,7 +9,7 @@ import pytest
 
 from faultwire.events import Request
 from faultwire.replay.answer import Answer
-from faultwire.replay.diverge import Divergence
+from faultwire.replay.explain_miss import Divergence
 
 JSON = (("content-type", "application/json"),)
 

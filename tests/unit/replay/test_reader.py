@@ -14,8 +14,8 @@ from faultwire.events import Request
 from faultwire.replay.compare import compare, learn
 from faultwire.replay.reader import Unverified, index, open_tape, said_of
 from faultwire.replay.settings import ReplaySettings
-from faultwire.tape.read import TapeReader
-from faultwire.tape.salvage import salvage
+from faultwire.tape.evidence.salvage import salvage
+from faultwire.tape.read.reader import TapeReader
 
 JSON = (("content-type", "application/json"),)
 

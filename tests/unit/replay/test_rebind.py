@@ -11,10 +11,10 @@ import pytest
 
 from faultwire.events import Request
 from faultwire.replay.answer import Answer
-from faultwire.replay.asked import asked
-from faultwire.replay.diverge import Divergence, content, differences
+from faultwire.replay.explain_miss import Divergence, content, differences
 from faultwire.replay.mask import Masks
 from faultwire.replay.rebind import Rebinder
+from faultwire.replay.request_key import asked
 
 JSON = (("content-type", "application/json"),)
 SSE = (("content-type", "text/event-stream"),)

@@ -3,8 +3,7 @@ import json
 import pytest
 
 from faultwire.errors import UsageError
-from faultwire.report import html, junit, load, markdown
-from faultwire.report import json as as_json
+from faultwire.report import html, json as as_json, junit, load, markdown
 
 
 @pytest.fixture

@@ -3,8 +3,7 @@ import json
 import jsonschema
 import pytest
 
-from faultwire.report import _exchange_shape, _numbers_shape
-from faultwire.report import schema as module_schema
+from faultwire.report import _exchange_shape, _numbers_shape, schema as module_schema
 from faultwire.report.schema import problems, problems_of, schema
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())

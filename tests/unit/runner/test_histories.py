@@ -11,9 +11,9 @@ import pytest
 from faultwire.errors import TapeIncomplete
 from faultwire.events import Exchange, Request, Response
 from faultwire.runner.histories import Histories
-from faultwire.tape.read import TapeReader
-from faultwire.tape.store import TapeWriter
-from faultwire.tape.verify import verify
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.record.writer import TapeWriter
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from faultwire.runner.incidents import (
     replay_settings,
     sessions_of,
 )
-from faultwire.tape.store import TapeWriter
+from faultwire.tape.record.writer import TapeWriter
 
 CHECK = make("output_not_empty", {})
 FAULTY = make("completes", {"when": "tool_faults_active"})

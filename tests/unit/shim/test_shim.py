@@ -10,12 +10,12 @@ import pytest
 
 from faultwire.errors import UsageError
 from faultwire.events import Request
-from faultwire.mitm.limits import Guard
+from faultwire.mitm.network.egress_guard import Guard
 from faultwire.shim import agent_side, run
 from faultwire.shim.agent_side import AgentSide
 from faultwire.shim.bridge import COUNT, Bridge, Lines
 from faultwire.shim.find import SHIMS, above, find
-from faultwire.wire import sse
+from faultwire.wire.framing import sse
 
 PROXY = "http://user:token@127.0.0.1:9"
 

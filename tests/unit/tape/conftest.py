@@ -9,9 +9,9 @@ from types import ModuleType
 import pytest
 
 from faultwire.events import Exchange, FaultFired, Headers, Recorded, Request, Response
-from faultwire.tape.read import TapeReader
-from faultwire.tape.recording import Recording
-from faultwire.tape.store import TapeWriter
+from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.record.recorder import Recording
+from faultwire.tape.record.writer import TapeWriter
 
 JSON: Headers = (("content-type", "application/json"),)
 KEY = b"k" * 32

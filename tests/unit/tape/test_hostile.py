@@ -1,6 +1,9 @@
-"""Files that somebody made to harm whoever opens them: `faultwire.tape.schema`, `.shape`, `.about`, `.small`.
+"""Files that somebody made to harm whoever opens them.
+
+`faultwire.tape.files.sqlite_schema`, `.shape`, `.about`, `.small`.
 
 A tape may come by mail. Whatever it holds, whoever opens it gets one typed error, and soon.
+
 """
 
 from __future__ import annotations
@@ -20,19 +23,19 @@ import zstandard
 
 from faultwire.errors import TapeError, TapeTampered, UsageError
 from faultwire.events import Message
-from faultwire.tape.about import info
-from faultwire.tape.chain import GENESIS, leaf, record_bytes
-from faultwire.tape.copy import merge
-from faultwire.tape.file import connect_reader
-from faultwire.tape.note import SignerKey, VerifierKey
-from faultwire.tape.prove import prove
-from faultwire.tape.read import TapeReader
-from faultwire.tape.salvage import salvage
-from faultwire.tape.scan import scan
-from faultwire.tape.seal import seal_path, seal_tape
-from faultwire.tape.shape import check, event_of
-from faultwire.tape.small import small_file
-from faultwire.tape.verify import verify
+from faultwire.tape.evidence.hash_chain import GENESIS, leaf, record_bytes
+from faultwire.tape.evidence.inclusion_proof import prove
+from faultwire.tape.evidence.salvage import salvage
+from faultwire.tape.evidence.sealer import seal_path, seal_tape
+from faultwire.tape.evidence.signed_note import SignerKey, VerifierKey
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.files.copy import merge
+from faultwire.tape.files.file import connect_reader
+from faultwire.tape.files.small_file import small_file
+from faultwire.tape.read.metadata import info
+from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.read.validate import check, event_of
+from faultwire.tape.redact.scan import scan
 
 KEY = SignerKey("p", b"s" * 32)
 

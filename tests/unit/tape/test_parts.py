@@ -12,8 +12,7 @@ import pytest
 
 from faultwire.errors import TapeNotFound, TapeTampered
 from faultwire.events import Exchange, FaultFired, Request, Response
-from faultwire.tape.blobs import BlobLog, unpack
-from faultwire.tape.chain import (
+from faultwire.tape.evidence.hash_chain import (
     GENESIS,
     is_canonical,
     is_canonical_event,
@@ -22,18 +21,19 @@ from faultwire.tape.chain import (
     record_bytes,
     root,
 )
-from faultwire.tape.file import lay_out
-from faultwire.tape.find import find, tapes
-from faultwire.tape.intake import HURRY, Intake
-from faultwire.tape.journal import Journal
-from faultwire.tape.ledger import ledger_hash
-from faultwire.tape.log import EventLog, storable
-from faultwire.tape.recording import Recording
-from faultwire.tape.records import KINDS, fault_fired, ledger_line, text_of
-from faultwire.tape.redact import Redactor
-from faultwire.tape.rows import insert_blobs, insert_events
-from faultwire.tape.schema import expected_schema, schema_digest
-from faultwire.tape.scribe import Scribe
+from faultwire.tape.files.file import lay_out
+from faultwire.tape.files.find import find, tapes
+from faultwire.tape.files.sqlite_schema import expected_schema, schema_digest
+from faultwire.tape.record.blobs import BlobLog, unpack
+from faultwire.tape.record.encoder import Scribe
+from faultwire.tape.record.event_log import EventLog, storable
+from faultwire.tape.record.events import KINDS, fault_fired, ledger_line, text_of
+from faultwire.tape.record.fault_ledger import ledger_hash
+from faultwire.tape.record.journal import Journal
+from faultwire.tape.record.queue import HURRY, Intake
+from faultwire.tape.record.recorder import Recording
+from faultwire.tape.record.rows import insert_blobs, insert_events
+from faultwire.tape.redact.redactor import Redactor
 
 EXCHANGE = Exchange("s", 1, Request("GET", "https", "h", 443, "/"))
 LINE = FaultFired(

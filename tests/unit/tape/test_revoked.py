@@ -1,4 +1,7 @@
-"""Exchanges whose answer shows that they were not what their request seemed: faultwire.tape.numbering."""
+"""Exchanges whose answer shows that they were not what their request seemed.
+
+faultwire.tape.read.call_identity.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,8 @@ import pytest
 
 from faultwire import wire
 from faultwire.events import Exchange, FaultFired, Request, Response
-from faultwire.tape.numbering import revoked
-from faultwire.tape.read import TapeReader
+from faultwire.tape.read.call_identity import revoked
+from faultwire.tape.read.reader import TapeReader
 
 JSON = (("content-type", "application/json"),)
 BODY = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).encode()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from faultwire.tape.read import TapeReader
-from faultwire.tape.verify import verify
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.read.reader import TapeReader
 
 SAMPLE = Path(__file__).parents[3] / "replays" / "cut_stream.tape"
 

@@ -15,15 +15,15 @@ from typing import Any
 import pytest
 
 from faultwire import _core
-from faultwire.tape import exported
-from faultwire.tape.chain import is_canonical
+from faultwire.tape.evidence import verify_export
+from faultwire.tape.evidence.hash_chain import is_canonical
+from faultwire.tape.evidence.signed_note import VerifierKey
+from faultwire.tape.evidence.verify import verify
 from faultwire.tape.export.jsonl import HEAD
-from faultwire.tape.file import APPLICATION_ID
-from faultwire.tape.note import VerifierKey
-from faultwire.tape.verify import verify
+from faultwire.tape.files.file import APPLICATION_ID
 
 ROOT = Path(__file__).parents[3]
-SCHEMA = ROOT / "proxy" / "faultwire" / "tape" / "schema.sql"
+SCHEMA = ROOT / "proxy" / "faultwire" / "tape" / "files" / "schema.sql"
 VECTORS: dict[str, Any] = json.loads((ROOT / "tests" / "vectors" / "tapes.json").read_text())
 ONLY_OURS = {"file_unsealed", "hash_mismatch", "row_mismatch", "blob_unreferenced"}
 """What only a database has."""
@@ -70,7 +70,7 @@ def test_all_judge_alike(vector: dict[str, Any], second: ModuleType, tmp_path: P
 @pytest.mark.parametrize("vector", VECTORS["tapes"], ids=lambda one: one["name"])
 def test_the_core_judges_alike(vector: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text("\n".join([HEAD.decode().rstrip(), *vector["lines"], ""]))
-    found = exported.verify(tmp_path / "t.jsonl", (VerifierKey.parse(VECTORS["key"]),), demanded=True)
+    found = verify_export.verify(tmp_path / "t.jsonl", (VerifierKey.parse(VECTORS["key"]),), demanded=True)
     assert sorted({one.code for one in found.findings}) == vector["codes"]
     assert found.root == vector["root"]
 
@@ -104,5 +104,5 @@ def test_a_tape_that_is_cut_after_any_row_is_noticed_by_all(second: ModuleType, 
         theirs = second.verify([f"{line}\n".encode() for line in cut["lines"]], [other])
         assert {found["code"] for found in theirs.findings} & {"seal_required", "blob_unreferenced"}, size
         (tmp_path / "t.jsonl").write_bytes(HEAD + b"".join(f"{line}\n".encode() for line in cut["lines"]))
-        core = exported.verify(tmp_path / "t.jsonl", (key,), demanded=True)
+        core = verify_export.verify(tmp_path / "t.jsonl", (key,), demanded=True)
         assert {one.code for one in core.findings} == {found["code"] for found in theirs.findings}, size

@@ -10,7 +10,7 @@ from tests.unit.wire.provider_shapes import RESPONSES
 from tests.unit.wire.shapes import pack
 
 from faultwire import _core
-from faultwire.wire import framing, sse
+from faultwire.wire.framing import split as framing, sse
 
 PARIS, SUM = '{"city":"Paris"}', '{"e":"2+2"}'
 

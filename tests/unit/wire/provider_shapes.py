@@ -10,7 +10,7 @@ from tests.unit.wire.shapes import CHAT, GOLDEN, MESSAGES, pack
 
 from faultwire import _core
 from faultwire.events import ToolCall, Usage
-from faultwire.wire import framing, sse
+from faultwire.wire.framing import split as framing, sse
 
 SSE = framing.SSE
 CALLED = '{"city":"Paris"}'

@@ -8,8 +8,8 @@ from typing import Any
 
 from faultwire import wire
 from faultwire.events import Message, Request, ResponseView, ToolCall
-from faultwire.wire import _json
-from faultwire.wire._realtime_events import item_events
+from faultwire.wire import json_bytes
+from faultwire.wire.openai.realtime_events import item_events
 
 UPGRADE = (("Host", "x"), ("Upgrade", "websocket"), ("Connection", "Upgrade"))
 CALL = ToolCall("call_1", "get_weather", '{"city": "Paris"}')
@@ -43,9 +43,9 @@ def response(*items: dict[str, Any], beta: bool = False, ident: str = "resp_1") 
     done = {**blank, "status": "completed", "output": list(items), "usage": usage}
     told = [event for at, item in enumerate(items) for event in item_events(ident, at, item, beta=beta)]
     return [
-        _json.dump({"type": "response.created", "event_id": "event_a", "response": begun}),
-        *(_json.dump(event) for event in told),
-        _json.dump({"type": "response.done", "event_id": "event_z", "response": done}),
+        json_bytes.dump({"type": "response.created", "event_id": "event_a", "response": begun}),
+        *(json_bytes.dump(event) for event in told),
+        json_bytes.dump({"type": "response.done", "event_id": "event_z", "response": done}),
     ]
 
 

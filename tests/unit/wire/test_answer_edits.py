@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.test_passage import context
+from tests.unit.exchange.test_pipeline import context
 from tests.unit.wire.answers import (
     ANSWERS,
     CHECKS,
@@ -24,9 +24,10 @@ from tests.unit.wire.shapes import pack, post
 
 from faultwire import wire
 from faultwire.events import Response, ResponseView, Send, ToolCall
-from faultwire.passage import Passage
-from faultwire.wire import _retold, framing, sse
-from faultwire.wire._edits import Change, Finish
+from faultwire.exchange.pipeline import Passage
+from faultwire.wire.editing import blocks
+from faultwire.wire.editing.api import Change, Finish
+from faultwire.wire.framing import split as framing, sse
 
 NAMES = tuple(ANSWERS)
 TEXT = "Let me look. 21 C"
@@ -447,8 +448,8 @@ def test_a_cohere_text_that_comes_with_its_start() -> None:
 
 def test_calls_are_shared_among_those_that_told_them() -> None:
     one, two, more = (ToolCall(name, name, "{}") for name in ("a", "b", "c"))
-    new = _retold.New(calls=(two, more))
-    assert _retold.shared(new, [[one], [], [two]]) == [(), (), (two, more)]
-    assert _retold.shared(_retold.New(), [[one], []]) == [None, None]
-    assert _retold.value_of('{"a": 1}') == b'{"a": 1}'
-    assert _retold.value_of('{"a": ') == b'"{\\"a\\": "'
+    new = blocks.New(calls=(two, more))
+    assert blocks.shared(new, [[one], [], [two]]) == [(), (), (two, more)]
+    assert blocks.shared(blocks.New(), [[one], []]) == [None, None]
+    assert blocks.value_of('{"a": 1}') == b'{"a": 1}'
+    assert blocks.value_of('{"a": ') == b'"{\\"a\\": "'

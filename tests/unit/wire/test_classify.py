@@ -1,4 +1,4 @@
-"""faultwire.wire._classify and faultwire.wire._recognise."""
+"""faultwire.wire.classify and faultwire.wire.recognition.recognise."""
 
 from __future__ import annotations
 

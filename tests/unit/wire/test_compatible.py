@@ -1,5 +1,5 @@
 """Servers that imitate OpenAI Chat, each with its own ways: vLLM, llama.cpp, OpenRouter, LM Studio, Azure,
-Groq, Mistral, Gemini. faultwire.wire._openai_stream as a reader of what they really send.
+Groq, Mistral, Gemini. faultwire.wire.openai.chat_stream as a reader of what they really send.
 
 Sources: the servers' own source and documentation, as gathered from issues about them.
 """
@@ -13,7 +13,7 @@ import pytest
 
 from faultwire import wire
 from faultwire.events import ResponseView, ToolCall, Usage
-from faultwire.wire import sse
+from faultwire.wire.framing import sse
 
 CHAT = wire.protocol("openai_chat")
 DONE = b"data: [DONE]\n\n"

@@ -1,4 +1,4 @@
-"""What protocols declare, and faultwire.wire._retries: a new protocol is one new file."""
+"""What protocols declare, and faultwire.wire.protocol_retries: a new protocol is one new file."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from tests.unit.wire.shapes import post
 
 from faultwire import wire
 from faultwire.events import Request, Response
-from faultwire.wire import _recognise
-from faultwire.wire._registry import BUILTIN, collect, declared, gathered
-from faultwire.wire.openai_chat import OpenAIChat
+from faultwire.wire.openai.chat import OpenAIChat
+from faultwire.wire.protocol import _plain_error
+from faultwire.wire.recognition import recognise as recognition
+from faultwire.wire.registry import BUILTIN, collect, declared, gathered
 
 
 def _gone(status: int, message: str | None, retry_after_s: float | None) -> Response:
@@ -87,15 +88,15 @@ def test_hosts_and_who_runs_them(host: str, provider: str | None) -> None:
 
 @pytest.mark.parametrize("path", ["/v1/traces", "/api/public/ingestion", "/v1/messages/count_tokens", "/x:y"])
 def test_paths_that_settle_what_they_are(path: str) -> None:
-    assert _recognise.is_settled(path)
-    assert not _recognise.is_contested(path)
+    assert recognition.is_settled(path)
+    assert not recognition.is_contested(path)
 
 
 def test_paths_that_others_have_too() -> None:
     for path in ("/v1/messages", "/v1/responses", "/api/chat", "/v2/chat"):
-        assert _recognise.is_settled(path), path
-        assert _recognise.is_contested(path), path
-    assert not _recognise.is_settled("/ask")
+        assert recognition.is_settled(path), path
+        assert recognition.is_contested(path), path
+    assert not recognition.is_settled("/ask")
 
 
 def test_the_members_that_carry_text_in_every_known_stream() -> None:
@@ -113,7 +114,7 @@ def test_errors_are_made_by_what_is_declared() -> None:
 
 def test_a_protocol_that_declares_no_errors_answers_plainly() -> None:
     class Silent(OpenAIChat):
-        errors = staticmethod(wire._api._plain_error)
+        errors = staticmethod(_plain_error)
         errors_by = MappingProxyType({})
 
     assert Silent().error(418, message="tea").body == b'{"error":{"message":"tea","status":418}}'

@@ -11,15 +11,14 @@ from functools import cache
 import brotli
 import pytest
 import zstandard
-from tests.unit.test_passage import HEAD as ASKED
-from tests.unit.test_passage import chat, context
+from tests.unit.exchange.test_pipeline import HEAD as ASKED, chat, context
 
 from faultwire import wire
 from faultwire.errors import WireError
 from faultwire.events import Headers, Response, Send
-from faultwire.passage import Passage
-from faultwire.wire import decode, framing
-from faultwire.wire.hearing import MOST, MOST_VALUES, Ear, response_view
+from faultwire.exchange.pipeline import Passage
+from faultwire.wire.framing import content_coding, split as framing
+from faultwire.wire.transcript.response import MOST, MOST_VALUES, Ear, response_view
 
 GIB = 1 << 30
 MIB = bytes(1 << 20)
@@ -67,7 +66,10 @@ def cost_ms(work: Callable[[], object]) -> float:
 def test_a_gibibyte_is_cut_and_marked(name: str) -> None:
     body, codings = nested(name)
     assert len(body) < 2 << 20
-    for unpack, most in ((decode.decoded, decode.MAX_BYTES), (decode.at_once, decode.AT_ONCE)):
+    for unpack, most in (
+        (content_coding.decoded, content_coding.MAX_BYTES),
+        (content_coding.at_once, content_coding.AT_ONCE),
+    ):
         out, partial = unpack(body, coded(codings))
         assert len(out) <= most
         assert set(out) == {0}
@@ -77,7 +79,7 @@ def test_a_gibibyte_is_cut_and_marked(name: str) -> None:
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_never_holds_up_the_loop(name: str) -> None:
     body, codings = nested(name)
-    assert cost_ms(lambda: decode.at_once(body, coded(codings))) < LONGEST_MS
+    assert cost_ms(lambda: content_coding.at_once(body, coded(codings))) < LONGEST_MS
 
 
 def heard(body: bytes, *headers: tuple[str, str]) -> None:
@@ -89,14 +91,14 @@ def heard(body: bytes, *headers: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize("body", [gzip.compress(b"") * 26_000, gzip.compress(b"a") + bytes(1 << 19)])
 def test_tiny_members_and_padding_never_hold_up_the_loop(body: bytes) -> None:
-    assert cost_ms(lambda: decode.at_once(body, coded("gzip"))) < LONGEST_MS
-    assert decode.at_once(body, coded("gzip"))[0] in (b"", b"a")
+    assert cost_ms(lambda: content_coding.at_once(body, coded("gzip"))) < LONGEST_MS
+    assert content_coding.at_once(body, coded("gzip"))[0] in (b"", b"a")
 
 
 def test_only_so_many_members_are_read() -> None:
     member = gzip.compress(b"a")
-    assert decode.decoded(member * 1024, coded("gzip")) == (b"a" * 1024, False)
-    assert decode.decoded(member * 1025, coded("gzip")) == (b"a" * 1024, True)
+    assert content_coding.decoded(member * 1024, coded("gzip")) == (b"a" * 1024, False)
+    assert content_coding.decoded(member * 1025, coded("gzip")) == (b"a" * 1024, True)
 
 
 HOSTILE = {
@@ -134,7 +136,7 @@ def test_no_answer_holds_up_the_loop_when_it_is_over(what: str, content_type: st
 def test_honest_packed_text_is_unpacked_in_time(name: str) -> None:
     letters = bytes(97 + (at * at * 7 + at // 3) % 26 for at in range(1 << 16))
     body = PACK[name](b"".join(letters[at % 251 :] for at in range(64)))
-    assert cost_ms(lambda: decode.at_once(body, coded(name))) < LONGEST_MS
+    assert cost_ms(lambda: content_coding.at_once(body, coded(name))) < LONGEST_MS
 
 
 @pytest.mark.parametrize("name", BOMBS)
@@ -167,7 +169,7 @@ def test_the_view_of_a_bomb_is_a_wire_error_or_marked(name: str) -> None:
 
 @pytest.mark.parametrize("names", ["lzw", "gzip, gzip, gzip", "gzip"])
 def test_what_cannot_be_unpacked_is_a_wire_error(names: str) -> None:
-    for unpack in (decode.decoded, decode.at_once):
+    for unpack in (content_coding.decoded, content_coding.at_once):
         with pytest.raises(WireError, match=r"content coding|broken"):
             unpack(b"no such data", coded(names))
 
@@ -179,6 +181,6 @@ def test_a_zstd_body_is_whole_only_at_the_end_of_a_frame(checksum: bool, size: b
     for text in (b"", b"a" * 9, random.Random(1).randbytes(300_000)):
         frame = packer.compress(text)
         whole = frame + b"\x50\x2a\x4d\x18\x02\0\0\0xx" + frame
-        assert decode.decoded(whole, coded("zstd")) == (text * 2, False)
+        assert content_coding.decoded(whole, coded("zstd")) == (text * 2, False)
         for cut in (1, 2, len(frame) // 2, len(frame) - 1):
-            assert decode.decoded(whole[:-cut], coded("zstd"))[1], cut
+            assert content_coding.decoded(whole[:-cut], coded("zstd"))[1], cut

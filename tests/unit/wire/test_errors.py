@@ -1,4 +1,4 @@
-"""faultwire.wire._openai_errors, faultwire.wire._anthropic_errors and faultwire.wire.plain."""
+"""faultwire.wire.openai.errors, faultwire.wire.anthropic.errors and faultwire.wire.editing.plain_errors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from faultwire import wire
 from faultwire.events import Response, header
-from faultwire.wire import plain
+from faultwire.wire.editing import plain_errors
 
 OPENAI, ANTHROPIC = wire.protocol("openai_chat"), wire.protocol("anthropic")
 
@@ -114,7 +114,7 @@ def test_rate_limits_of_anthropic() -> None:
     assert "retry-after-ms" not in fields
 
 
-@pytest.mark.parametrize("make", [OPENAI.error, ANTHROPIC.error, plain.error])
+@pytest.mark.parametrize("make", [OPENAI.error, ANTHROPIC.error, plain_errors.error])
 def test_the_message_can_be_given_and_answers_repeat(make: object) -> None:
     assert callable(make)
     first, again = (make(503, message="out \ud800 of order", retry_after_s=3) for _ in range(2))
@@ -130,7 +130,7 @@ def test_other_messages_have_other_request_ids() -> None:
 
 
 def test_plain_errors() -> None:
-    response = plain.error(503, retry_after_s=0.5)
+    response = plain_errors.error(503, retry_after_s=0.5)
     assert json.loads(response.body or b"") == {"error": {"message": "Service Unavailable", "status": 503}}
     assert header(response.headers, "retry-after") == "1"
-    assert json.loads(plain.error(599).body or b"")["error"]["message"] == "status 599"
+    assert json.loads(plain_errors.error(599).body or b"")["error"]["message"] == "status 599"

@@ -7,16 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.test_passage import context
+from tests.unit.exchange.test_pipeline import context
 from tests.unit.wire.provider_shapes import GEMINI
 from tests.unit.wire.shapes import pack, post
 
 from faultwire import _core, wire
 from faultwire.events import Cut, Recorded, Request, Response, Send
-from faultwire.passage import Passage
-from faultwire.wire import framing, sse
-from faultwire.wire._gather import ELEMENTS, SSE_OR_ELEMENTS
-from faultwire.wire.hearing import response_view
+from faultwire.exchange.pipeline import Passage
+from faultwire.wire.editing.json_stream import ELEMENTS, SSE_OR_ELEMENTS
+from faultwire.wire.framing import split as framing, sse
+from faultwire.wire.transcript.response import response_view
 
 PROTOCOL = wire.protocol("gemini")
 URL = "https://generativelanguage.googleapis.com/v1beta/models/gemini-x:streamGenerateContent"

@@ -1,10 +1,11 @@
 """What holds for every protocol: golden streams, views, edits, errors.
 
-faultwire.wire.openai_responses, faultwire.wire.gemini, faultwire.wire.ollama, faultwire.wire.cohere,
-faultwire.wire.bedrock and faultwire.wire.bedrock_invoke, with faultwire.wire._responses_stream,
-faultwire.wire._gemini_stream, faultwire.wire._cohere_stream, faultwire.wire._bedrock_stream,
-faultwire.wire._gather, faultwire.wire._cut, faultwire.wire._ids, faultwire.wire._signed,
-faultwire.wire._gemini_errors, faultwire.wire._bedrock_errors.
+faultwire.wire.openai.responses, faultwire.wire.google.gemini, faultwire.wire.ollama.chat,
+faultwire.wire.cohere.chat, faultwire.wire.bedrock.converse and faultwire.wire.bedrock.invoke_model, with
+faultwire.wire.openai.responses_stream, faultwire.wire.google.gemini_stream, faultwire.wire.cohere.stream,
+faultwire.wire.bedrock.stream, faultwire.wire.editing.json_stream, faultwire.wire.editing.truncate,
+faultwire.wire.editing.ids, faultwire.wire.recognition.signed, faultwire.wire.google.errors,
+faultwire.wire.bedrock.errors.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from tests.unit.wire.shapes import pack, post
 from faultwire import _core, wire
 from faultwire.errors import WireError
 from faultwire.events import ResponseView
-from faultwire.wire import framing
-from faultwire.wire._api import Rewrite
+from faultwire.wire.framing import split as framing
+from faultwire.wire.protocol import Rewrite
 
 NAMES = tuple(SHAPES)
 

@@ -7,8 +7,8 @@ import pytest
 
 from faultwire import wire
 from faultwire.errors import FaultError, UsageError
-from faultwire.wire._registry import BUILTIN, GROUP, collect
-from faultwire.wire.openai_chat import OpenAIChat
+from faultwire.wire.openai.chat import OpenAIChat
+from faultwire.wire.registry import BUILTIN, GROUP, collect
 
 
 class Mine(OpenAIChat):

@@ -1,6 +1,7 @@
-"""What a provider calls the request, of every protocol: in heads and, where there is nothing, in bodies.
+"""What a provider calls the request: in heads and, where there is nothing, in bodies, of every protocol.
 
-faultwire.wire.hearing, faultwire.wire.told, and the heads of faultwire.mock._openai_headers.
+Covers faultwire.wire.transcript.response, faultwire.wire.transcript.exchange, and the heads of
+faultwire.mock._openai_headers.
 """
 
 from __future__ import annotations
@@ -9,14 +10,13 @@ import json
 
 import pytest
 from tests.unit.mock.every import EVERY, answered
-from tests.unit.wire.sockets import REALTIME, message_item, response
-from tests.unit.wire.sockets import said as spoken
+from tests.unit.wire.sockets import REALTIME, message_item, response, said as spoken
 
 from faultwire import wire
 from faultwire.events import Delivery, Recorded, Response, header, with_header
 from faultwire.mock.answering import Answerer
 from faultwire.mock.script import parse
-from faultwire.wire.hearing import request_id, response_view
+from faultwire.wire.transcript.response import request_id, response_view
 
 BY_HEADER = {
     "chat": "x-request-id",

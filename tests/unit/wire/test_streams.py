@@ -1,4 +1,4 @@
-"""faultwire.wire._openai_stream and faultwire.wire._anthropic_stream."""
+"""faultwire.wire.openai.chat_stream and faultwire.wire.anthropic.stream."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.unit.wire.shapes import golden
 
 from faultwire import wire
 from faultwire.events import ResponseView, ToolCall, Usage
-from faultwire.wire import sse
+from faultwire.wire.framing import sse
 
 NAMES = ("openai_chat", "anthropic")
 SAID = {

@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 from faultwire.errors import WireError
 from faultwire.events import Kind, Send
 from faultwire.faults._api import Fault, Mutator, Need, Site
-from faultwire.wire import _a2a_card
-from faultwire.wire.a2a import is_card
+from faultwire.wire.a2a import card as a2a_card
+from faultwire.wire.a2a.jsonrpc import is_card
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,7 +80,7 @@ class _Spoofed(Mutator):
     def feed(self, chunk: Chunk) -> Iterable[Action]:
         told = self._settings
         try:
-            changed = _a2a_card.spoofed(
+            changed = a2a_card.spoofed(
                 chunk.data, url=told.url, name=told.agent_name, description=told.description, skill=told.skill
             )
         except WireError:

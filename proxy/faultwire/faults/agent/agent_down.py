@@ -10,7 +10,7 @@ from faultwire.events import Kind, Reset
 from faultwire.faults._api import Fault, Mutator, Site
 from faultwire.faults._mutators import Answered
 from faultwire.faults._wire import error_answer
-from faultwire.wire.a2a import is_card
+from faultwire.wire.a2a.jsonrpc import is_card
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

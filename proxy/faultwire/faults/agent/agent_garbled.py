@@ -10,8 +10,8 @@ from faultwire.events import Kind
 from faultwire.faults._changing import AnswerFault
 from faultwire.faults._values import altered
 from faultwire.faults.model.garbage import nonsense
-from faultwire.wire._edits import Change
-from faultwire.wire.a2a import is_card
+from faultwire.wire.a2a.jsonrpc import is_card
+from faultwire.wire.editing.api import Change
 
 if TYPE_CHECKING:
     from collections.abc import Callable

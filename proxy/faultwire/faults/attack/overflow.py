@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faultwire.dice import FaultDice
-    from faultwire.wire._edits import TextPlace
+    from faultwire.wire.editing.api import TextPlace
 
 _WORDS = (
     "report", "item", "status", "entry", "normal", "value", "north", "record", "series", "update", "page",

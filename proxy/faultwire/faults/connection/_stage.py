@@ -39,7 +39,7 @@ class BadTls:
 class ConnectionFault(Fault):
     """A fault that can act when a connection is made.
 
-    Which entries are judged then is decided from their `on` alone (`faultwire.connecting`): those that
+    Which entries are judged then is decided from their `on` alone (`faultwire.exchange.tunnel`): those that
     need no more than host and session.
     """
 

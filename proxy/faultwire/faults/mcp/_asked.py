@@ -8,13 +8,13 @@ from faultwire import _core
 from faultwire.errors import WireError
 from faultwire.events import Send
 from faultwire.faults._api import Mutator
-from faultwire.wire import mcp
+from faultwire.wire.mcp import http as mcp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from faultwire.events import Action, Chunk, Exchange, Response
-    from faultwire.wire._mcp_messages import Id, Message
+    from faultwire.wire.mcp.jsonrpc import Id, Message
 
 Methods = str | tuple[str, ...]
 """A glob over the methods of requests, or several."""

@@ -10,7 +10,7 @@ from faultwire.faults._api import Fault, Mutator, Site
 from faultwire.faults._mutators import Answered, Replaced
 from faultwire.faults._settings import ErrorText
 from faultwire.faults.mcp._asked import Methods, ids, no_request, requests
-from faultwire.wire import mcp
+from faultwire.wire.mcp import http as mcp
 
 if TYPE_CHECKING:
     from faultwire.dice import FaultDice

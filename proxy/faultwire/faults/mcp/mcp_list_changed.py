@@ -11,7 +11,7 @@ from faultwire.events import Send
 from faultwire.faults._api import Fault, Mutator, Need, Site
 from faultwire.faults._settings import ErrorText
 from faultwire.faults.mcp._asked import Relisted, ids, no_request, requests
-from faultwire.wire import mcp
+from faultwire.wire.mcp import http as mcp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

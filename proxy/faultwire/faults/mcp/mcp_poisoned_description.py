@@ -10,7 +10,7 @@ from faultwire import _core
 from faultwire.faults._api import Fault, Mutator, Need, Site
 from faultwire.faults.attack._payloads import FAMILIES, Family, Text, marked, pick
 from faultwire.faults.mcp._asked import Relisted, ids, no_request, requests
-from faultwire.wire import mcp
+from faultwire.wire.mcp import http as mcp
 
 if TYPE_CHECKING:
     from faultwire.dice import FaultDice

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from faultwire.faults._api import Fault, Mutator, Site
 from faultwire.faults.mcp._asked import no_request
-from faultwire.wire import mcp
+from faultwire.wire.mcp import http as mcp
 
 if TYPE_CHECKING:
     from faultwire.dice import FaultDice

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from faultwire.faults._changing import AnswerFault
 from faultwire.faults.model import _drift
-from faultwire.wire._edits import Change
+from faultwire.wire.editing.api import Change
 
 if TYPE_CHECKING:
     from faultwire.dice import FaultDice

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from pydantic import Field
 
 from faultwire.faults._changing import AnswerFault
-from faultwire.wire._edits import Change, Finish
+from faultwire.wire.editing.api import Change, Finish
 
 if TYPE_CHECKING:
     from faultwire.dice import FaultDice

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from faultwire.faults._changing import AnswerFault
-from faultwire.wire._edits import Change
+from faultwire.wire.editing.api import Change
 
 if TYPE_CHECKING:
     from faultwire.dice import FaultDice

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from faultwire.faults._changing import AnswerFault
 from faultwire.faults._settings import ErrorText
-from faultwire.wire._edits import Change, Finish
+from faultwire.wire.editing.api import Change, Finish
 
 if TYPE_CHECKING:
     from faultwire.dice import FaultDice

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from faultwire.faults._changing import AnswerFault
 from faultwire.faults._values import altered
-from faultwire.wire._edits import Change
+from faultwire.wire.editing.api import Change
 
 if TYPE_CHECKING:
     from faultwire.dice import FaultDice

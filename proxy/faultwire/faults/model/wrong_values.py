@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from faultwire.faults._changing import AnswerFault
 from faultwire.faults._values import altered
-from faultwire.wire._edits import Change
+from faultwire.wire.editing.api import Change
 
 if TYPE_CHECKING:
     from faultwire.dice import FaultDice

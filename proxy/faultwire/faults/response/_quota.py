@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faultwire.errors import WireError
-from faultwire.wire import framing, tokens
-from faultwire.wire._edits import Quota
+from faultwire.wire.editing import token_budget
+from faultwire.wire.editing.api import Quota
+from faultwire.wire.framing import split as framing
 
 if TYPE_CHECKING:
     from faultwire.events import Request, Response, ResponseView
-    from faultwire.wire._api import Protocol
+    from faultwire.wire.protocol import Protocol
 
 
 @dataclass(slots=True)
@@ -77,7 +78,7 @@ class Meter:
             return 0
         if view.usage is not None:
             return view.usage.input_tokens + view.usage.output_tokens
-        return tokens.count(view.text)
+        return token_budget.count(view.text)
 
     def _view(self) -> ResponseView:
         if self._splitter is None:

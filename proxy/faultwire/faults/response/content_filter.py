@@ -12,7 +12,7 @@ from faultwire.faults._changing import Changing
 from faultwire.faults._mutators import Answered
 from faultwire.faults._settings import ErrorText
 from faultwire.faults._wire import cannot, failure_answer, no_answer, protocol_of
-from faultwire.wire._edits import Change
+from faultwire.wire.editing.api import Change
 
 if TYPE_CHECKING:
     from faultwire.dice import FaultDice

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from faultwire.dice import FaultDice
     from faultwire.events import Action, Chunk, Exchange
-    from faultwire.wire._api import Protocol
+    from faultwire.wire.protocol import Protocol
 
 Inside = Literal["tool_arguments", "text"]
 

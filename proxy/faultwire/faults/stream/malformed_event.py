@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from faultwire.events import Send
 from faultwire.faults._api import Mutator
 from faultwire.faults.stream._which import EventFault, Picker
-from faultwire.wire import sse
+from faultwire.wire.framing import sse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

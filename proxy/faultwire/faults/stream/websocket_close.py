@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from faultwire.events import Close, Send
 from faultwire.faults._api import Fault, Mutator, Need, Site
-from faultwire.wire import framing
+from faultwire.wire.framing import split as framing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,8 +10,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from faultwire.events import Response, Wait
 from faultwire.faults._api import Due, Mutator, ResultFault
 from faultwire.faults._settings import HeaderFields, Milliseconds
-from faultwire.wire import _http, tool_site
-from faultwire.wire._api import Rewrite
+from faultwire.wire import tool_site
+from faultwire.wire.editing import answers as http_answers
+from faultwire.wire.protocol import Rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from faultwire.dice import FaultDice
     from faultwire.events import Action, Exchange, ToolResult
     from faultwire.faults._api import Memory
-    from faultwire.wire._tool_sites import ToolSite
+    from faultwire.wire.tool_sites import ToolSite
 
 NoneLeft = Literal["refuse", "pass", "repeat"]
 TAKEN = "\x00taken"
@@ -63,7 +64,7 @@ class RecordedAnswer(BaseModel):
         if not self.status:
             return "Error: the tool failed"
         side = "Client" if self.status < 500 else "Server"
-        return f"Error: {self.status} {side} Error: {_http.reason(self.status) or 'unknown'}"
+        return f"Error: {self.status} {side} Error: {http_answers.reason(self.status) or 'unknown'}"
 
 
 class RecordedResponse(ResultFault):
@@ -200,7 +201,7 @@ def _typed(told: Response, text: str) -> Response:
     except (ValueError, RecursionError):
         value = text
     message["result"]["structuredContent"] = value if isinstance(value, dict) else {"result": value}
-    return _http.answer(told.status, json.dumps(message).encode(), "application/json")
+    return http_answers.answer(told.status, json.dumps(message).encode(), "application/json")
 
 
 def _as_http(answer: RecordedAnswer, *, refused: bool) -> Response:
@@ -209,4 +210,4 @@ def _as_http(answer: RecordedAnswer, *, refused: bool) -> Response:
     given = {name.lower(): value for name, value in answer.headers.items()}
     kind = given.pop("content-type", "application/json" if like_json else "text/plain; charset=utf-8")
     told = tuple(given.items()) + ((("x-should-retry", "false"),) if refused else ())
-    return _http.answer(answer.status or 500, body, kind, *told)
+    return http_answers.answer(answer.status or 500, body, kind, *told)

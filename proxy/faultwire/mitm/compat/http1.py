@@ -26,8 +26,8 @@ from mitmproxy.proxy.layers.http._events import (
     ResponseTrailers,
 )
 
-from faultwire.mitm import answers, flows
 from faultwire.mitm.compat.trailers import BodyReader, closing
+from faultwire.mitm.flow import convert, error_responses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -79,7 +79,7 @@ class BoundedHttp1Server(BodyReader, _http1.Http1Server):
             yield from self._let_go(whole=isinstance(event, ResponseEndOfMessage))
         yield from self._write(event)
         if isinstance(event, ResponseHeaders):
-            framing = flows.value_of(event.response.headers, b"transfer-encoding") or ""
+            framing = convert.value_of(event.response.headers, b"transfer-encoding") or ""
             self._chunked = "chunked" in framing.lower()
 
     def _write(self, event: HttpEvent) -> Generator[commands.Command, Any, None]:
@@ -162,8 +162,8 @@ def _interim(data: bytes) -> bool:
 
 
 def _refused(status: int, message: str, kind: str) -> bytes:
-    """A whole refusal, as the others are (`faultwire.mitm.answers`)."""
-    answer = answers.Refusal(status, kind, message).response()
+    """A whole refusal, as the others are (`faultwire.mitm.flow.error_responses`)."""
+    answer = error_responses.Refusal(status, kind, message).response()
     head = "".join(f"{name}: {value}\r\n" for name, value in answer.headers)
     return f"HTTP/1.1 {status} {answer.reason}\r\n{head}\r\n".encode() + (answer.body or b"")
 

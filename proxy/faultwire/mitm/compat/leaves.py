@@ -11,7 +11,7 @@ from mitmproxy import certs, ctx
 from mitmproxy.addons.tlsconfig import TlsConfig
 
 from faultwire.clock import utc_now
-from faultwire.mitm import ca
+from faultwire.mitm.network import ca
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from wsproto import events as ws
-from wsproto.connection import Connection as Wire
-from wsproto.connection import ConnectionState, ConnectionType
+from wsproto.connection import Connection as Wire, ConnectionState, ConnectionType
 from wsproto.extensions import Extension, PerMessageDeflate
 from wsproto.frame_protocol import Opcode
 from wsproto.utilities import split_comma_header

@@ -14,21 +14,21 @@ import orjson
 from faultwire import _core
 from faultwire.clock import iso
 from faultwire.errors import TapeTampered
-from faultwire.tape.bypassed import bypasses
-from faultwire.tape.file import connect_reader, event_rows
-from faultwire.tape.findings import evidence_class
-from faultwire.tape.keys import KeyRing
-from faultwire.tape.note import NoteError, parse
-from faultwire.tape.seal import file_digest
-from faultwire.tape.shape import event_of
-from faultwire.tape.verify import verify
+from faultwire.tape.evidence.findings import evidence_class
+from faultwire.tape.evidence.keyring import KeyRing
+from faultwire.tape.evidence.sealer import file_digest
+from faultwire.tape.evidence.signed_note import NoteError, parse
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.files.file import connect_reader, event_rows
+from faultwire.tape.read.bypassed import bypasses
+from faultwire.tape.read.validate import event_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from faultwire.tape.note import VerifierKey
-    from faultwire.tape.records import Event
+    from faultwire.tape.evidence.signed_note import VerifierKey
+    from faultwire.tape.record.events import Event
 
 UNIT = "exchanges"
 VERSION = 1

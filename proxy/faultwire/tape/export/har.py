@@ -18,8 +18,8 @@ from faultwire._core import __version__
 from faultwire.clock import iso
 from faultwire.errors import WireError
 from faultwire.events import header
-from faultwire.tape.read import TapeReader
-from faultwire.wire.decode import decoded
+from faultwire.tape.read.reader import TapeReader
+from faultwire.wire.framing.content_coding import decoded
 
 if TYPE_CHECKING:
     from pathlib import Path

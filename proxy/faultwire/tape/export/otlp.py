@@ -119,8 +119,7 @@ def send(path: Path, endpoint: str) -> int:
 
 def _readable(span: Span) -> ReadableSpan:
     from opentelemetry.sdk.resources import Resource
-    from opentelemetry.sdk.trace import Event
-    from opentelemetry.sdk.trace import ReadableSpan as Made
+    from opentelemetry.sdk.trace import Event, ReadableSpan as Made
     from opentelemetry.sdk.util.instrumentation import InstrumentationScope
     from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 

@@ -14,8 +14,8 @@ import orjson
 
 from faultwire import _core
 from faultwire.errors import UsageError
+from faultwire.tape.evidence.keyring import KeyRing
 from faultwire.tape.export.bundle import bundle
-from faultwire.tape.keys import KeyRing
 from faultwire.text import safe
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from faultwire import wire
-from faultwire.tape.read import TapeReader
+from faultwire.tape.read.reader import TapeReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from faultwire.events import Recorded
-    from faultwire.wire.told import Told
+    from faultwire.wire.transcript.exchange import Told
 
 SCHEMA = "https://opentelemetry.io/schemas/1.44.0"
 

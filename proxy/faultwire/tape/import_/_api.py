@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING
 from faultwire import wire
 from faultwire.errors import TapeError
 from faultwire.events import Exchange
-from faultwire.tape import records
+from faultwire.tape.evidence.sealer import seal_path
 from faultwire.tape.import_._clean import clean, instant, name_of
-from faultwire.tape.recording import Elsewhere
-from faultwire.tape.seal import seal_path
-from faultwire.tape.store import TapeWriter
+from faultwire.tape.record import events as tape_events
+from faultwire.tape.record.recorder import Elsewhere
+from faultwire.tape.record.writer import TapeWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from faultwire.tape.note import SignerKey
+    from faultwire.tape.evidence.signed_note import SignerKey
 
 __all__ = ["Elsewhere", "Event", "Exchanged", "Found", "Imported", "Item", "store"]
 
@@ -202,7 +202,7 @@ class _Making:
         at_ms = None if item.at_ms is None else instant(item.at_ms)
         name = self._session(item.session, at_ms or 0, at_ms or 0)
         number = None if item.number is None else instant(item.number)
-        event = records.foreign(name, item.source, item.kind[:200], number, at_ms)
+        event = tape_events.foreign(name, item.source, item.kind[:200], number, at_ms)
         self._writer.foreign(event, item.data)
         return len(item.data)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from faultwire.events import Delivery, Headers, Message, Request
-    from faultwire.tape.recording import Elsewhere
+    from faultwire.tape.record.recorder import Elsewhere
 
 MAX_INSTANT = 253_402_300_799_000
 """The end of the year 9999, in milliseconds."""

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from faultwire.errors import WireError
 from faultwire.tape.import_._api import Found
-from faultwire.wire.decode import decoded, is_encoded
+from faultwire.wire.framing.content_coding import decoded, is_encoded
 
 if TYPE_CHECKING:
     from faultwire.events import Headers

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import zstandard
 
 from faultwire.errors import TapeError
+from faultwire.tape.files.sqlite_schema import bounded
 from faultwire.tape.import_._api import Found
 from faultwire.tape.import_._source import MAX_DOCUMENT, parsed
-from faultwire.tape.schema import bounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,7 +6,7 @@ import pytest
 
 from faultwire.events import Chunk, Response
 from faultwire.faults.agent.agent_garbled import AgentGarbled
-from faultwire.wire import sse
+from faultwire.wire.framing import sse
 
 SAID = "It costs 120 euros."
 TASK = {

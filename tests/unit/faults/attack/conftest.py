@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from faultwire.wire._edits import TextPlace
+from faultwire.wire.editing.api import TextPlace
 
 
 def text(role, words, turn, *, new=False):

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from faultwire.events import Reset as Abort
-from faultwire.events import Response, Send
+from faultwire.events import Reset as Abort, Response, Send
 from faultwire.faults.connection._places import AfterBytes
 from faultwire.faults.connection.reset import Reset
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from faultwire.departure import SessionContext
 from faultwire.dice import Dice
 from faultwire.events import FaultFired, Request, Response, Send
+from faultwire.exchange.pipeline import Passage
+from faultwire.exchange.request_out import SessionContext
+from faultwire.exchange.session_state import SessionState
 from faultwire.mock.mcp import McpServer
-from faultwire.passage import Passage
 from faultwire.profile.load import parse
-from faultwire.session import SessionState
 
 
 class Met(NamedTuple):

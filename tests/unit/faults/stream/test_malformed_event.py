@@ -6,7 +6,7 @@ import pytest
 
 from faultwire.events import Send
 from faultwire.faults.stream.malformed_event import MalformedEvent
-from faultwire.wire import sse
+from faultwire.wire.framing import sse
 
 
 def sends(actions):

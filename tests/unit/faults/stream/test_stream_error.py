@@ -8,7 +8,8 @@ from pydantic import ValidationError
 
 from faultwire.events import Cut, Send
 from faultwire.faults.stream.stream_error import StreamError
-from faultwire.wire import protocol, sse
+from faultwire.wire import protocol
+from faultwire.wire.framing import sse
 
 
 def test_openais_error_comes_after_so_many_events(run, chat, text_stream, dice):

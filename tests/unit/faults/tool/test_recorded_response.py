@@ -9,11 +9,11 @@ from pydantic import ValidationError
 
 from faultwire.dice import Dice
 from faultwire.events import Exchange, Request, ToolResult, Wait
+from faultwire.exchange.rewrites import judge
+from faultwire.exchange.session_state import SessionState
 from faultwire.faults.tool.recorded_response import RecordedResponse
 from faultwire.profile.dump import dump, from_dump
 from faultwire.profile.model import Entry, On, Profile
-from faultwire.retelling import judge
-from faultwire.session import SessionState
 from faultwire.wire import classify
 
 RESULT = ToolResult("call_1", "search", "{}", "42 hits", False, ("messages", 2, "content"), True)

@@ -16,10 +16,10 @@ from tests.unit.tape.conftest import JSON, Deck
 
 from faultwire import _core
 from faultwire.errors import TapeTampered
+from faultwire.tape.evidence.signed_note import SignerKey
+from faultwire.tape.evidence.verify import verify
 from faultwire.tape.export import bundle, pdf
-from faultwire.tape.note import SignerKey
-from faultwire.tape.store import TapeWriter
-from faultwire.tape.verify import verify
+from faultwire.tape.record.writer import TapeWriter
 
 KEY = SignerKey("shop", b"s" * 32)
 

@@ -17,12 +17,12 @@ from tests.unit.tape.conftest import Deck
 
 from faultwire import _core
 from faultwire.errors import TapeTampered
-from faultwire.tape.chain import GENESIS, leaf, record_bytes
+from faultwire.tape.evidence.hash_chain import GENESIS, leaf, record_bytes
+from faultwire.tape.evidence.sealer import seal_path
+from faultwire.tape.evidence.signed_note import SignerKey
+from faultwire.tape.evidence.verify import verify
 from faultwire.tape.export import jsonl
-from faultwire.tape.note import SignerKey
-from faultwire.tape.seal import seal_path
-from faultwire.tape.store import TapeWriter
-from faultwire.tape.verify import verify
+from faultwire.tape.record.writer import TapeWriter
 
 ROOT = Path(__file__).parents[4]
 KEY = SignerKey("p", b"s" * 32)

@@ -13,7 +13,7 @@ from opentelemetry.semconv.schemas import Schemas
 
 from faultwire.events import Exchange, FaultFired, Request, Response
 from faultwire.tape.export import otlp, spans
-from faultwire.tape.store import TapeWriter
+from faultwire.tape.record.writer import TapeWriter
 
 ASK = b'{"model":"gpt-4o","messages":[{"role":"user","content":"SECRET QUESTION"}]}'
 ANSWER = json.dumps(

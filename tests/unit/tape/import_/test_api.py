@@ -14,17 +14,17 @@ from tests.unit.tape.import_ import made
 
 from faultwire.errors import TapeError, TapeNotFound, UsageError
 from faultwire.events import Delivery, Message, Request
-from faultwire.tape.copy import merge, share
+from faultwire.tape.evidence.sealer import seal_path
+from faultwire.tape.evidence.signed_note import SignerKey
+from faultwire.tape.evidence.verify import verify
 from faultwire.tape.export import jsonl
+from faultwire.tape.files.copy import merge, share
 from faultwire.tape.import_ import _api, agentops, har, looks
 from faultwire.tape.import_._api import Elsewhere, Event, Exchanged, Found, Item, store
 from faultwire.tape.import_._clean import clean, instant, name_of
 from faultwire.tape.import_._source import MAX_WHOLE, digest_of, dumped, opened, parsed, whole
-from faultwire.tape.note import SignerKey
-from faultwire.tape.read import TapeReader
-from faultwire.tape.records import KINDS
-from faultwire.tape.seal import seal_path
-from faultwire.tape.verify import verify
+from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.record.events import KINDS
 
 KEY = SignerKey("p", b"s" * 32)
 ASK = Request("POST", "https", "h.example", 443, "/v1", (("content-type", "text/plain"),), b"ask")

@@ -19,7 +19,7 @@ from faultwire.tape.export import har as exporting
 from faultwire.tape.import_ import har
 from faultwire.tape.import_._api import Elsewhere, Exchanged, Found
 from faultwire.tape.import_._har_entries import Entries
-from faultwire.tape.read import TapeReader
+from faultwire.tape.read.reader import TapeReader
 
 
 def told(tmp_path: Path, data: bytes) -> tuple[list[Exchanged], list[str]]:

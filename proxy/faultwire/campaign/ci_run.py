@@ -1,0 +1,272 @@
+"""A whole run from a configuration: everything started once, each phase played once, and written up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from faultwire import _core, clock
+from faultwire.agents.make import prepared
+from faultwire.campaign.configured_keys import known_keys
+from faultwire.campaign.documents import Told, phase_document, summary_document
+from faultwire.errors import ConfigError, FaultwireError
+from faultwire.report import faces, json
+from faultwire.runner.folder import STATE
+from faultwire.runner.launch import LaunchSettings, start_run
+from faultwire.runner.never_judged import unjudged
+from faultwire.runner.past_runs import trend
+from faultwire.runner.play_phase import Playing, conduct, merged
+from faultwire.runner.run import void
+from faultwire.runner.scored import scored, summed
+from faultwire.runner.stateful import remembers
+from faultwire.tape.redact.redactor import Redactor, load_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from faultwire.config.model import Config
+    from faultwire.contract.statistics import Until
+    from faultwire.replay.settings import ReplaySettings
+    from faultwire.runner.folder import RunFolder
+    from faultwire.runner.launch import Run
+    from faultwire.runner.phases import Phase
+    from faultwire.runner.play_phase import Outcome
+    from faultwire.runner.run import Played
+    from faultwire.runner.scored import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is asked of a run besides its configuration. `check_memory` asks a long-lived agent the same
+    thing twice; `baseline` are the reports of an earlier run by phase, to compare with; `missing` says
+    why phases are not played, and `minimum` which score is demanded, 0 to 1."""
+
+    command: str
+    until: Until | None = None
+    check_memory: bool = False
+    baseline: Mapping[str, dict[str, Any]] | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
+    minimum: float | None = None
+    base: Path = STATE
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Phases that are played on one engine; `replay` where a tape answers model calls there."""
+
+    phases: tuple[Phase, ...]
+    replay: ReplaySettings | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of it. `documents` by phase, in the order played; `overall` is the one over all of them,
+    which only `ci` has. `void` is what to say where some of it proves nothing."""
+
+    documents: Mapping[str, dict[str, Any]]
+    overall: dict[str, Any] | None
+    scores: Summary
+    folder: Path
+    report: Path
+    tape: Path
+    warnings: tuple[str, ...] = ()
+    void: FaultwireError | None = None
+
+
+def perform(
+    config: Config,
+    parts: Sequence[Part],
+    wanted: Wanted,
+    progress: Callable[[Phase, Played], None],
+) -> Result:
+    """Play every phase once, part by part. `progress` hears of each finished invocation.
+
+    Raises UsageError where something that was asked for cannot be had, AgentError where the agent does
+    not start, CaptureError where nothing came through the proxy, and FaultwireError where ours failed.
+    """
+    started, moment = clock.monotonic(), clock.utc_now().isoformat(timespec="seconds")
+    done = _Done()
+    # The chance of any wrong word is bounded for the run as a whole, so its phases share it.
+    phases = sum(len(part.phases) for part in parts)
+    each = replace(wanted, until=wanted.until.shared(phases) if wanted.until is not None else None)
+    for number, part in enumerate(parts):
+        with start_run(launch_settings(config, wanted, part, number), done.folder) as run:
+            _play_part(config, part, each, run, done, progress)
+        if any(outcome.partial for outcome in done.outcomes):
+            break
+    folder = done.folder
+    if folder is None:
+        raise ConfigError("found nothing to play", code="config.empty")
+    told = Told(
+        id=folder.id,
+        command=wanted.command,
+        agent=done.label,
+        config=config,
+        started_at=moment,
+        duration_s=clock.monotonic() - started,
+        ledger=done.ledger,
+        tapes=tuple(map(str, done.tapes)),
+        notes=tuple(done.notes),
+        warnings=(*config.warnings, *done.warnings),
+        baseline=wanted.baseline,
+        trend=trend(wanted.base, config.path, folder.id, {outcome.phase.name for outcome in done.outcomes}),
+    )
+    outcomes = unjudged(merged(done.outcomes), wanted.command)
+    wanted = replace(wanted, missing={**wanted.missing, **_not_reached(parts, outcomes)})
+    return _written(folder, outcomes, told, wanted, done.tapes[0])
+
+
+def _not_reached(parts: Sequence[Part], outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """The phases that an interrupted run did not come to."""
+    played = {outcome.phase.name for outcome in outcomes}
+    planned = [phase.name for part in parts for phase in part.phases]
+    return {name: "the run was interrupted before" for name in planned if name not in played}
+
+
+@dataclass(slots=True)
+class _Done:
+    """What has come of the parts so far."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    folder: RunFolder | None = None
+    label: str = ""
+    tapes: list[Path] = field(default_factory=list)
+    ledgers: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def ledger(self) -> str:
+        """One hash over the fault decisions of every tape."""
+        if len(self.ledgers) == 1:
+            return self.ledgers[0]
+        return _core.sha256_hex("\n".join(self.ledgers).encode())
+
+
+def _play_part(
+    config: Config,
+    part: Part,
+    wanted: Wanted,
+    run: Run,
+    done: _Done,
+    progress: Callable[[Phase, Played], None],
+) -> None:
+    first, done.folder = done.folder is None, run.folder
+    done.tapes.append(run.tape)
+    share = partial(run.share, "server")
+    with prepared(config.agent, share, folder=run.folder.path, base=config.folder) as agent:
+        done.label = agent.label
+        if wanted.check_memory and first:
+            done.warnings += remembers(agent, run, config)
+        for phase in part.phases:
+            done.outcomes.append(conduct(phase, agent, run, _playing(config, wanted, phase, progress)))
+            if done.outcomes[-1].partial:
+                break
+    done.ledgers.append(run.ledger_hash())
+    done.notes += _notes(run)
+
+
+def launch_settings(config: Config, wanted: Wanted, part: Part, number: int = 0) -> LaunchSettings:
+    """What to start for a part. The hosts of declared tools are allowed: the user named them. A part
+    after the first (`number` 0) records into a tape of its own, which `start_run` puts beside the others."""
+    proxy = config.proxy
+    return LaunchSettings(
+        wanted.command,
+        listen=proxy.listen,
+        tape_name=f"{part.phases[0].name}{number}.tape" if number else None,
+        mock=proxy.mock,
+        script=proxy.script,
+        allow_hosts=(*proxy.allow_hosts, *_tool_hosts(config)),
+        upstream_ca=proxy.upstream_ca,
+        reverse=dict(proxy.reverse),
+        base_urls=proxy.capture == "base-url",
+        redact=dict(proxy.redact),
+        replay=part.replay,
+        base=wanted.base,
+        about={"seed": config.seed, "config": str(config.path), "config_digest": config.digest},
+    )
+
+
+def _tool_hosts(config: Config) -> tuple[str, ...]:
+    urls = [site.url for site in config.tools.values() if site.url is not None]
+    each = [url for found in urls for url in ((found,) if isinstance(found, str) else found)]
+    hosts = []
+    for url in each:
+        authority = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+        if authority and not set("*?") & set(authority):
+            hosts.append(authority)
+    return tuple(dict.fromkeys(hosts))
+
+
+def _playing(
+    config: Config, wanted: Wanted, phase: Phase, progress: Callable[[Phase, Played], None]
+) -> Playing:
+    return Playing(
+        seed=config.seed,
+        concurrency=config.advanced.concurrency,
+        retries=config.advanced.retries,
+        until=wanted.until,
+        progress=partial(progress, phase),
+    )
+
+
+def _notes(run: Run) -> tuple[str, ...]:
+    """Traffic that belongs to no session; an engine that is gone tells of none."""
+    try:
+        return run.engine.notes()
+    except FaultwireError:
+        return ()
+
+
+def _written(
+    folder: RunFolder, outcomes: Sequence[Outcome], told: Told, wanted: Wanted, tape: Path
+) -> Result:
+    """Judge, and write the run's files: one report, or one for each phase and one over all."""
+    redactor = Redactor(load_key(wanted.base / "keys" / "redaction.key"))
+    keys = known_keys(told.config)
+
+    def redact(text: str) -> str:
+        for key in keys:
+            text = text.replace(key, "redacted")
+        return redactor.text(text, {})
+
+    documents: dict[str, dict[str, Any]] = {
+        outcome.phase.name: phase_document(outcome, told, redact) for outcome in outcomes
+    }
+    scores = summed([scored(outcome) for outcome in outcomes], told.config.scoring.model_dump())
+    overall = None
+    if wanted.command == "ci":
+        overall = summary_document(scores, told, redact, wanted.missing, wanted.minimum)
+    report = _files(folder, documents, overall)
+    error = void([played for outcome in outcomes for played in outcome.played])
+    folder.end(
+        "interrupted" if scores.partial else "void" if error else "finished",
+        **({"error": error.code, "why": error.message} if error else {}),
+        ledger=told.ledger,
+        score=scores.score,
+        gate=scores.gate,
+        scores={phase.name: phase.score for phase in scores.phases},
+    )
+    return Result(documents, overall, scores, folder.path, report, tape, told.warnings, error)
+
+
+def _files(
+    folder: RunFolder, documents: Mapping[str, dict[str, Any]], overall: dict[str, Any] | None
+) -> Path:
+    """Every face of every document. With one over all, `report.html` leads to the others."""
+    if overall is None:
+        document = next(iter(documents.values()))
+        for face, name in faces.NAMES.items():
+            folder.write(name, faces.render(document, face))
+        return folder.path / faces.NAMES["html"]
+    from faultwire.report import junit, summary
+
+    for phase, document in documents.items():
+        for face, name in faces.NAMES.items():
+            folder.write(f"{phase}{Path(name).suffix}", faces.render(document, face))
+    folder.write("report.json", json.render(overall))
+    folder.write("report.md", summary.markdown(overall))
+    folder.write("junit.xml", junit.joined(list(documents.values())))
+    return folder.write("report.html", summary.render(overall))

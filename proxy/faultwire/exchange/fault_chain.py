@@ -1,0 +1,302 @@
+"""The faults that act on one exchange, chained: what one delivers, the next one is fed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from faultwire import wire
+from faultwire.events import Chunk, Cut, Send, header
+from faultwire.exchange.active_fault import END, Instead, Running, depth, final, shapes
+from faultwire.faults._api import Need
+from faultwire.wire.framing import split as framing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from faultwire.events import Action, Exchange, Headers, Response, Side
+
+
+class Course:
+    """The chain. `ended` turns True once a fault ended the exchange; the faults after it are
+    pre-empted, and nothing that upstream still says is delivered. `answer` is set once a fault gave an
+    answer of its own before the call: it takes the whole way that upstream's would have taken, through
+    every fault that stands before the one which gave it.
+
+    Whatever gives actions gives them one by one: a fault is asked for the next only when the last one
+    was performed, so that none claims what the agent, who may have left, never met.
+
+    Before the call faults act in the order of composition. The response passes them from the inside
+    out: what the model and the server said first, then how it is divided, then the connection.
+    """
+
+    def __init__(self) -> None:
+        self.all: list[Running] = []
+        self.ended = False
+        self.answer: Response | None = None
+        self.touches = False
+        self.holds = False
+        self._chain: list[Running] = []
+        self._late: list[Running] = []
+        self._index = 0
+        self._unit: Literal["event", "body", "bytes"] = "bytes"
+        self._splitter: framing.Splitter | None = None
+        self._joiner: framing.Joiner | None = None
+        self._border = 0
+        self._packed: str | None = None
+        self._answerer: Running | None = None
+        self._socket = False
+
+    def add(self, running: Running) -> None:
+        """Append a decision, in the order of composition."""
+        self.all.append(running)
+
+    def detach(self) -> Course:
+        """What is still to act on the response, as a course of its own: the response comes another way."""
+        other = Course()
+        stay: list[Running] = []
+        for running in self.all:
+            mutator = running.mutator
+            if running is self._answerer and mutator is not None and self.answer is not None:
+                running.mutator, self.answer = Instead(mutator, self.answer), None
+            moves = running.acts and running.mutator is not None and shapes(running.mutator)
+            moves = moves and running.decision.entry.fault.site != "connection"
+            (other.all if moves else stay).append(running)
+        self.all, self._answerer = stay, None
+        return other
+
+    @property
+    def idle(self) -> bool:
+        """Has nobody here anything to do, or to note? Then a response passes as it is."""
+        return not any(running.acts for running in self.all)
+
+    @property
+    def needs(self) -> Need:
+        """What the faults that still act must be shown."""
+        needs = Need.HEAD
+        for running in self.all:
+            if running.acts:
+                needs |= running.needs
+        return needs
+
+    def depart(self) -> Iterator[Action]:
+        """The actions before upstream is called; `answer` is valid after the last."""
+        for at, running in enumerate(self.all):
+            if running.mutator is None or not running.acts:
+                continue
+            for action in running.mutator.before():
+                if isinstance(action, END):
+                    self._end(running, self.all[at + 1 :])
+                    self._unsent(running)
+                    yield action
+                    return
+                yield action
+            answer = running.mutator.answer()
+            if answer is not None:
+                self._preempt(running, self.all[at + 1 :])
+                self._unsent(running)
+                self.answer, self._answerer = final(running, answer), running
+                return
+
+    def _unsent(self, ender: Running) -> None:
+        """Nothing goes upstream, so a fault on the request has nothing to change."""
+        for running in self.all:
+            if running.acts and running.decision.entry.fault.site == "request":
+                running.dropped = ("preempted", f"`{ender.ident}` ended the exchange first")
+
+    def _end(self, ender: Running, later: list[Running]) -> None:
+        self.ended = True
+        self._preempt(ender, later)
+
+    def _preempt(self, ender: Running, later: list[Running]) -> None:
+        for running in later:
+            if running.acts and running.mutator is not None and running.mutator.effect is None:
+                running.dropped = ("preempted", f"`{ender.ident}` ended the exchange first")
+
+    # ------------------------------------------------------------ response
+
+    def arrive(self, exchange: Exchange) -> Response:
+        """Take the response head: drop who cannot act on it, and say how the body is to be fed."""
+        response = exchange.response
+        if response is None:
+            raise ValueError("a response head is needed")
+        self._socket = framing.is_socket(response)
+        protocol = wire.protocol(exchange.protocol) if exchange.protocol else None
+        splitter = None if self._socket else framing.splitter_of(response, protocol, exchange.request)
+        streams = self._socket or splitter is not None
+        self._packed = header(response.headers, "content-encoding")
+        self._chain = sorted(self._meeting(), key=depth)
+        met = [running for running in self._chain if running.mutator and running.mutator.effect]
+        for at, running in enumerate(self._chain):  # each sees the head as those before it leave it
+            if exchange.response is not response:
+                exchange = replace(exchange, response=response)
+            self._drop_unfit(running, exchange, streams)
+            if running.acts and running.mutator is not None:
+                delivered = running.mutator.head(response)
+                response = delivered if delivered is response else final(running, delivered)
+                self.touches = self.touches or shapes(running.mutator)
+                if running.mutator.replaces:
+                    self._outdo(running, self._chain[:at], met)
+        needs = self.needs
+        if self._socket:
+            self._unit = "event"
+        elif splitter is not None and needs & Need.EVENTS:
+            self._splitter, self._unit = splitter, "event"
+            self._joiner = framing.joiner(splitter)
+            self._border = sum(depth(running) == 0 for running in self._chain)
+        elif needs & Need.BODY and not streams:
+            self.holds, self._unit = True, "body"
+        return response
+
+    def _meeting(self) -> list[Running]:
+        """Whom this response meets; an answer of ours only those that stand before it. Whoever only takes
+        notes takes them of what the other side says."""
+        if self._answerer is None:
+            return self.all
+        earlier = self.all[: self.all.index(self._answerer)]
+        return [running for running in earlier if running.decision.verb == "fire"]
+
+    def _outdo(self, replacer: Running, earlier: list[Running], met: list[Running]) -> None:
+        """Nothing of what these deliver reaches the agent, except for what it met before the call."""
+        for running in earlier:
+            if running.acts and not any(running is one for one in met):
+                running.dropped = ("preempted", f"`{replacer.ident}` replaced the answer")
+
+    def join(self, running: Running) -> None:
+        """Add a fault that was decided on the response head; `pending` and `arrive` follow."""
+        self.all.append(running)
+        self._late.append(running)
+
+    def pending(self) -> Iterator[Action]:
+        """What the faults that joined would have done before the call is done before the first byte of
+        the response, and their answer takes the place of the one that came."""
+        for running in self._late:
+            if running.mutator is None or not running.acts:
+                continue
+            for action in running.mutator.before():
+                if isinstance(action, END):
+                    self._end(running, [one for one in self.all if one is not running])
+                    yield action
+                    return
+                yield action
+            answer = running.mutator.answer()
+            if answer is not None:
+                running.mutator = Instead(running.mutator, answer)
+
+    def _drop_unfit(self, running: Running, exchange: Exchange, streams: bool) -> None:
+        mutator = running.mutator
+        if mutator is None or mutator.effect is not None or not running.acts:
+            return
+        why = running.decision.entry.fault.inapplicable(exchange)
+        reads = Need.EVENTS if streams else Need.BODY
+        if why is None and self._socket and running.needs & Need.BODY and not running.needs & Need.EVENTS:
+            why = "a WebSocket session has no body"
+        if why is None and running.needs & reads and self._packed not in (None, "identity"):
+            why = f"the body is packed with `{self._packed}` although identity was asked for"
+        if why is not None:
+            running.dropped = ("inapplicable", why)
+
+    def feed(self, data: bytes) -> Iterator[Action]:
+        """Pass bytes through the chain: by event where the stream is framed, whole where held."""
+        pieces: Iterable[bytes] = (data,) if self._splitter is None else self._splitter.feed(data)
+        for piece in pieces:
+            if self.ended:
+                return
+            yield from self._push(0, Chunk(piece, self._index, self._unit))
+            self._index += 1
+
+    def relayed(self, actions: Iterable[Action]) -> Iterator[Action]:
+        """What somebody else gives in place of upstream's bytes, through the faults here."""
+        for action in actions:
+            if isinstance(action, Send):
+                yield from self.feed(action.data)
+            else:
+                yield action
+
+    def finish(self) -> Iterator[Action]:
+        """What is left of an unfinished event, then each fault's last word."""
+        rest = self._splitter.finish() if self._splitter is not None else b""
+        # What closes an array comes after all that the faults on its elements held back.
+        place = self._border if self._joiner is not None else 0
+        last = Chunk(b"", self._index, self._unit, True if self._socket else None)
+        for at, running in enumerate((*self._chain, None)):
+            if rest and at == place and not self.ended:
+                yield from self._push(at, Chunk(rest, self._index, "bytes"))
+            if self.ended or running is None:
+                return
+            if running.acts and running.mutator is not None:
+                yield from self._deliver(at, running.mutator.finish(), last)
+
+    def trailers(self, headers: Headers) -> Headers:
+        """The trailers to deliver after the last byte."""
+        for running in self._chain:
+            if running.acts and running.mutator is not None:
+                headers = running.mutator.trailers(() if running.mutator.replaces else headers)
+        return headers
+
+    def message(self, data: bytes, *, text: bool, by: Side) -> Iterator[Action]:
+        """Pass a WebSocket message through the chain, or a client's the other way."""
+        if self.ended:
+            return
+        if by == "client":
+            yield from self._ascend(len(self._chain) - 1, Chunk(data, self._index, "event", text))
+            return
+        yield from self._push(0, Chunk(data, self._index, "event", text))
+        self._index += 1
+
+    def _ascend(self, start: int, chunk: Chunk) -> Iterator[Action]:
+        """From the client to the server: the outermost fault comes first."""
+        for at in range(start, -1, -1):
+            running = self._chain[at]
+            if not running.acts or running.mutator is None:
+                continue
+            for action in running.mutator.upward(chunk):
+                if isinstance(action, Send) and action.to == "server":
+                    text = chunk.text if action.text is None else action.text
+                    yield from self._ascend(at - 1, Chunk(action.data, chunk.index, "event", text))
+                else:
+                    if isinstance(action, END):
+                        self._end(running, [one for one in self._chain if one is not running])
+                    yield action
+                if self.ended:
+                    return
+            return
+        yield Send(chunk.data, "server", chunk.text)
+
+    def _push(self, start: int, chunk: Chunk) -> Iterator[Action]:
+        for at in range(start, len(self._chain)):
+            running = self._chain[at]
+            if running.acts and running.mutator is not None:
+                chunk = self._joined(start, at, chunk)
+                yield from self._deliver(at, running.mutator.feed(chunk), chunk)
+                return
+        chunk = self._joined(start, len(self._chain), chunk)
+        yield Send(chunk.data) if chunk.text is None else Send(chunk.data, "client", chunk.text, chunk.more)
+
+    def _joined(self, start: int, at: int, chunk: Chunk) -> Chunk:
+        """A piece that leaves the faults on events for those that divide it anew, or for the client."""
+        if self._joiner is None or not start <= self._border <= at:
+            return chunk
+        data = self._joiner.join(chunk.data)
+        return chunk if data == chunk.data else replace(chunk, data=data)
+
+    def _deliver(self, at: int, actions: Iterable[Action], chunk: Chunk) -> Iterator[Action]:
+        running, given = self._chain[at], 0
+        for action in actions:
+            if isinstance(action, Send) and action.to == "client":
+                made = Chunk(action.data, chunk.index, chunk.unit)
+                if chunk.text is not None:
+                    # Whoever divides bytes divides a message into its fragments, not into several.
+                    given += len(action.data)
+                    divided = depth(running) > 0 and given < len(chunk.data)
+                    text = chunk.text if action.text is None else action.text
+                    made = replace(made, text=text, more=divided or action.more or chunk.more)
+                yield from self._push(at + 1, made)
+            else:
+                if isinstance(action, Cut) and action.clean and self._joiner is not None:
+                    yield Send(self._joiner.close())
+                if isinstance(action, END):
+                    self._end(running, self._chain[at + 1 :])
+                yield action
+            if self.ended:
+                return

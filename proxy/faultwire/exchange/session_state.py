@@ -1,0 +1,287 @@
+"""What a session must remember between exchanges so that the same traffic meets the same faults.
+
+Written only through the methods here, by the one engine that the session lives on. All memory is
+bounded: a session of a million exchanges holds no more than its last `KEPT` calls.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from faultwire.frozen import dataclass
+from faultwire.wire.recognition.peers import Peers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from faultwire.events import Exchange, FaultFired, RequestView, ToolCall, ToolResult
+    from faultwire.wire.protocol import Rewrite
+    from faultwire.wire.tool_sites import Own
+
+KEPT = 4096
+"""Distinct calls, decisions and tool-call ids that are remembered, each."""
+
+OPEN = 64
+"""Identical calls whose retries are told apart."""
+
+UNTOLD = 3
+"""Retries that are taken for an SDK's where it does not count them itself; no SDK makes more. What
+comes after them is the agent's own new call."""
+
+K = TypeVar("K")
+V = TypeVar("V")
+Verb = Literal["fire", "skip", "inapplicable"]
+Judgement = tuple[Verb, str, float | None]
+"""Verb, reason, and the roll where one was made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a decision is about: an exchange, or one tool result inside it (`name` is its tool)."""
+
+    key: str
+    n: int
+    attempt: int
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """Who planted a canary: the entry and its fault, and the exchange in which it went out."""
+
+    entry: str
+    fault: str
+    site: str
+    number: int
+
+
+@dataclass(slots=True)
+class _Call:
+    """All calls with one key: `n` is the latest; `attempts` counts the retries of the open ones."""
+
+    n: int = -1
+    attempts: OrderedDict[int, int] = field(default_factory=OrderedDict)
+    broken: set[int] = field(default_factory=set)
+
+    def begin(self) -> int:
+        self.n += 1
+        self.attempts[self.n] = 0
+        while len(self.attempts) > OPEN:
+            old, _ = self.attempts.popitem(last=False)
+            self.broken.discard(old)
+        return self.n
+
+    def retried(self, told: int | None) -> int | None:
+        """The call that a request repeats, None where it is a new one.
+
+        Of several identical calls at once, the one that a fault broke and that was tried as often as
+        the SDK says: which of them arrives first then changes nothing.
+        """
+        if told is None:
+            return min((n for n in self.broken if self.attempts[n] < UNTOLD), default=None)
+        if told == 0:
+            return None
+        like = [n for n, tried in self.attempts.items() if tried + 1 == told]
+        broken = [n for n in like if n in self.broken]
+        return min(broken) if broken else max(like or self.attempts, default=None)
+
+
+@dataclass(slots=True)
+class SessionState:
+    """Counts, attempts and remembered rewrites of one session."""
+
+    rewrites: OrderedDict[str, Rewrite | None] = field(default_factory=OrderedDict)
+    """A tool result's key to what it was replaced with; None where it was let through."""
+    inboxes: OrderedDict[str, None] = field(default_factory=OrderedDict)
+    """Addresses whose answers come in another exchange's stream, which is open (`elsewhere`)."""
+    owed: OrderedDict[tuple[str, bytes], Any] = field(default_factory=OrderedDict)
+    """Such an address and a request's id to the faults that wait for its answer (`elsewhere.Owed`)."""
+    untold: dict[str, FaultFired] = field(default_factory=dict)
+    """A tool result's key to the ledger's line about its fault, until a model has answered a request
+    that carried it: only then has the fault been met."""
+    tools: OrderedDict[str, ToolCall] = field(default_factory=OrderedDict)
+    """Tool-call id to the call, from responses of providers that keep the conversation themselves."""
+    retold: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    """Digest of a text of the conversation to what it was changed to."""
+    peers: Peers = field(default_factory=Peers)
+    """Agents whose cards were seen."""
+    canaries: OrderedDict[str, Planted] = field(default_factory=OrderedDict)
+    """Words that were planted, by whom."""
+    only: int | None = None
+    """The one exchange on which faults act, by number; 0 while it has not come, None where all may."""
+    _said: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    _sites: OrderedDict[str, Own] = field(default_factory=OrderedDict)
+    _memories: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _begun: dict[str, tuple[int, float]] = field(default_factory=dict)
+    _counts: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _calls: OrderedDict[str, _Call] = field(default_factory=OrderedDict)
+    _decided: OrderedDict[tuple[str, str, int], Judgement] = field(default_factory=OrderedDict)
+    _came: OrderedDict[tuple[str, str, int], bool] = field(default_factory=OrderedDict)
+    """Of a decision to fire whose exchange is over: was the fault met?"""
+    _number: int = 0
+
+    def number(self) -> int:
+        """The ordinal of the next exchange, from 1."""
+        self._number += 1
+        return self._number
+
+    def identify(self, exchange: Exchange, *, told: int | None = None) -> Exchange:
+        """Number a logical call and its attempts.
+
+        A retry is told by the SDK's own counter (`told`, as `wire.attempt` reads it), or, from SDKs
+        that send none, by the same request again right after a fault broke it.
+        """
+        n, tried = self.numbered(exchange.key, told)
+        return replace(exchange, n=n, attempt=tried)
+
+    def numbered(self, key: str, told: int | None) -> tuple[int, int]:
+        """The number of a logical call with that key, and of its attempt; as `identify`."""
+        call = self._call(key)
+        n = call.retried(told)
+        if n is None:
+            n = call.begin()
+        else:
+            call.attempts[n] += 1
+            call.broken.discard(n)
+        return n, call.attempts[n]
+
+    def occurrence(self, key: str) -> int:
+        """How often a tool result's key came before in the session."""
+        call = self._call(key)
+        call.n += 1
+        return call.n
+
+    def broke(self, key: str, n: int) -> None:
+        """A fault ended this attempt: an identical request that follows is its retry."""
+        call = self._call(key)
+        if n in call.attempts:
+            call.broken.add(n)
+
+    def counts(self, entry: str) -> tuple[int, int]:
+        """Logical calls that an entry has seen, and those on which it fired or is about to."""
+        return self._counts.get(entry, (0, 0))
+
+    def decided(self, entry: str, subject: Subject) -> Judgement | None:
+        """The judgement on an earlier attempt of the same logical call."""
+        return self._decided.get((entry, subject.key, subject.n)) if subject.attempt else None
+
+    def begun(self, entry: str) -> tuple[int, float] | None:
+        """The logical call on which an entry first fired, from 1, and its instant; None before."""
+        return self._begun.get(entry)
+
+    def note(self, entry: str, subject: Subject, judgement: Judgement, at_s: float = 0.0) -> None:
+        """Count a decision; the attempts of one logical call count once."""
+        if self.decided(entry, subject) is None:
+            seen, fired = self.counts(entry)
+            self._counts[entry] = (seen + 1, fired + (judgement[0] == "fire"))
+            if judgement[0] == "fire":
+                self._begun.setdefault(entry, (seen + 1, at_s))
+            _bounded(self._decided, (entry, subject.key, subject.n), judgement)
+        elif judgement[0] == "fire" and self.gave_back(entry, subject):
+            del self._came[entry, subject.key, subject.n]
+            self._take(entry, 1)
+
+    def came_of(self, entry: str, subject: Subject, *, met: bool) -> None:
+        """What came of a decision to fire. Where no attempt of its logical call met the fault, it gives its
+        place among `max_times` back."""
+        decision = (entry, subject.key, subject.n)
+        before = self._came.get(decision)
+        if before is None and not met:
+            self._take(entry, -1)
+        if not before:
+            _bounded(self._came, decision, met)
+
+    def gave_back(self, entry: str, subject: Subject) -> bool:
+        """Has this decision no place among `max_times` any more?"""
+        return self._came.get((entry, subject.key, subject.n)) is False
+
+    def _take(self, entry: str, places: int) -> None:
+        seen, fired = self.counts(entry)
+        self._counts[entry] = (seen, fired + places)
+
+    def learn(self, calls: Iterable[ToolCall]) -> None:
+        """Keep the calls of a response whose conversation the provider keeps."""
+        for call in calls:
+            if call.id:
+                _bounded(self.tools, call.id, call)
+
+    def named(self, view: RequestView) -> RequestView:
+        """The view with the tools named that only an earlier response named."""
+        if not self.tools or all(result.name for result in view.results):
+            return view
+        turns = tuple(
+            replace(turn, tool_results=tuple(self._named(result) for result in turn.tool_results))
+            for turn in view.turns
+        )
+        return replace(view, turns=turns)
+
+    def _named(self, result: ToolResult) -> ToolResult:
+        call = None if result.name else self.tools.get(result.call_id)
+        return replace(result, name=call.name, arguments=call.arguments) if call else result
+
+    def remember(self, key: str, rewrite: Rewrite | None) -> None:
+        """Keep what was done to a tool's result, to do the same in every later request."""
+        _bounded(self.rewrites, key, rewrite)
+
+    def retell(self, digest: str, text: str) -> None:
+        """Keep what a text was changed to, to change it again in every later request."""
+        _bounded(self.retold, digest, text)
+
+    def plant(self, canary: str, planted: Planted) -> None:
+        """Look out for a word in all that the agent sends from now on."""
+        if canary not in self.canaries:
+            _bounded(self.canaries, canary, planted)
+
+    def said(self, tool: str, text: str) -> str | None:
+        """Take note of a tool's result; returns the one before it."""
+        before = self._said.get(tool)
+        _bounded(self._said, tool, text)
+        return before
+
+    def open_inbox(self, address: str) -> None:
+        """A stream has begun in which the answers to this address come."""
+        _bounded(self.inboxes, address, None)
+
+    def close_inbox(self, address: str) -> list[Any]:
+        """It has ended; what was still owed in it."""
+        self.inboxes.pop(address, None)
+        return [self.owed.pop(key) for key in [key for key in self.owed if key[0] == address]]
+
+    def owe(self, key: tuple[str, bytes], owed: Any) -> None:
+        """Let faults wait for the answer to a request."""
+        _bounded(self.owed, key, owed)
+
+    def see(self, tool: str, at: Own) -> None:
+        """Note that a tool was called at a site of its own; the first one stays."""
+        if tool not in self._sites:
+            _bounded(self._sites, tool, at)
+
+    def seen_at(self, tool: str) -> Own | None:
+        """The outermost site of its own at which a tool was called, None where none was seen.
+
+        Agents that talk to several servers give a tool's name as `mcp__SERVER__TOOL` to the model.
+        """
+        found = self._sites.get(tool)
+        if found is None and tool.startswith("mcp__"):
+            found = self._sites.get(tool.partition("__")[2].partition("__")[2])
+        return found
+
+    def memory(self, entry: str) -> dict[str, Any]:
+        """What the faults of one entry keep between exchanges."""
+        return self._memories.setdefault(entry, {})
+
+    def _call(self, key: str) -> _Call:
+        found = self._calls.get(key)
+        if found is None:
+            found = _Call()
+        _bounded(self._calls, key, found)
+        return found
+
+
+def _bounded(memory: OrderedDict[K, V], key: K, value: V) -> None:
+    memory[key] = value
+    memory.move_to_end(key)
+    while len(memory) > KEPT:
+        memory.popitem(last=False)

@@ -1,0 +1,216 @@
+"""Start an engine in its own process and drive it; imports no mitmproxy.
+
+The engine reads its settings from its standard input and lives as long as that stays open: when this
+process ends, however it ends, so does the engine. Everything after that goes over the engine's
+control socket, one JSON object a line in each direction.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from faultwire import child_process
+from faultwire.errors import FaultwireError, UsageError
+from faultwire.events import Bypass
+from faultwire.mitm.engine.control_client import Asking
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Sequence
+    from types import TracebackType
+
+    from faultwire.mitm.engine.settings import EngineSettings
+
+STOP_TIMEOUT_S = 15.0
+
+
+@dataclass(frozen=True)
+class SessionHandle:
+    """How an agent's traffic is told to be of one session: `proxy_url` names it by user, `port` is
+    a listener of its own for runtimes that cannot send a proxy user."""
+
+    name: str
+    user: str
+    token: str
+    port: int
+    proxy_url: str
+    trace: str = ""
+    """What a call names to be of this session where several share a user; no secret."""
+
+
+@dataclass(frozen=True)
+class SessionSummary:
+    """What an engine says of a closed session. `voids` tells why it proves nothing, if it does; `notes`
+    what traffic there was that became no exchange."""
+
+    name: str
+    acknowledged: int
+    exchanges: int
+    by_kind: dict[str, int] = field(default_factory=dict)
+    fired: dict[str, int] = field(default_factory=dict)
+    voids: tuple[str, ...] = ()
+    ledger_hash: str | None = None
+    notes: tuple[str, ...] = ()
+    replay: dict[str, Any] | None = None
+    """What was replayed, and what was not, where a tape answered."""
+    incomplete: str | None = None
+    """Why part of its traffic is not on the tape, where it passed all the same."""
+    bypassed: tuple[Bypass, ...] = ()
+    """Where its processes were seen connected past the proxy (`notes` say it in words), ..."""
+    bypassed_more: int = 0
+    """... and how many addresses more."""
+
+
+class Engine:
+    """A running engine. A context manager: leaving it stops the engine.
+
+    May be used from several threads: calls at the same time have connections of their own, so that a session
+    which takes its time to close keeps nobody waiting. `token` is the implicit session's, empty without one.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], ready: dict[str, Any]) -> None:
+        self._process = process
+        self.host: str = ready["host"]
+        self.port: int = ready["port"]
+        self.ca_pem = Path(ready["ca_bundle_source"])
+        self.control = Path(ready["control"])
+        self.implicit: bool = bool(ready.get("implicit"))
+        self.token: str = ready.get("token") or ""
+        self._asking = Asking.at(self.control)
+
+    @classmethod
+    def start(cls, settings: EngineSettings) -> Engine:
+        """Start one and wait until it listens.
+
+        Raises:
+            UsageError: it refused its settings (port taken, CA expired, unknown fault).
+            FaultwireError: it died or said nothing.
+        """
+        settings.run_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        log = settings.run_dir / "engine.log"
+        process = child_process.start(["-O", "-m", "faultwire.mitm"], log, _environment())
+        try:
+            _tell(process, settings)
+            ready = child_process.first_word(process, "engine", log)
+            if "error" in ready:
+                raise _as_error(ready["error"])
+        except BaseException:
+            child_process.end(process, STOP_TIMEOUT_S)
+            raise
+        return cls(process, ready)
+
+    @property
+    def pid(self) -> int:
+        """The engine's process id."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Is the process still there?"""
+        return self._process.poll() is None
+
+    def open_session(
+        self, name: str, profile: dict[str, Any], seed: int, agent: str = "", *, via: str = ""
+    ) -> SessionHandle:
+        """Open a session; `profile` is a profile as JSON, `via` the shared user that its traffic comes by."""
+        return self._handle(
+            name, self._call("open_session", name=name, profile=profile, seed=seed, agent=agent, via=via)
+        )
+
+    def share(self, name: str, *, unnamed: bool = False) -> SessionHandle:
+        """Open a user that several sessions share; with `unnamed`, of traffic without a user as well."""
+        return self._handle(name, self._call("share", name=name, unnamed=unnamed))
+
+    def _handle(self, name: str, reply: dict[str, Any]) -> SessionHandle:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return SessionHandle(
+            name=name,
+            user=reply["user"],
+            token=reply["token"],
+            port=reply["port"],
+            proxy_url=f"http://{reply['user']}:{reply['token']}@{host}:{self.port}",
+            trace=reply.get("trace", ""),
+        )
+
+    def close_session(self, name: str, seen: Sequence[Bypass] = (), more: int = 0) -> SessionSummary:
+        """Close a session once its exchanges are committed, and hear what it did.
+
+        `seen` are the addresses that its agent's processes were connected to, our own among them, without
+        names; there were `more`.
+        """
+        peers = [{"address": one.address, "port": one.port, "transport": one.transport} for one in seen]
+        reply = self._call("close_session", name=name, seen=peers, more=more)
+        reply["voids"], reply["notes"] = tuple(reply["voids"]), tuple(reply["notes"])
+        reply["bypassed"] = tuple(Bypass(**one) for one in reply["bypassed"])
+        return SessionSummary(**reply)
+
+    def flush(self) -> int:
+        """Commit everything recorded so far; the number of acknowledged exchanges."""
+        return int(self._call("flush")["acknowledged"])
+
+    def stats(self) -> dict[str, Any]:
+        """Counters of the whole engine."""
+        return self._call("stats")
+
+    def notes(self) -> tuple[str, ...]:
+        """What traffic there was that belongs to no session, in words."""
+        return tuple(self.stats()["notes"])
+
+    def stop(self, *, at_once: bool = False) -> None:
+        """Let exchanges in flight end (a few seconds at most), commit the tape, end the process."""
+        self._asking.close()
+        if self.alive:
+            self._process.send_signal(signal.SIGTERM)
+            if at_once:
+                self._process.send_signal(signal.SIGINT)
+        child_process.end(self._process, STOP_TIMEOUT_S)
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop(at_once=kind is KeyboardInterrupt)
+
+    def _call(self, op: str, **arguments: Any) -> dict[str, Any]:
+        try:
+            reply = self._asking.ask({"op": op, **arguments})
+        except OSError as error:
+            raise self._gone(error) from error
+        if "error" in reply:
+            raise _as_error(reply["error"])
+        return reply
+
+    def _gone(self, error: OSError) -> FaultwireError:
+        code = self._process.poll()
+        how = f"ended with code `{code}`" if code is not None else f"does not answer: {error}"
+        return FaultwireError(f"the engine {how}", code="engine.lost", hint="its log is `engine.log`")
+
+
+def _environment() -> dict[str, str]:
+    """Ours, without what would send the engine's own traffic through some proxy."""
+    dropped = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
+    return {key: value for key, value in os.environ.items() if key.lower() not in dropped}
+
+
+def _tell(process: subprocess.Popen[bytes], settings: EngineSettings) -> None:
+    if process.stdin is None:
+        raise FaultwireError("the engine was started without pipes", code="engine.start")
+    # Where it ended before it read its settings, what it printed, if anything, says why.
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write(settings.model_dump_json().encode() + b"\n")
+        process.stdin.flush()
+
+
+def _as_error(error: dict[str, Any]) -> FaultwireError:
+    kind = UsageError if error.get("exit_code") == 2 else FaultwireError
+    return kind(error["message"], code=error["code"], hint=error.get("hint"))

@@ -1,0 +1,171 @@
+"""The engine's control socket: JSON lines over a Unix socket that only our own user can open.
+
+Operations: `open_session`, `close_session`, `share`, `flush`, `stats`, `shutdown`. None of them takes a path,
+a command or code.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import struct
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pydantic import ValidationError
+
+from faultwire.errors import FaultwireError, UsageError
+from faultwire.events import Bypass
+from faultwire.mitm.engine.settings import MAX_LINE, SessionSettings, ShareSettings
+from faultwire.mitm.network.bypassed import CloseSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    Operation = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
+
+MAX_PATH = 100
+"""Linux takes 107 bytes as a socket's path."""
+
+
+class Controlled(Protocol):
+    """What the socket drives."""
+
+    async def open_session(self, settings: SessionSettings) -> dict[str, Any]:
+        """A session's user, token and port."""
+
+    async def close_session(self, name: str, seen: Sequence[Bypass] = (), more: int = 0) -> dict[str, Any]:
+        """A session's summary; its agent was seen connected to these addresses, and `more`."""
+
+    async def share(self, settings: ShareSettings) -> dict[str, Any]:
+        """A shared user, its token and port."""
+
+    async def flush(self) -> int:
+        """The number of acknowledged exchanges."""
+
+    def describe(self) -> dict[str, Any]:
+        """Counters."""
+
+    def stop(self) -> None:
+        """Begin to end."""
+
+
+class Control:
+    """The server side. `path` is where it listens."""
+
+    def __init__(self, engine: Controlled, run_dir: Path) -> None:
+        self._engine = engine
+        self._folder: Path | None = None
+        self.path = run_dir / "control.sock"
+        if len(os.fsencode(self.path)) > MAX_PATH:
+            self._folder = Path(tempfile.mkdtemp(prefix="faultwire-"))
+            self.path = self._folder / "control.sock"
+        self._operations: dict[str, Operation] = {
+            "open_session": self._open_session,
+            "close_session": self._close_session,
+            "share": self._share,
+            "flush": self._flush,
+            "stats": self._stats,
+            "shutdown": self._shutdown,
+        }
+        self._server: asyncio.Server | None = None
+        self._writers: set[asyncio.StreamWriter] = set()
+
+    async def start(self) -> None:
+        """Listen. Raises UsageError where the folder cannot hold the socket."""
+        self.path.unlink(missing_ok=True)
+        before = os.umask(0o177)
+        try:
+            self._server = await asyncio.start_unix_server(self._serve, self.path, limit=MAX_LINE)
+        except OSError as error:
+            raise UsageError(
+                f"the control socket `{self.path}` cannot be made: {error.strerror}", code="engine.control"
+            ) from error
+        finally:
+            os.umask(before)
+
+    def close(self) -> None:
+        """Stop listening and remove the socket."""
+        if self._server is not None:
+            self._server.close()
+        for writer in list(self._writers):
+            writer.close()
+        self.path.unlink(missing_ok=True)
+        if self._folder is not None:
+            self._folder.rmdir()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.add(writer)
+        try:
+            if _peer_uid(writer) != os.getuid():
+                return
+            while line := await reader.readline():
+                reply = await self._answer(line)
+                writer.write(json.dumps(reply).encode() + b"\n")
+                await writer.drain()
+        except (OSError, ValueError):
+            pass  # the other side left, or sent a line that is too long: either way it is over
+        finally:
+            self._writers.discard(writer)
+            writer.close()
+
+    async def _answer(self, line: bytes) -> dict[str, Any]:
+        try:
+            message = json.loads(line)
+            operation = self._operations.get(message.pop("op", None)) if isinstance(message, dict) else None
+            if operation is None:
+                raise UsageError("found an unknown operation", code="engine.operation")
+            return await operation(message)
+        except FaultwireError as error:
+            return as_json(error)
+        except (ValidationError, json.JSONDecodeError, RecursionError) as error:
+            return as_json(UsageError(f"found a bad message ({type(error).__name__})", code="engine.message"))
+        except Exception as error:  # noqa: BLE001 - the caller must hear it, and the engine go on
+            what = f"the operation failed (`{type(error).__name__}`)"
+            return as_json(FaultwireError(what, code="engine.internal"))
+
+    async def _open_session(self, message: dict[str, Any]) -> dict[str, Any]:
+        return await self._engine.open_session(SessionSettings.model_validate(message))
+
+    async def _close_session(self, message: dict[str, Any]) -> dict[str, Any]:
+        told = CloseSettings.model_validate(message)
+        seen = tuple(Bypass(str(one.address), one.port, one.transport) for one in told.seen)
+        return await self._engine.close_session(told.name, seen, told.more)
+
+    async def _share(self, message: dict[str, Any]) -> dict[str, Any]:
+        return await self._engine.share(ShareSettings.model_validate(message))
+
+    async def _flush(self, message: dict[str, Any]) -> dict[str, Any]:
+        return {"acknowledged": await self._engine.flush()}
+
+    async def _stats(self, message: dict[str, Any]) -> dict[str, Any]:
+        return self._engine.describe()
+
+    async def _shutdown(self, message: dict[str, Any]) -> dict[str, Any]:
+        self._engine.stop()
+        return {"stopping": True}
+
+
+def as_json(error: FaultwireError) -> dict[str, Any]:
+    """An error as the other side reads it."""
+    return {
+        "error": {
+            "code": error.code,
+            "message": error.message,
+            "hint": error.hint,
+            "exit_code": error.exit_code,
+        }
+    }
+
+
+def _peer_uid(writer: asyncio.StreamWriter) -> int:
+    """The user of the process at the other end; our own where the system cannot say."""
+    sock = writer.get_extra_info("socket")
+    option = getattr(socket, "SO_PEERCRED", None)
+    if sock is None or option is None:
+        return os.getuid()
+    _, uid, _ = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, option, struct.calcsize("3i")))
+    return int(uid)

@@ -1,0 +1,314 @@
+"""The engine: mitmproxy in a program of our own, with only the parts that an exchange needs.
+
+No mitmproxy server, dumper or logger runs: we accept connections ourselves and hand each to a handler
+of `compat`. One process, one event loop without eager tasks, one tape.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from mitmproxy.addons.core import Core
+from mitmproxy.addons.proxyserver import Proxyserver
+from mitmproxy.master import Master
+from mitmproxy.options import Options
+from mitmproxy.proxy import mode_specs
+from mitmproxy.proxy.layers import modes
+
+from faultwire import clock
+from faultwire.dice import Dice
+from faultwire.errors import FaultwireError, UsageError
+from faultwire.exchange.pipeline import SessionContext
+from faultwire.exchange.session_state import SessionState
+from faultwire.mitm import compat
+from faultwire.mitm.engine import crash_log
+from faultwire.mitm.engine.event_loop import GuardedLoop
+from faultwire.mitm.engine.settings import SessionSettings
+from faultwire.mitm.engine.shared_process import trace_id
+from faultwire.mitm.flow import replay
+from faultwire.mitm.flow.addon import FaultwireAddon
+from faultwire.mitm.network import ca, upstream_trust
+from faultwire.mitm.network.bypassed import past_us
+from faultwire.mitm.network.egress_guard import Guard
+from faultwire.profile.dump import from_dump
+from faultwire.tape.evidence.keyring import KeyRing, name_for
+from faultwire.tape.record.overload_policy import Policy
+from faultwire.tape.record.writer import TapeWriter
+from faultwire.tape.redact.redactor import load_key
+from faultwire.tape.redact.rules import read_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from faultwire.events import Bypass
+    from faultwire.mitm.engine.sessions import Session, Whose
+    from faultwire.mitm.engine.settings import EngineSettings, ShareSettings
+    from faultwire.mitm.engine.shared_process import Shared
+    from faultwire.mitm.network.ca import Authority
+
+SESSION_END_S = 2.0
+"""How long a session that is closed may take to end what it has in flight."""
+
+
+class Engine:
+    """One engine, from settings to its end. Raises UsageError or FaultwireError from `start`."""
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self.settings = settings
+        self.stopped = asyncio.Event()
+        self.port = 0
+        self._servers: list[asyncio.Server] = []
+        self._session_servers: dict[str, asyncio.Server] = {}
+        self._connections: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Take CA, tape and port, in an order that leaves nothing behind where one is refused."""
+        settings = self.settings
+        compat.check()
+        compat.install()
+        host, port = settings.address
+        self.authority: Authority = ca.ensure(settings.ca_dir, covers=settings.covers)
+        bundle = upstream_trust.write_bundle(settings.ca_dir, settings.upstream_ca)
+        server = await self._listen(host, port, partial(self._accept))
+        self._servers.append(server)
+        self.port = server.sockets[0].getsockname()[1]
+        replays = replay.opened(settings)
+        self.tape = self._open_tape()
+        self.addon = FaultwireAddon(
+            guard=Guard.of(settings.allow_hosts, [*settings.routes.values(), *settings.reverse.values()]),
+            reverse=settings.reverse,
+            routes=settings.routes,
+            tape=self.tape,
+            replays=replays,
+            max_exchanges=settings.max_exchanges,
+            head_timeout_s=settings.head_timeout_s,
+            loop_guards=True,
+        )
+        self.addon.guard.listeners.add(self.port)
+        self.addon.guard.shims = settings.run_dir / "shims"
+        loop = asyncio.get_running_loop()
+        if isinstance(loop, GuardedLoop):
+            loop.guard = self.addon.guard
+        await self._start_mitmproxy(str(bundle))
+        if settings.implicit is not None:
+            session = self._open(settings.implicit)
+            self.addon.sessions.implicit = session
+        await server.start_serving()
+
+    def _open_tape(self) -> TapeWriter | None:
+        settings = self.settings
+        if settings.tape is None:
+            return None
+        state = settings.ca_dir.parent
+        project = name_for(state.absolute().parent.name)
+        return TapeWriter.create(
+            settings.tape,
+            origin=f"{project}/{settings.tape.stem}",
+            settings=settings.tape_settings,
+            key=load_key(state / "keys" / "redaction.key"),
+            journal=settings.run_dir / "events.jsonl",
+            signer=KeyRing(state / "keys").signer_or_new(project),
+            policy=Policy(settings.record_policy, settings.on_tape_failure),
+            rules=read_rules(settings.redact),
+        )
+
+    async def _start_mitmproxy(self, bundle: str) -> None:
+        options = Options(confdir=str(self.settings.ca_dir), server=False, rawtcp=False)
+        self.master = Master(options)
+        self.proxyserver = Proxyserver()
+        self.master.addons.add(Core(), self.proxyserver, self.addon, compat.Leaves())
+        options.update(
+            connection_strategy="lazy",
+            ssl_verify_upstream_trusted_ca=bundle,
+            add_upstream_certs_to_client_chain=False,
+            upstream_cert=False,
+        )
+        await self.master.running()
+        crash_log.quiet(self.addon)
+        self._mode = mode_specs.ProxyMode.parse("regular")
+        self._hooks = compat.Hooks(self.master.addons.chain)
+        self._fast = await compat.fast_handler_works(self.master, self._mode)
+
+    # ------------------------------------------------------------ connections
+
+    async def _listen(self, host: str, port: int, accept: Callable[..., Any]) -> asyncio.Server:
+        try:
+            return await asyncio.start_server(accept, host, port, start_serving=False, backlog=512)
+        except OSError as error:
+            raise UsageError(
+                f"`{host}:{port}` cannot be listened on: {error.strerror or error}",
+                code="engine.port",
+                hint="another program has it; choose another `--listen`, or port 0 for a free one",
+            ) from error
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        kind: Any = partial(compat.FastHandler, hooks=self._hooks) if self._fast else compat.SafeHandler
+        handler = kind(self.master, reader, writer, self.master.options, self._mode, self.addon)
+        handler.layer = modes.HttpProxy(handler.layer.context)
+        task = asyncio.current_task()
+        if task is not None:
+            self._connections.add(task)
+            task.add_done_callback(self._connections.discard)
+        with self.proxyserver.register_connection(handler.client.id, handler):
+            await handler.handle_client()
+
+    # ------------------------------------------------------------ sessions
+
+    async def open_session(self, settings: SessionSettings) -> dict[str, Any]:
+        """Open a session with a listener of its own, or one that shares a user."""
+        trace = trace_id(settings.seed, settings.name)
+        whose: Whose
+        if settings.via:
+            whose = self._attached(self._open(settings), settings.via, trace)
+        else:
+            whose = await self._with_listener(settings)
+        return {"user": whose.user, "token": whose.token, "port": whose.port, "trace": trace}
+
+    def _attached(self, session: Session, name: str, trace: str) -> Shared:
+        try:
+            shared = self.addon.sessions.attach(name, session, trace)
+        except UsageError:
+            self._forget(session)
+            raise
+        if not session.stages.idle:
+            self.addon.drop_idle(shared)
+        return shared
+
+    def _forget(self, session: Session) -> None:
+        self.addon.sessions.close(session)
+        if self.tape is not None:
+            self.tape.close_session(session.name)
+
+    async def share(self, settings: ShareSettings) -> dict[str, Any]:
+        """Open a user that several sessions share, with a calm session of its own."""
+        calm = SessionSettings(name=settings.name, profile={"name": "calm"}, seed=0)
+        session = await self._with_listener(calm)
+        shared = self.addon.sessions.share(session, unnamed=settings.unnamed)
+        self.addon.sessions.listen(shared, session.port)
+        return {"user": shared.user, "token": shared.token, "port": shared.port}
+
+    async def _with_listener(self, settings: SessionSettings) -> Session:
+        host, _ = self.settings.address
+        # The listener first: a name that was opened is on the tape and cannot be opened again.
+        server = await self._listen(host, 0, self._accept)
+        with ExitStack() as undo:
+            undo.callback(server.close)
+            session = self._open(settings)
+            undo.pop_all()
+        port: int = server.sockets[0].getsockname()[1]
+        self.addon.guard.listeners.add(port)
+        self.addon.sessions.listen(session, port)
+        self._session_servers[session.name] = server
+        await server.start_serving()
+        return session
+
+    def _open(self, settings: SessionSettings) -> Session:
+        profile = from_dump(settings.profile)
+        dice = Dice(settings.seed, settings.name)
+        context = SessionContext(settings.name, profile, dice, SessionState())
+        session = self.addon.sessions.open(context, settings.agent)
+        if self.addon.replays is not None:
+            self.addon.replays.open(session)
+        if self.tape is not None:
+            try:
+                self.tape.open_session(
+                    settings.name,
+                    profile=profile.name,
+                    profile_digest=profile.digest,
+                    seed=settings.seed,
+                    agent=settings.agent,
+                )
+            except FaultwireError:
+                self.addon.sessions.close(session)
+                raise
+        return session
+
+    async def close_session(self, name: str, seen: Sequence[Bypass] = (), more: int = 0) -> dict[str, Any]:
+        """End what the session has in flight, commit it, and say what it did.
+
+        `seen` are peers of its agent's processes, and `more` of them are not named.
+        """
+        session = self.addon.sessions.named(name)
+        if session.closing:
+            raise UsageError(f"the session `{name}` is being closed already", code="engine.session")
+        session.closing = True
+        self.addon.sessions.detach(session)
+        server = self._session_servers.pop(name, None)
+        if server is not None:
+            server.close()
+        await self.addon.end_session(session, SESSION_END_S)
+        self.addon.sessions.close(session)
+        guard, host = self.addon.guard, self.settings.address[0]
+        session.see(past_us(session.context.profile, seen, self.addon.reached, guard, host), more)
+        self.addon.guard.listeners.discard(session.port)
+        acknowledged = 0
+        if self.tape is not None:
+            self.tape.close_session(name, bypassed=session.bypassed, more=session.bypassed_more)
+            await self.flush()
+            if self.tape.failed is None:
+                dropped = self.tape.dropped(name)
+                acknowledged = session.exchanges - dropped
+                if dropped:
+                    session.incomplete = (
+                        f"the tape is incomplete: its writer was behind, and drops {dropped} exchanges"
+                    )
+            elif self.tape.policy.passes:
+                session.incomplete = (
+                    f"the tape is incomplete: it failed ({self.tape.failed}), "
+                    f"and {self.tape.unrecorded[name]} exchanges passed unrecorded after that"
+                )
+            else:
+                session.void(f"the tape cannot be written: {self.tape.failed}")
+        summary = session.summary(acknowledged)
+        if self.addon.replays is not None:
+            summary["replay"] = self.addon.replays.close(session)
+        return summary
+
+    async def flush(self) -> int:
+        """Commit what was recorded; the number of acknowledged exchanges."""
+        return 0 if self.tape is None else await self.tape.flushed()
+
+    def describe(self) -> dict[str, Any]:
+        """Counters of the engine, and which sessions are open."""
+        stats = self.addon.stats
+        return {
+            "sessions": [session.name for session in self.addon.sessions],
+            "live": self.addon.live,
+            "connections": len(self.proxyserver.connections),
+            **stats.counted(),
+            "voids": {session.name: list(session.voids) for session in self.addon.sessions if session.voids},
+            "notes": [*stats.strangers.notes, *(n for s in self.addon.sessions.shared for n in s.notes)],
+            "fast_handler": self._fast,
+            "cpu_s": clock.cpu_s(),
+        }
+
+    # ------------------------------------------------------------ the end
+
+    def stop(self) -> None:
+        """Begin to end."""
+        self.stopped.set()
+
+    async def drain(self) -> None:
+        """Take no more, let what is in flight end, then drop the rest."""
+        self.addon.draining = True
+        for server in (*self._servers, *self._session_servers.values()):
+            server.close()
+        try:
+            async with asyncio.timeout(self.settings.drain_s):
+                await self.addon.idle.wait()
+        except TimeoutError:
+            pass
+        for handler in list(self.proxyserver.connections.values()):
+            handler.abort()  # type: ignore[attr-defined]  # all of ours have it
+        if self._connections:
+            await asyncio.wait(list(self._connections), timeout=1.0)
+
+    async def finish(self) -> None:
+        """Commit the tape and let it go."""
+        if self.tape is not None:
+            for session in self.addon.sessions:
+                self.tape.close_session(session.name)
+            await asyncio.get_running_loop().run_in_executor(None, self.tape.close)

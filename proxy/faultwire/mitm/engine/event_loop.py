@@ -1,0 +1,68 @@
+"""The engine's event loop: its look-ups go through the guard."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Executor
+
+    from faultwire.mitm.network.egress_guard import Guard
+
+_Told = TypeVarTuple("_Told")
+_Found = TypeVar("_Found")
+
+
+class GuardedLoop(asyncio.SelectorEventLoop):
+    """An event loop whose look-ups leave only addresses that may be connected to. The connection then
+    goes to one of these, so that a name cannot change its mind in between.
+
+    A look-up may take as long as the resolver likes: none of them takes a place in the pool that the tape
+    needs, nor has the end of the process to wait for it.
+    """
+
+    guard: Guard | None = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._looked_up: dict[tuple[Any, ...], asyncio.Future[Any]] = {}
+
+    async def getaddrinfo(self, host: Any, port: Any, **arguments: Any) -> Any:
+        """As in asyncio. Raises Refused (an OSError) where no allowed address is left."""
+        try:
+            infos: Any = await super().getaddrinfo(host, port, **arguments)
+        except UnicodeError as error:  # no name can be like that (RFC 1035 §2.3.4); nobody expects this
+            raise OSError(f"`{host}` is no host name") from error
+        if self.guard is None or not isinstance(host, str):
+            return infos
+        return self.guard.filter(host, int(port or 0), infos)
+
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[*_Told], _Found], *args: *_Told
+    ) -> asyncio.Future[_Found]:
+        """As in asyncio, look-ups excepted: each has a thread of its own, and is shared by who ask alike."""
+        what: object = func
+        if executor is not None or what is not socket.getaddrinfo:
+            return super().run_in_executor(executor, func, *args)
+        found = self._looked_up.get(args)
+        if found is None:
+            found = self._looked_up[args] = self.create_future()
+            found.add_done_callback(lambda _: self._looked_up.pop(args, None))
+            threading.Thread(target=self._look_up, args=(found, args), daemon=True).start()
+        return asyncio.shield(found)
+
+    def _look_up(self, found: asyncio.Future[Any], args: tuple[Any, ...]) -> None:
+        try:
+            infos = socket.getaddrinfo(*args)
+        except Exception as error:  # noqa: BLE001 - it belongs to those who wait for it
+            told: Any = found.set_exception
+            said: Any = error
+        else:
+            told, said = found.set_result, infos
+        with suppress(RuntimeError):  # the loop has ended first
+            self.call_soon_threadsafe(told, said)

@@ -1,0 +1,260 @@
+"""The sessions that live on one engine, and what is counted of each."""
+
+from __future__ import annotations
+
+import hmac
+from collections import Counter
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from faultwire import dice
+from faultwire.errors import UsageError
+from faultwire.events import past
+from faultwire.exchange.tunnel import divide
+from faultwire.mitm.engine.shared_process import Shared
+from faultwire.tape.read.bypassed import KEPT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from faultwire.events import Bypass, Exchange, FaultFired
+    from faultwire.exchange.pipeline import SessionContext
+    from faultwire.exchange.tunnel import Stages
+
+VOIDS_KEPT = 20
+"""Reasons that are kept word for word; more of them are only counted."""
+
+
+HOSTS_KEPT = 20
+"""Hosts whose turned away calls are counted."""
+
+
+@dataclass
+class Session:
+    """One session: what its exchanges share, how its traffic is recognised, and its counters."""
+
+    context: SessionContext
+    user: str
+    token: str
+    agent: str = ""
+    port: int = 0
+    live: int = 0
+    closing: bool = False
+    exchanges: int = 0
+    voided: int = 0
+    by_kind: Counter[str] = field(default_factory=Counter)
+    fired: Counter[str] = field(default_factory=Counter)
+    voids: list[str] = field(default_factory=list)
+    malformed: int = 0
+    incomplete: str | None = None
+    """Why part of its traffic is not on the tape, where it was let pass all the same."""
+    bypassed: tuple[Bypass, ...] = ()
+    """Where its agent's processes were seen connected past the proxy, and how many addresses more."""
+    bypassed_more: int = 0
+    lost: Counter[str] = field(default_factory=Counter)
+    """Calls in base-URL mode to routes that were not declared, by the route's name."""
+
+    def __post_init__(self) -> None:
+        self.stages: Stages = divide(self.context.profile)
+        self.inside: SessionContext = self.context
+        if not self.stages.idle:
+            self.inside = replace(self.context, profile=self.stages.inside)
+
+    @property
+    def name(self) -> str:
+        """Its name, as in tapes and reports."""
+        return self.context.name
+
+    def void(self, reason: str) -> None:
+        """Note why what happens here proves nothing."""
+        self.voided += 1
+        if len(self.voids) < VOIDS_KEPT and reason not in self.voids:
+            self.voids.append(reason)
+
+    def lose(self, route: str) -> None:
+        """Note a call in base-URL mode to a route that there is not."""
+        if route in self.lost or len(self.lost) < HOSTS_KEPT:
+            self.lost[route[:64]] += 1
+
+    def see(self, bypassed: tuple[Bypass, ...], more: int) -> None:
+        """Note where its agent's processes were seen connected past the proxy."""
+        self.bypassed, self.bypassed_more = bypassed[:KEPT], len(bypassed[KEPT:]) + more
+
+    @property
+    def notes(self) -> list[str]:
+        """What did not become an exchange, in words."""
+        notes = [
+            f"{_calls(count)} went to the route `{name}`, which is not declared (404)"
+            for name, count in sorted(self.lost.items())
+        ]
+        if self.bypassed or self.bypassed_more:
+            notes.append(past(self.bypassed, self.bypassed_more))
+        if self.incomplete:
+            notes.append(self.incomplete)
+        if self.malformed:
+            notes.append(f"{_calls(self.malformed)} had a malformed or oversized head and went nowhere")
+        return notes
+
+    def count(self, exchange: Exchange, faults: tuple[FaultFired, ...]) -> None:
+        """Count an exchange that is over."""
+        self.exchanges += 1
+        self.by_kind[exchange.kind] += 1
+        for fault in faults:
+            if fault.outcome == "fired":
+                self.fired[fault.id] += 1
+
+    def summary(self, acknowledged: int) -> dict[str, Any]:
+        """What the other side is told when the session closes."""
+        return {
+            "name": self.name,
+            "acknowledged": acknowledged,
+            "exchanges": self.exchanges,
+            "by_kind": dict(self.by_kind),
+            "fired": dict(self.fired),
+            "voids": list(self.voids),
+            "notes": self.notes,
+            "incomplete": self.incomplete,
+            "bypassed": [asdict(one) for one in self.bypassed],
+            "bypassed_more": self.bypassed_more,
+        }
+
+
+class Strangers:
+    """Calls that belong to no session, by host; they are noted once, for the whole engine.
+
+    A client that sends its proxy user only when it is asked for it is no stranger: its host is
+    forgotten as soon as a call with a user goes there.
+    """
+
+    def __init__(self) -> None:
+        self._turned_away: Counter[str] = Counter()
+
+    def turn_away(self, host: str) -> None:
+        """Note a call without the proxy user of any session."""
+        if host in self._turned_away or len(self._turned_away) < HOSTS_KEPT:
+            self._turned_away[host] += 1
+
+    def known(self, host: str) -> None:
+        """A call to this host came with a user."""
+        if self._turned_away:
+            self._turned_away.pop(host, None)
+
+    @property
+    def notes(self) -> list[str]:
+        """What they did, in words."""
+        return [
+            f"{_calls(count)} to `{host}` came without the session's proxy user and "
+            f"{'was' if count == 1 else 'were'} turned away (407)"
+            for host, count in sorted(self._turned_away.items())
+        ]
+
+
+Whose = Session | Shared
+"""What a proxy user, a port or a token leads to."""
+
+
+class Sessions:
+    """All open sessions, found by proxy user, by listener port, or as the implicit one."""
+
+    def __init__(self) -> None:
+        self.implicit: Session | None = None
+        self._names: dict[str, Session] = {}
+        self._users: dict[str, Whose] = {}
+        self._ports: dict[int, Whose] = {}
+        self._tokens: dict[str, Whose] = {}
+        self._shared: dict[str, Shared] = {}
+        self._unnamed: Shared | None = None
+
+    def __iter__(self) -> Any:
+        return iter(list(self._names.values()))
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def open(self, context: SessionContext, agent: str = "") -> Session:
+        """A new session with a user and token of its own. Raises UsageError for a name in use."""
+        if context.name in self._names:
+            raise UsageError(f"a session `{context.name}` is open already", code="engine.session")
+        session = Session(context, user=f"s{dice.token(6)}", token=dice.token(16), agent=agent)
+        self._names[context.name] = session
+        self._users[session.user] = session
+        self._tokens[session.token] = session
+        return session
+
+    def share(self, own: Session, *, unnamed: bool = False) -> Shared:
+        """Make the user of an open session one that other sessions share; it is `own` from then on."""
+        shared = Shared(own, own.user, own.token, unnamed)
+        self._shared[shared.name] = self._users[own.user] = self._tokens[own.token] = shared
+        if unnamed:
+            self._unnamed = shared
+        return shared
+
+    @property
+    def shared(self) -> Iterable[Shared]:
+        """Every user that is shared."""
+        return self._shared.values()
+
+    def attach(self, name: str, session: Session, trace: str) -> Shared:
+        """Let an open session share a user. Raises UsageError where that is none, or where a session whose
+        faults act on connections would not be alone: a connection says nothing of sessions."""
+        shared = self._shared.get(name)
+        if shared is None:
+            raise UsageError(f"no user `{name}` is shared", code="engine.share")
+        for other in shared.attached.values():
+            if not (session.stages.idle and other.stages.idle):
+                raise UsageError(
+                    f"the sessions `{other.name}` and `{session.name}` share `{name}`, and faults of one of "
+                    "them act on connections",
+                    code="engine.share",
+                    hint="such sessions are opened one after another",
+                )
+        shared.attach(session, trace)
+        return shared
+
+    def detach(self, session: Session) -> None:
+        """A session is about to end: it shares no user any more."""
+        for shared in self._shared.values():
+            shared.detach(session)
+
+    def listen(self, whose: Whose, port: int) -> None:
+        """Traffic on this port is the session's, or of a user that is shared."""
+        whose.port = port
+        self._ports[port] = whose
+
+    def named(self, name: str) -> Session:
+        """Raises UsageError where no such session is open."""
+        try:
+            return self._names[name]
+        except KeyError:
+            raise UsageError(f"no session `{name}` is open", code="engine.session") from None
+
+    def close(self, session: Session) -> None:
+        """Forget a session; its user and port mean nothing from here on."""
+        self.detach(session)
+        self._names.pop(session.name, None)
+        self._users.pop(session.user, None)
+        self._tokens.pop(session.token, None)
+        self._ports.pop(session.port, None)
+        if self.implicit is session:
+            self.implicit = None
+
+    def find(self, user: tuple[str, str] | None, port: int) -> Whose | None:
+        """Whose traffic is this? A user that is wrong is nobody's, not the implicit session's."""
+        if user is not None:
+            found = self._users.get(user[0])
+            if found is not None and hmac.compare_digest(found.token.encode(), user[1].encode()):
+                return found
+            return self._ports.get(port) or (self.implicit if self._alone() else None)
+        return self._ports.get(port) or self.implicit or self._unnamed
+
+    def by_token(self, token: str) -> Whose | None:
+        """Whose token is this? It is long and random, so that looking it up tells nothing."""
+        return self._tokens.get(token)
+
+    def _alone(self) -> bool:
+        """With only the implicit session open, a stranger's proxy password harms nobody."""
+        return self.implicit is not None and len(self._names) == 1
+
+
+def _calls(count: int) -> str:
+    return "1 call" if count == 1 else f"{count} calls"

@@ -1,0 +1,112 @@
+"""What an engine is started with: one JSON document on its standard input."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from faultwire.errors import UsageError
+from faultwire.replay.settings import ReplaySettings
+from faultwire.tape.record.overload_policy import FailurePolicy, RecordPolicy
+
+MAX_LINE = 4 * 1024 * 1024
+"""Bytes in one line of the control protocol, either way."""
+
+
+ROUTE_NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$"
+"""How a route in base-URL mode may be called."""
+
+
+class Frozen(BaseModel):
+    """Base of the settings here: no unknown keys, no change, no input echoed in errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class SessionSettings(Frozen):
+    """A session to open. `profile` is a profile as JSON (`Profile.dump()`); `via` is the shared user that its
+    traffic comes by, empty where it has one of its own."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9._#@:/+~-]{1,128}$")
+    profile: dict[str, Any]
+    seed: int
+    agent: str = ""
+    via: str = ""
+
+
+class ShareSettings(Frozen):
+    """A user to share. With `unnamed`, traffic that names no user is of this one."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")
+    unnamed: bool = False
+
+
+class EngineSettings(Frozen):
+    """The settings of one engine.
+
+    `routes` maps a host name (or one with `*`) to the base URL that its exchanges go to instead;
+    `allow_hosts` are hosts (`name`, `name:port`, or with `*`) whose addresses may be private; `implicit`
+    is the session of traffic that names none.
+
+    `reverse` maps the name of a route in base-URL mode to the base URL that its calls go to.
+
+    `redact` is what is redacted besides secrets, as in a configuration (`tape.redact_rules`);
+    `record_policy` and `on_tape_failure` say what becomes of exchanges that the tape cannot take.
+
+    `replay` answers from a tape in place of every server.
+
+    `max_exchanges` may be in flight at once; more are answered 503.
+    """
+
+    run_dir: Path
+    ca_dir: Path
+    covers: datetime | None = None
+    """An instant at which our certificates must be valid, besides now."""
+    listen: str = "127.0.0.1:0"
+    tape: Path | None = None
+    tape_settings: dict[str, Any] = {}
+    record_policy: RecordPolicy = "block"
+    on_tape_failure: FailurePolicy = "fail"
+    redact: dict[str, Any] = {}
+    upstream_ca: Path | None = None
+    routes: dict[str, str] = {}
+    reverse: dict[Annotated[str, Field(pattern=ROUTE_NAME)], str] = {}
+    allow_hosts: tuple[str, ...] = ()
+    implicit: SessionSettings | None = None
+    replay: ReplaySettings | None = None
+    max_exchanges: int = Field(default=1024, ge=1)
+    head_timeout_s: float = Field(default=10.0, gt=0)
+    drain_s: float = Field(default=5.0, ge=0)
+
+    @field_validator("routes")
+    @classmethod
+    def _routes(cls, routes: dict[str, str]) -> dict[str, str]:
+        _check_urls(routes)
+        return {host.lower(): target for host, target in routes.items()}
+
+    @field_validator("reverse")
+    @classmethod
+    def _reverse(cls, routes: dict[str, str]) -> dict[str, str]:
+        _check_urls(routes)
+        return routes
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port to listen on. Raises UsageError where `listen` is not `HOST:PORT`."""
+        host, _, port = self.listen.rpartition(":")
+        if not host or not port.isdigit() or int(port) > 65535:
+            raise UsageError(
+                f"found `{self.listen}`, expected `HOST:PORT`", code="engine.listen", hint="try `127.0.0.1:0`"
+            )
+        return host.strip("[]"), int(port)
+
+
+def _check_urls(routes: dict[str, str]) -> None:
+    for name, target in routes.items():
+        parts = urlsplit(target)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"route of `{name}`: found `{target}`, expected a base URL with a host")

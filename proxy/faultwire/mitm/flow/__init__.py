@@ -1,0 +1,1 @@
+"""One flow of mitmproxy: its hooks, and the actions on it."""

@@ -1,0 +1,258 @@
+"""The addon: mitmproxy's hooks, each in one wrapper that fails closed.
+
+It works in our own engine and, loaded by a script of `addons/`, in a stock mitmdump. The exchanges
+themselves are handled in `stream`, inside the HTTP layer that `next_layer` puts in place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from mitmproxy import ctx
+from mitmproxy.connection import Client, Server
+from mitmproxy.proxy.layers import ClientTLSLayer, ServerTLSLayer, modes
+from mitmproxy.proxy.layers.http import HttpLayer, HTTPMode
+
+from faultwire.mitm import compat
+from faultwire.mitm.compat import leaves, transports
+from faultwire.mitm.engine.shared_process import Shared
+from faultwire.mitm.flow import convert, error_responses
+from faultwire.mitm.flow.entry import Approach
+from faultwire.mitm.flow.request import FaultLayer
+from faultwire.mitm.network import broken_tls
+from faultwire.mitm.network.egress_guard import MARK
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from mitmproxy import http, tls
+    from mitmproxy.proxy import layer
+    from mitmproxy.proxy.server_hooks import ServerConnectionHookData
+
+    from faultwire.mitm.compat.hooks import Hangup, Pause
+
+TLS_RECORD = 0x16
+
+
+def fail_closed(hook: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The wrapper of every hook: an exception ends the connection and voids the run."""
+    if inspect.iscoroutinefunction(hook):
+
+        @functools.wraps(hook)
+        async def awaited(addon: FaultwireAddon, data: Any) -> Any:
+            try:
+                return await hook(addon, data)
+            except Exception as error:  # noqa: BLE001 - the purpose of this wrapper
+                _close(addon, data, error)
+
+        return awaited
+
+    @functools.wraps(hook)
+    def wrapped(addon: FaultwireAddon, data: Any) -> Any:
+        try:
+            return hook(addon, data)
+        except Exception as error:  # noqa: BLE001 - the purpose of this wrapper
+            _close(addon, data, error)
+
+    return wrapped
+
+
+def _close(addon: FaultwireAddon, data: Any, error: Exception) -> None:
+    """A hook failed: its client is dropped, and no server is called for it."""
+    client = _client_of(data)
+    addon.crashed(client, error)
+    server = getattr(data, "server", None)
+    if isinstance(server, Server):
+        server.error = error_responses.internal(error).message
+    writer = transports.writer_of(client, client) if client is not None else None
+    if writer is not None:
+        writer.transport.abort()
+
+
+def _client_of(data: Any) -> Client | None:
+    """The client connection that a hook's argument is about."""
+    about = (data, getattr(data, "client_conn", None), getattr(data, "client", None))
+    context = getattr(data, "context", None)
+    candidates = (*about, getattr(context, "client", None))
+    return next((found for found in candidates if isinstance(found, Client)), None)
+
+
+class FaultwireAddon(Approach):
+    """The hooks; what they and the streams decide with is in `Shell` and `Approach`."""
+
+    name = "faultwire"
+
+    # ------------------------------------------------------------ hooks
+
+    @fail_closed
+    def next_layer(self, nextlayer: layer.NextLayer) -> None:
+        """What a client speaks: TLS or HTTP, told by its first byte, at the start and after CONNECT."""
+        context, data = nextlayer.context, nextlayer.data_client()
+        top = context.layers[0]
+        if not isinstance(top, modes.HttpProxy):
+            self._swap(nextlayer)
+            return
+        if not data and context.client.alpn is None:
+            return
+        tls = bool(data) and data[0] == TLS_RECORD
+        if len(context.layers) == 1:
+            nextlayer.layer = compat.JoiningTls(context) if tls else self._http(context, HTTPMode.regular)
+        elif isinstance(context.layers[-1], ClientTLSLayer):
+            outermost = len(context.layers) == 2
+            mode = HTTPMode.regular if outermost else HTTPMode.transparent
+            nextlayer.layer = self._http(context, mode)
+        elif tls:
+            server_tls = ServerTLSLayer(context)
+            server_tls.child_layer = compat.JoiningTls(context)
+            nextlayer.layer = server_tls
+        else:
+            nextlayer.layer = self._http(context, HTTPMode.transparent)
+
+    def _http(self, context: Any, mode: HTTPMode) -> FaultLayer:
+        made = FaultLayer(context, mode)
+        made.shell = self
+        return made
+
+    def _swap(self, nextlayer: layer.NextLayer) -> None:
+        """In modes of mitmproxy's own: let it choose, then put our streams into its HTTP layer."""
+        chooser: Any = ctx.master.addons.get("nextlayer")
+        if nextlayer.layer is None and chooser is not None:
+            chooser.next_layer(nextlayer)
+        found: Any = nextlayer.layer
+        while found is not None:
+            if type(found) is HttpLayer:
+                found.__class__ = FaultLayer
+                swapped: Any = found
+                swapped.shell = self
+                return
+            found = getattr(found, "child_layer", None)
+
+    @fail_closed
+    def http_connect(self, flow: http.HTTPFlow) -> None:
+        """CONNECT: whose tunnel is it?"""
+        user = convert.proxy_user(flow.request.headers)
+        convert.without_proxy_headers(flow.request)
+        whose = self.sessions.find(user, flow.client_conn.sockname[1])
+        if whose is None:
+            self.turn_away(flow.request.host)
+            refusal = error_responses.unknown_user()
+            flow.response = convert.message_of(refusal.response(), flow.request.http_version)
+            return
+        self._link(flow.client_conn).belongs(whose)
+        # Of a shared user only the requests in the tunnel say whose they are.
+        session = whose.single if isinstance(whose, Shared) else whose
+        if session is not None and not session.stages.idle:
+            self.open_door(session, flow)
+
+    @fail_closed
+    def http_connected(self, flow: http.HTTPFlow) -> None:
+        """A tunnel is open: one step done."""
+        self._step(flow.client_conn)
+
+    @fail_closed
+    def tls_clienthello(self, data: tls.ClientHelloData) -> None:
+        """HTTP/1.1, except for clients that speak only HTTP/2, such as gRPC."""
+        client, offers = data.context.client, data.client_hello.alpn_protocols
+        if b"http/1.1" in offers:
+            client.alpn = b"http/1.1"
+        elif list(offers) == [b"h2"]:
+            client.alpn = b"h2"
+
+    @fail_closed
+    def tls_start_client(self, data: tls.TlsData) -> None:
+        """A client says hello: in a tunnel with a flaw it gets what it should not take."""
+        client = data.context.client
+        door = self._doors.get(client.id)
+        if door is not None and door.flaw is not None and not door.ended:
+            host = client.sni or door.connecting.exchange.request.host
+            door.show()
+            data.ssl_conn = broken_tls.server_side(door.flaw, leaves.signer(), host, client.alpn)
+
+    @fail_closed
+    def tls_failed_client(self, data: tls.TlsData) -> None:
+        """A handshake failed."""
+        door = self._doors.get(data.context.client.id)
+        if door is not None:
+            door.left("cut", "the handshake failed")
+
+    @fail_closed
+    def tls_established_client(self, data: tls.TlsData) -> None:
+        """A handshake is done; HTTP/2 clients may stay silent for as long as they like."""
+        self._step(data.context.client)
+        if data.context.client.alpn == b"h2":
+            handler = transports.handler_of(data.context.client)
+            if hasattr(handler, "unhurried"):
+                handler.unhurried = True
+
+    @fail_closed
+    def tls_start_server(self, data: tls.TlsData) -> None:
+        """Upstream is offered what the client speaks."""
+        server: Any = data.conn
+        speaks_h2 = data.context.client.alpn == b"h2"
+        server.alpn_offers = (b"h2", b"http/1.1") if speaks_h2 else (b"http/1.1",)
+
+    @fail_closed
+    def server_connect(self, data: ServerConnectionHookData) -> Awaitable[None] | None:
+        """The last check before a connection is opened. Our own loop checks what names resolve to."""
+        host, port = data.server.address[:2] if data.server.address else ("", 0)
+        why = self.guard.check_literal(host, port)
+        if self.needs_http2(data.client):
+            data.server.alpn = b"h2"  # by prior knowledge; a TLS handshake puts its own word in place
+        if why is None and self.replays is not None and self.replays.offline:
+            why = "a tape is replayed, and nothing is asked of any server"
+        if why is not None:
+            data.server.error = MARK + why
+        elif not self._loop_guards:
+            pending: Awaitable[None] = self._looked_up(data)
+            return pending
+        return None
+
+    @fail_closed
+    async def _looked_up(self, data: ServerConnectionHookData) -> None:
+        host, port = data.server.address[:2] if data.server.address else ("", 0)
+        try:
+            infos: Any = await asyncio.get_running_loop().getaddrinfo(host, port)
+            self.guard.filter(host, port, infos)
+        except (OSError, UnicodeError) as error:  # limits.Refused is an OSError
+            data.server.error = str(error) or type(error).__name__
+
+    @fail_closed
+    def server_connected(self, data: ServerConnectionHookData) -> None:
+        """A connection to a server is open: whoever goes there otherwise goes past us."""
+        if data.server.address and data.server.peername:
+            self.reached.note(data.server.address[0], *data.server.peername[:2])
+
+    @fail_closed
+    def client_disconnected(self, client: Client) -> None:
+        """Whatever this client had in flight is over."""
+        self._answering.pop(client.id, None)
+        door = self._doors.pop(client.id, None)
+        if door is not None:
+            door.left("client_aborted", "the client disconnected")
+        link = self._links.pop(client.id, None)
+        if link is None:
+            return
+        for pause in list(link.pauses):
+            pause.leave()
+        for crossing in list(link.crossings):
+            crossing.end("client_aborted", "the client disconnected")
+
+    @fail_closed
+    async def faultwire_wait(self, pause: Pause) -> None:
+        """A stream lets time pass."""
+        link = self._link(pause.client)
+        link.pauses.add(pause)
+        try:
+            await pause.last()
+        finally:
+            link.pauses.discard(pause)
+
+    @fail_closed
+    async def faultwire_reset(self, hangup: Hangup) -> None:
+        """A stream resets its client's connection."""
+        writer = transports.writer_of(hangup.client, hangup.client)
+        if writer is not None:
+            await transports.reset(writer)

@@ -1,0 +1,64 @@
+"""What is known of client connections, and what is counted over all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from faultwire.mitm.engine.sessions import Strangers
+from faultwire.mitm.engine.shared_process import Shared
+
+if TYPE_CHECKING:
+    from mitmproxy.connection import Connection
+
+    from faultwire.mitm.compat.hooks import Pause
+    from faultwire.mitm.engine.sessions import Session, Whose
+    from faultwire.mitm.flow.recorded_exchange import Crossing
+
+
+@dataclass
+class Link:
+    """What is known of one client connection."""
+
+    session: Session | None = None
+    shared: Shared | None = None
+    """The user that several sessions share, where it came by one."""
+    crossings: set[Crossing] = field(default_factory=set)
+    pauses: set[Pause] = field(default_factory=set)
+    held: set[Connection] = field(default_factory=set)
+    """Connections that are not read from for the sake of its only exchange."""
+    grpc: bool = False
+    """Has it made a gRPC call?"""
+
+    def belongs(self, whose: Whose) -> None:
+        """It came by this user, or token."""
+        if isinstance(whose, Shared):
+            self.shared = whose
+        else:
+            self.session = whose
+
+    @property
+    def sessions(self) -> list[Session]:
+        """Whose it can be; empty where nobody knows."""
+        if self.session is not None:
+            return [self.session]
+        doing = [crossing.session for crossing in self.crossings]
+        return doing or (self.shared.sessions if self.shared is not None else [])
+
+
+@dataclass
+class Stats:
+    """Counters of the whole engine."""
+
+    exchanges: int = 0
+    refused: int = 0
+    malformed: int = 0
+    websockets: int = 0
+    websocket_messages: int = 0
+    slow_heads: int = 0
+    voided: int = 0
+    strangers: Strangers = field(default_factory=Strangers)
+
+    def counted(self) -> dict[str, int]:
+        """Every counter by its name."""
+        return {name: value for name, value in vars(self).items() if isinstance(value, int)}

@@ -1,0 +1,291 @@
+"""What streams and connections ask of the engine: whose exchange this is, whether and where it may go,
+and what becomes of it when something of ours fails."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+import traceback
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, urlsplit
+
+from faultwire import _core
+from faultwire.mitm.compat import transports
+from faultwire.mitm.engine.sessions import Sessions
+from faultwire.mitm.engine.shared_process import Astray, Shared
+from faultwire.mitm.flow import convert, error_responses
+from faultwire.mitm.flow.connections import Link, Stats
+from faultwire.mitm.flow.recorded_exchange import Crossing
+from faultwire.mitm.network.bypassed import Reached
+from faultwire.mitm.network.egress_guard import Guard
+from faultwire.wire.framing.grpc_status import is_grpc
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mitmproxy import http
+    from mitmproxy.connection import Client
+
+    from faultwire.events import Side
+    from faultwire.exchange.request_out import SessionContext
+    from faultwire.mitm.compat import BoundedHttp1Server
+    from faultwire.mitm.engine.sessions import Session, Whose
+    from faultwire.mitm.flow.error_responses import Refusal
+    from faultwire.mitm.flow.replay import Replays
+    from faultwire.tape.record.writer import TapeWriter
+
+logger = logging.getLogger(__name__)
+
+
+class Shell:
+    """Sessions, guard, routes and tape of one proxy. `stock_hooks`: others want mitmproxy's HTTP hooks."""
+
+    def __init__(
+        self,
+        *,
+        guard: Guard | None = None,
+        routes: Mapping[str, str] | None = None,
+        tape: TapeWriter | None = None,
+        max_exchanges: int = 1024,
+        head_timeout_s: float = 10.0,
+        stock_hooks: bool = False,
+        replays: Replays | None = None,
+        loop_guards: bool = False,
+    ) -> None:
+        self.sessions = Sessions()
+        self.guard = guard or Guard()
+        self.tape = tape
+        self.stats = Stats()
+        self.head_timeout_s = head_timeout_s
+        self.stock_hooks = stock_hooks
+        self.replays = replays
+        self.draining = False
+        self.live = 0
+        self._loop_guards = loop_guards
+        self._max = max_exchanges
+        self._routes: dict[str, SplitResult] = {
+            host: urlsplit(target) for host, target in (routes or {}).items()
+        }
+        self._globs = [(host, route) for host, route in self._routes.items() if "*" in host]
+        self._links: dict[str, Link] = {}
+        self._ending: dict[str, asyncio.Event] = {}
+        self.reached = Reached()
+        self.idle = asyncio.Event()
+        self.idle.set()
+
+    # ------------------------------------------------------------ what a stream asks
+
+    def begin(self, flow: http.HTTPFlow) -> Crossing:
+        """The exchange that begins with this request head. Raises Refusal."""
+        client = flow.client_conn
+        link = self._link(client)
+        user = convert.proxy_user(flow.request.headers)
+        convert.without_proxy_headers(flow.request)
+        whose: Whose | None = None
+        if user is None:
+            whose = link.session or link.shared
+        if whose is None:
+            whose = self.sessions.find(user, client.sockname[1])
+        if whose is None:
+            self.turn_away(flow.request.host)
+            raise error_responses.unknown_user()
+        session = self._chosen(whose, flow) if isinstance(whose, Shared) else whose
+        self._check_room(session)
+        self.stats.strangers.known(flow.request.host)
+        self.stats.exchanges += 1
+        head = convert.request_of(flow.request)
+        link.grpc = link.grpc or is_grpc(head.headers)
+        leave = functools.partial(self._left, link, client)
+        crossing = Crossing(session, head, self.tape, leave, self.context_of(session, client))
+        if self.replays is not None:
+            crossing.holds_request = True  # what answers depends on all of it
+        while link.held:
+            transports.read_more(client, link.held.pop(), paused=False)
+        link.crossings.add(crossing)
+        session.live += 1
+        self.live += 1
+        self.idle.clear()
+        self._step(client, busy=1)
+        return crossing
+
+    def _chosen(self, shared: Shared, flow: http.HTTPFlow) -> Session:
+        """The session of a call by a user that several share. Raises Refusal."""
+        try:
+            return shared.choose(flow.request.headers)
+        except Astray as astray:
+            self.stats.refused += 1
+            raise error_responses.astray(str(astray)) from None
+
+    def _check_room(self, session: Session) -> None:
+        refusal = None
+        if self.draining:
+            refusal = error_responses.draining()
+        elif self.tape is not None and self.tape.failed is not None and not self.tape.policy.passes:
+            refusal = error_responses.tape_failed(self.tape.failed)
+        elif self.live >= self._max:
+            refusal = error_responses.busy(self._max)
+        if refusal is not None:
+            self.stats.refused += 1
+            self._void([session], refusal.void or refusal.message)
+            raise refusal
+
+    def admit(self, crossing: Crossing) -> None:
+        """May this exchange go where it wants to go? Raises Refusal."""
+        if self.replays is None:
+            self.admit_live(crossing)
+
+    def admit_live(self, crossing: Crossing) -> None:
+        """The same for one that certainly goes there. Raises Refusal."""
+        request = crossing.passage.exchange.request
+        if self._route(request.host) is not None:
+            return
+        why = self.guard.check_literal(request.host, request.port)
+        if why is not None:
+            self.stats.refused += 1
+            raise error_responses.not_allowed(why)
+
+    def context_of(self, session: Session, client: Client) -> SessionContext:
+        """What decides on a request of this client."""
+        return session.context
+
+    def attend(self, server: BoundedHttp1Server, client: Client) -> None:
+        """The HTTP/1 side towards a client is about to serve it."""
+        server.on_refusal = functools.partial(self.malformed, client)
+
+    def turn_away(self, host: str) -> None:
+        """Traffic of nobody: it may have been meant for any session."""
+        self.stats.refused += 1
+        self.stats.strangers.turn_away(host)
+
+    def malformed(self, client: Client) -> None:
+        """A request was refused before it was an exchange, because it cannot be read."""
+        self.stats.malformed += 1
+        link = self._links.get(client.id)
+        found = link.sessions if link is not None else []
+        if not found:
+            whose = self.sessions.find(None, client.sockname[1])
+            found = whose.sessions if isinstance(whose, Shared) else [whose] if whose is not None else []
+        for session in found or list(self.sessions):
+            session.malformed += 1
+
+    def needs_http2(self, client: Client) -> bool:
+        """Does what this client asks have to go out over HTTP/2, even without TLS to agree on it?"""
+        return self._link(client).grpc
+
+    def destination(self, request: http.Request) -> tuple[tuple[str, int], bool]:
+        """Address and TLS of where a request goes; its path is put below a route's path."""
+        route = self._route(request.host)
+        if route is None:
+            return (request.host, request.port), request.scheme == "https"
+        if route.path.rstrip("/"):
+            request.path = route.path.rstrip("/") + request.path
+        tls = route.scheme == "https"
+        return (route.hostname or "", route.port or (443 if tls else 80)), tls
+
+    def _route(self, host: str) -> SplitResult | None:
+        """Where a host's exchanges go instead, by its name, else by the first pattern that covers it."""
+        name = host.lower()
+        patterns = (route for glob, route in self._globs if _core.glob_match(glob, name))
+        return self._routes.get(name) or next(patterns, None)
+
+    def failed(
+        self, client: Client, crossing: Crossing | None, error: BaseException, refusal: Refusal | None
+    ) -> None:
+        """Our own code failed on an exchange; `refusal` is what the client is told, if it still can be."""
+        self.crashed(client, error)
+        if crossing is not None:
+            crossing.fail(refusal.response() if refusal else None, error_responses.internal(error).message)
+
+    def upgraded(self, flow: http.HTTPFlow) -> None:
+        """An exchange became a WebSocket session, which may stay silent for as long as it likes."""
+        self.stats.websockets += 1
+        handler = transports.handler_of(flow.client_conn)
+        if hasattr(handler, "unhurried"):
+            handler.unhurried = True
+
+    def throttle(self, flow: http.HTTPFlow, *, paused: bool, by: Side = "server") -> None:
+        """Stop or go on reading what a fault holds back. Where streams share a connection it is not stopped
+        for the sake of one of them, nor any longer once there is a second one."""
+        sender = flow.server_conn if by == "server" else flow.client_conn
+        link = self._link(flow.client_conn)
+        if paused and len(link.crossings) > 1:
+            return
+        (link.held.add if paused else link.held.discard)(sender)
+        transports.read_more(flow.client_conn, sender, paused=paused)
+
+    def _left(self, link: Link, client: Client, crossing: Crossing) -> None:
+        link.crossings.discard(crossing)
+        crossing.session.live -= 1
+        self.live -= 1
+        if not self.live:
+            self.idle.set()
+        if not crossing.session.live and crossing.session.name in self._ending:
+            self._ending[crossing.session.name].set()
+        self._step(client, busy=-1)
+
+    def _step(self, client: Client, *, busy: int = 0) -> None:
+        handler = transports.handler_of(client)
+        if hasattr(handler, "progress"):
+            handler.progress += 1
+            handler.busy += busy
+
+    def _link(self, client: Client) -> Link:
+        link = self._links.get(client.id)
+        if link is None:
+            link = self._links[client.id] = Link()
+        return link
+
+    # ------------------------------------------------------------ what a handler tells
+
+    def crashed(self, client: Client | None, error: BaseException) -> None:
+        """A connection failed in our code: whatever session it carried proves nothing."""
+        frames = traceback.extract_tb(error.__traceback__)
+        # Never the error's text: it may quote traffic.
+        places = " < ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in reversed(frames))
+        logger.error("%s at %s", type(error).__name__, places)
+        link = self._links.get(getattr(client, "id", ""))
+        self._void(link.sessions if link is not None else [], error_responses.internal(error).message)
+
+    def _void(self, sessions: list[Session], reason: str) -> None:
+        self.stats.voided += 1
+        for voided in sessions or list(self.sessions):
+            voided.void(reason)
+
+    def slow_head(self) -> None:
+        """A client was dropped because it did not finish its request head."""
+        self.stats.slow_heads += 1
+
+    def lags(self) -> bool:
+        """Has the tape more to write than it should?"""
+        return self.tape is not None and self.tape.lags
+
+    async def room(self) -> None:
+        """Return once the tape can take more."""
+        if self.tape is not None:
+            await self.tape.room()
+
+    async def end_session(self, session: Session, seconds: float) -> None:
+        """Let what a session has in flight end, for so long; then drop its connections."""
+        if session.live:
+            self._ending[session.name] = asyncio.Event()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._ending[session.name].wait()
+            del self._ending[session.name]
+        for client_id, link in list(self._links.items()):
+            if link.session is session or any(c.session is session for c in link.crossings):
+                for crossing in list(link.crossings):
+                    if crossing.session is not session:
+                        crossing.session.void(
+                            f"`{session.name}` was closed, which shared a connection with it"
+                        )
+                    crossing.end("client_aborted", "the session was closed")
+                transports.abort(client_id)
+
+    def drop_idle(self, shared: Shared) -> None:
+        """Close the connections on which nothing happens, so that the next call has to make one."""
+        for client_id, link in list(self._links.items()):
+            if link.shared is shared and not link.crossings:
+                transports.abort(client_id)

@@ -1,0 +1,256 @@
+"""One exchange between the wire, its passage and the tape: bookkeeping, no I/O, every call cheap."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from faultwire.events import Close, Cut, Reset, Send
+from faultwire.exchange.pipeline import Passage
+from faultwire.mitm.flow.recorded_websocket import Dialogue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from faultwire.events import Action, FaultFired, Headers, Request, Response
+    from faultwire.exchange.pipeline import Departure, SessionContext
+    from faultwire.mitm.engine.sessions import Session
+    from faultwire.tape.record.recorder import Recording
+    from faultwire.tape.record.writer import TapeWriter
+
+
+class Crossing:
+    """What happens to one exchange, told to its passage and to its recording in the same breath.
+
+    Once it has ended, nothing more is told: what a stream still does then is nobody's.
+    """
+
+    __slots__ = (
+        "_arrived",
+        "_begun",
+        "_dialogue",
+        "_last",
+        "_leave",
+        "_live",
+        "_sent",
+        "_touched",
+        "ended",
+        "holds_request",
+        "passage",
+        "recording",
+        "session",
+    )
+
+    def __init__(
+        self,
+        session: Session,
+        head: Request,
+        tape: TapeWriter | None,
+        leave: Callable[[Crossing], None],
+        context: SessionContext | None = None,
+    ) -> None:
+        self.session = session
+        self.passage = Passage(context or session.context, head)
+        self.holds_request = self.passage.holds_request
+        self.recording: Recording | None = tape.admit(self.passage.exchange) if tape else None
+        self.ended = False
+        self._begun = False
+        self._arrived: Response | None = None
+        self._sent = False
+        self._live = False
+        self._last = b""
+        self._touched = False
+        self._leave = leave
+        self._dialogue: Dialogue | None = None
+
+    # ------------------------------------------------------------ request
+
+    def depart(self, body: bytes | None, *, live: bool = False) -> Departure:
+        """The request is known (`body` None: its body is not held); what is to be done with it. `live`:
+        it goes on, and the rest of it is told by `request_chunk`."""
+        departure = self.passage.request(body)
+        self._live = live
+        self._begin()
+        return departure
+
+    def _begin(self) -> None:
+        """Tell the tape what was asked, once."""
+        recording = self.recording
+        if recording is None or self._begun:
+            return
+        self._begun = True
+        recording.exchange = self.passage.exchange
+        request = recording.exchange.request
+        if self._live and request.body is not None:
+            recording.request(replace(request, body=None))
+            recording.request_chunk(request.body)
+        else:
+            recording.request(request)
+
+    def forwards(self, request: Request) -> None:
+        """What goes upstream."""
+        if self.recording is None or self.ended:
+            return
+        if request is not self.passage.exchange.request:
+            self.recording.forwarded(request)
+
+    def left_waiting(self) -> None:
+        """The client left while a fault let time pass."""
+        if not self.ended:
+            self.passage.left_waiting()
+
+    def request_chunk(self, data: bytes) -> None:
+        """Part of a request body that nobody holds."""
+        if self.recording is not None and not self.ended:
+            self._begin()  # of what it does not know as a request the tape takes nothing, and lags behind
+            self.recording.request_chunk(data)
+
+    # ------------------------------------------------------------ response
+
+    def pending(self, response: Response) -> Iterator[Action]:
+        """Upstream's head is there; what to do before anything of it is delivered."""
+        self._heard(response)
+        return self.passage.pending(response)
+
+    def arrive(self, response: Response) -> Response:
+        """Upstream's head is there; the head to deliver, before it is framed."""
+        self._heard(response)
+        delivered = self.passage.head(response)
+        self._touched = self.passage.touches or self.passage.holds_response
+        if self._touched and self.recording is not None and not self.ended:
+            self.recording.touched()
+        return delivered
+
+    def _heard(self, response: Response) -> None:
+        if self._arrived is None and not self.ended:
+            self._arrived = response
+            if self.recording is not None:
+                self.recording.upstream_head(response)
+
+    def sends(self, head: Response) -> None:
+        """The head as the agent gets it, on the very point of leaving."""
+        self._sent = True
+        if self.recording is None or self.ended or head is self._arrived:
+            return
+        if head != self._arrived:
+            self.recording.delivered_head(head)
+
+    def replaces(self, answer: Response) -> Response:
+        """An answer of ours takes upstream's place; the head to deliver, before it is framed."""
+        delivered = self.passage.head(answer)
+        self._touched = self.passage.touches
+        if self.recording is not None and not self.ended:
+            self.recording.touched()
+        return delivered
+
+    def request_trailers(self, trailers: Headers) -> None:
+        """Trailers behind the request's body."""
+        if self.recording is not None and not self.ended:
+            self.recording.trailers("request", trailers)
+
+    def trailers(self, told: Headers) -> Headers:
+        """The trailers to deliver for those that upstream told."""
+        delivered = self.passage.trailers(told)
+        if self.recording is not None and not self.ended:
+            self.recording.trailers("upstream", told)
+            if self._touched:
+                self.recording.trailers("delivered", delivered)
+        return delivered
+
+    def last_words(self) -> Headers:
+        """The trailers of a response that a fault has ended: only its own."""
+        delivered = self.passage.trailers(())
+        if self.recording is not None and not self.ended and delivered:
+            self.recording.trailers("delivered", delivered)
+        return delivered
+
+    @property
+    def touches(self) -> bool:
+        """Must the body go through `feed`? Else it may be passed on as it comes."""
+        return self._touched
+
+    def upstream_chunk(self, data: bytes) -> None:
+        """Part of the response body as upstream sent it."""
+        if self.ended:
+            return
+        if not self._touched:
+            self._last = data
+        if self.recording is not None:
+            self.recording.upstream_chunk(data)
+
+    def feed(self, data: bytes) -> Iterator[Action]:
+        """What to do in place of sending upstream's bytes on."""
+        return self.passage.feed(data)
+
+    def finish(self) -> Iterator[Action]:
+        """What to do before the regular end."""
+        return self.passage.finish()
+
+    def whole(self, body: bytes) -> Iterator[Action]:
+        """What to do in place of sending a body that is all there."""
+        if body:
+            for action in self.passage.feed(body):
+                yield action
+                if isinstance(action, Close | Cut | Reset):
+                    return
+        yield from self.passage.finish()
+
+    def delivered(self, action: Send) -> None:
+        """Bytes that the agent gets, where they may differ from upstream's."""
+        if self.ended:
+            return
+        self._last = action.data
+        if self.recording is not None:
+            self.recording.delivered_chunk(action.data)
+
+    def answered(self, response: Response) -> None:
+        """The whole response that the agent gets in place of upstream's."""
+        if self.ended:
+            return
+        self._sent = True
+        self._begin()
+        if self.recording is not None:
+            self.recording.delivered_head(response)
+
+    @property
+    def dialogue(self) -> Dialogue:
+        """The messages of a WebSocket."""
+        if self._dialogue is None:
+            self._dialogue = Dialogue(self.passage, self.recording)
+        return self._dialogue
+
+    # ------------------------------------------------------------ end
+
+    def end(self, ending: str, error: str | None = None) -> None:
+        """The exchange is over; only the first word counts."""
+        if self.ended:
+            return
+        self.ended = True
+        self._leave(self)
+        self._begin()
+        if self._dialogue is not None:
+            self._dialogue.close()
+        if ending == "client_aborted" and self.passage.closes(self._last):
+            ending, error = "complete", None
+        faults: tuple[FaultFired, ...] = self.passage.over()
+        self.session.count(self.passage.exchange, faults)
+        if self.recording is not None:
+            if not self._sent:
+                self.recording.undelivered()
+            self.recording.end(ending, error, faults)
+
+    def fail(self, response: Response | None, reason: str) -> None:
+        """Our own code failed: end without asking the passage anything more."""
+        if self.ended and self.recording is not None and self.recording.ending is not None:
+            return
+        if not self.ended:
+            self.ended = True
+            self._leave(self)
+            self.session.count(self.passage.exchange, ())
+        if self.recording is not None:
+            if not self._begun:
+                self._begun = True
+                self.recording.request(self.passage.exchange.request)
+            if response is not None:
+                self.recording.delivered_head(response)
+            self.recording.end("refused", reason, ())

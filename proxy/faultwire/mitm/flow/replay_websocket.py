@@ -1,0 +1,77 @@
+"""A WebSocket whose server is a tape: what it said then, it says again once the client has said its part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mitmproxy.proxy import events
+
+from faultwire.mitm.compat.websocket import ABNORMAL, LOST, Closed, Heard
+from faultwire.mitm.flow.websocket import SocketLayer
+
+if TYPE_CHECKING:
+    from mitmproxy import http
+    from mitmproxy.proxy.context import Context
+
+    from faultwire.mitm.compat.websocket import Control
+    from faultwire.mitm.flow.gateway import Shell
+    from faultwire.mitm.flow.recorded_exchange import Crossing
+    from faultwire.mitm.flow.websocket import Commands, Lane
+    from faultwire.replay.script import Script
+
+DIVERGED = 1008
+"""RFC 6455 §7.4.1: a message that violates a policy; here, that it is the recorded one."""
+
+
+class TapedSocket(SocketLayer):
+    """A relay between a client and a `Script`. Nothing is ever sent to a server."""
+
+    def __init__(
+        self, context: Context, flow: http.HTTPFlow, shell: Shell, crossing: Crossing, script: Script
+    ) -> None:
+        super().__init__(context, flow, shell, crossing)
+        self._script = script
+
+    def _handle_event(self, event: events.Event) -> Commands:
+        yield from self._apart(super()._handle_event(event))
+        if isinstance(event, events.Start):
+            yield from self._apart(self._speak())
+
+    def _apart(self, inner: Commands) -> Commands:
+        """All commands but those to the server that is not there."""
+        reply: Any = None
+        while True:
+            try:
+                command = inner.send(reply)
+            except StopIteration:
+                return
+            reply = None
+            if getattr(command, "connection", None) is not self.context.server:
+                reply = yield command
+
+    def _take(self, lane: Lane, said: Heard | Control | Closed) -> Commands:
+        yield from super()._take(lane, said)
+        if lane.by != "client" or self._over:
+            return
+        if isinstance(said, Heard):
+            why = self._script.heard(said.data, text=said.text)
+            if why is not None:
+                yield from self._close(DIVERGED, why)
+                return
+        elif isinstance(said, Closed):
+            self._script.closed()
+        yield from self._speak()
+
+    def _speak(self) -> Commands:
+        """All that the server said next."""
+        for message in self._script.due():
+            if self._over:
+                return
+            said: Heard | Closed
+            if message.kind != "close":
+                said = Heard(message.data, message.kind == "text")
+            elif message.code == ABNORMAL:
+                said = LOST
+            else:
+                said = Closed(message.code or ABNORMAL, message.data.decode("utf-8", "replace"), "frame")
+            yield from self._take(self._lanes["server"], said)

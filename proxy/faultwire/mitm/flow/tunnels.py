@@ -1,0 +1,85 @@
+"""A tunnel between the wire, the decisions on it and the tape: bookkeeping, no I/O."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from faultwire.events import Response
+from faultwire.exchange.tunnel import Connecting
+
+if TYPE_CHECKING:
+    from faultwire.events import Request
+    from faultwire.faults.connection._stage import Flaw
+    from faultwire.mitm.engine.sessions import Session
+    from faultwire.tape.record.recorder import Recording
+    from faultwire.tape.record.writer import TapeWriter
+
+OPENED = Response(200, "Connection established")
+
+
+class Door:
+    """One CONNECT, told to its decisions and to its recording in the same breath.
+
+    It is an exchange of the tape where something was decided about it. It is over at once, except where
+    the TLS in the tunnel has a flaw: then what the client does shows what came of it. Some clients
+    look at the name in a certificate only after the handshake, so that only a request tells that one
+    was taken.
+    """
+
+    def __init__(self, session: Session, request: Request, tape: TapeWriter | None) -> None:
+        self.session = session
+        self.connecting = Connecting(session.context, session.stages, request)
+        self.ended = not self.connecting.judged
+        self._shown = False
+        self._recording: Recording | None = None
+        if self.ended:
+            return
+        exchange = self.connecting.exchange
+        if tape is not None:
+            self._recording = tape.record(exchange)
+            self._recording.request(exchange.request)
+            self._recording.delivered_head(self.connecting.answer or OPENED)
+        if self.flaw is None:
+            self.end("complete")
+
+    @property
+    def answer(self) -> Response | None:
+        """The answer to the CONNECT in place of a tunnel."""
+        return self.connecting.answer
+
+    @property
+    def flaw(self) -> Flaw | None:
+        """What is to be wrong with the TLS in the tunnel, until the client has met it."""
+        return self.connecting.flaw
+
+    def show(self) -> None:
+        """The client is about to see the flaw."""
+        self._shown = True
+
+    def left(self, ending: str, error: str) -> None:
+        """The client went away, or its handshake failed: as it should, if it saw the flaw."""
+        if self.ended:
+            return
+        if self._shown:
+            self.connecting.broke(self.connecting.effect)
+            self.end("cut")
+        else:
+            self.end(ending, error)
+
+    def taken(self) -> None:
+        """The client sends a request: it took what it should not have taken, if it saw it."""
+        if self.ended:
+            return
+        if self._shown:
+            self.connecting.ignored(f"{self.connecting.effect}, and the client took it")
+        self.end("complete")
+
+    def end(self, ending: str, error: str | None = None) -> None:
+        """It is over; only the first word counts."""
+        if self.ended:
+            return
+        self.ended = True
+        faults = self.connecting.ledger()
+        self.session.count(self.connecting.exchange, faults)
+        if self._recording is not None:
+            self._recording.end(ending, error, faults)

@@ -1,0 +1,1 @@
+"""Flow files of mitmproxy: reading and writing them."""

@@ -1,0 +1,1 @@
+"""What the proxy trusts, and where it may connect to."""

@@ -1,0 +1,1 @@
+"""What makes a tape evidence: hash chain, seals, proofs, verification."""

@@ -1,0 +1,125 @@
+"""Are the seals of a tape what they claim to be? Every finding is told; nothing stops at the first."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from faultwire.tape.evidence import hash_chain, signed_note
+from faultwire.tape.evidence.checkpoint import Checkpoint, note_digest
+from faultwire.tape.evidence.sealer import file_digest, seal_path
+from faultwire.tape.files.small_file import small_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from faultwire.tape.evidence.signed_note import VerifierKey
+    from faultwire.tape.record.events import Event
+
+
+_MEMBERS = {"type", "seq", "prev", "size", "root", "note", "key"}
+"""What a seal says. No later event's hash covers the last one, so it has one form only: these, and a note
+with one signature, by the key that it names."""
+
+
+@dataclass(slots=True)
+class Seals:
+    """Follows the seals through a log and remembers the last one."""
+
+    find: Callable[[str, str, int | None], None]
+    trusted: Sequence[VerifierKey]
+    demanded: bool
+    """A key was named: a tape that it did not seal does not verify."""
+    origin: str = ""
+    count: int = 0
+    last: int | None = None
+    """The event of the last seal that is what it says."""
+    key: VerifierKey | None = None
+    """The key that made the last seal."""
+    _previous: str | None = None
+    _checkpoint: Checkpoint | None = None
+
+    def event(self, seq: int, event: Event, root: bytes) -> None:
+        """A seal event over a tree of `seq` events with this root."""
+        self.count += 1
+        self.last = self.key = self._checkpoint = None
+        previous, self._previous = self._previous, note_digest(event["note"])
+        try:
+            found = signed_note.parse(event["note"])
+            checkpoint = Checkpoint.parse(found.text)
+        except signed_note.NoteError as error:
+            return self.find("seal_invalid", f"the seal at event {seq} is malformed: {error}", seq)
+        if set(event) != _MEMBERS or len(found.signatures) != 1:
+            return self.find("seal_invalid", f"the seal at event {seq} has other parts than a seal", seq)
+        said = (checkpoint.origin, checkpoint.size, checkpoint.root, checkpoint.previous, checkpoint.file)
+        same = said == (self.origin, seq, root, previous, None)
+        if not same or not hash_chain.is_number(event["size"], seq) or event["root"] != root.hex():
+            return self.find("seal_invalid", f"the seal at event {seq} signs another log than this", seq)
+        self.key = self._signer(found, event["key"], seq)
+        if self.key is not None:
+            self.last, self._checkpoint = seq, checkpoint
+        return None
+
+    @property
+    def is_trusted(self) -> bool:
+        """Was the last seal made by a key that is trusted?"""
+        return self.key is not None and self.key in self.trusted
+
+    def _signer(self, found: signed_note.Note, hint: str, seq: int) -> VerifierKey | None:
+        """The trusted key that signed, or at least the one that the seal names; says what it is not."""
+        trusted = next((key for key in self.trusted if found.signed_by(key)), None)
+        try:
+            named = trusted or signed_note.VerifierKey.parse(hint)
+        except signed_note.NoteError as error:
+            self.find("seal_invalid", f"the seal at event {seq} names no key: {error}", seq)
+            return None
+        if hint != str(named) or not (trusted or found.signed_by(named)):
+            message = f"the seal at event {seq} is not signed by the key that it names"
+            self.find("seal_invalid", message, seq)
+            return None
+        if trusted:
+            return trusted
+        message = f"the seal at event {seq} is signed by `{named}`, which is not trusted here"
+        self.find("seal_untrusted", message, seq)
+        return named
+
+    def close(self, path: Path, events: int) -> None:
+        """What is to be said once all events are read."""
+        if not self.count:
+            code = "seal_required" if self.demanded else "seal_missing"
+            self.find(code, "the tape has no seal", None)
+            if not os.path.lexists(seal_path(path)):
+                return
+        elif self.last is not None and self.last != events - 1:
+            code = "seal_required" if self.demanded else "tail_unsealed"
+            self.find(code, f"the events after event {self.last} are under no seal", None)
+        self._file(path)
+
+    def _file(self, path: Path) -> None:
+        place = seal_path(path)
+        if not os.path.lexists(place):
+            return self.find("file_unsealed", f"there is no `{place.name}` beside the tape", None)
+        try:
+            found = signed_note.parse(small_file(place, signed_note.MAX_SIZE).decode())
+            checkpoint = Checkpoint.parse(found.text)
+        except OSError as error:
+            return self.find("seal_invalid", f"`{place.name}` cannot be read: {error.strerror}", None)
+        except (signed_note.NoteError, UnicodeDecodeError) as error:
+            return self.find("seal_invalid", f"`{place.name}` is malformed: {error}", None)
+        inner = self._checkpoint
+        if not self.count:
+            message = f"`{place.name}` seals {checkpoint.size} events, expected a seal on the tape as well"
+            return self.find("seal_invalid", message, None)
+        if inner is None:
+            return None  # the tape's own seal is in question already
+        if checkpoint.file is None:
+            return self.find("seal_invalid", f"`{place.name}` seals no file", None)
+        if (checkpoint.origin, checkpoint.size, checkpoint.root) != (inner.origin, inner.size, inner.root):
+            return self.find("seal_invalid", f"`{place.name}` belongs to another tape", None)
+        if self.key is None or not found.signed_by(self.key):
+            return self.find("seal_invalid", f"`{place.name}` is signed by another key than the tape", None)
+        if file_digest(path) != checkpoint.file:
+            self.find("file_mismatch", f"the file is not the one that `{place.name}` seals", None)
+        return None

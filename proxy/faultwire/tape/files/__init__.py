@@ -1,0 +1,1 @@
+"""Tapes as files: the SQLite schema, finding, copying, appending, pruning."""

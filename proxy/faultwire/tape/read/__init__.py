@@ -1,0 +1,1 @@
+"""Reading a tape: from rows to exchanges and histories."""

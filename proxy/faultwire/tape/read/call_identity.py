@@ -1,0 +1,214 @@
+"""What each recorded exchange was, and which of several equal calls: found out when somebody asks.
+
+While an exchange that no fault can meet is under way nobody reads it, and none of the proxy's time goes
+into what only a later reader wants to know. The functions that find it out from the stored request are
+those that a passage uses. A key is made of the request as it is stored: where secrets were redacted it
+is another than the one that the dice knew, and equal for equal requests all the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from faultwire import wire
+from faultwire.events import Exchange, Kind, Recorded
+from faultwire.exchange.session_state import SessionState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from faultwire.events import Delivery, Request
+    from faultwire.tape.record.events import Event
+
+
+class Known(NamedTuple):
+    """What is known of a recorded request without its fingerprint; as in `Recorded`."""
+
+    kind: Kind
+    protocol: str | None
+    provider: str | None
+    tool: str | None
+    attempt: int
+
+
+def known(said: Event, request: Request) -> Known:
+    """What a request event tells, or, where nobody looked into the request, what the request does.
+
+    The body is asked for only where the head left open what it is.
+    """
+    kind, protocol, provider, tool = said["kind"], said["protocol"], said["provider"], said["tool"]
+    if said["key"]:
+        return Known(kind, protocol, provider, tool, said["attempt"])
+    if kind == "other":
+        found = wire.classify(request)
+        kind, provider, tool = found.kind, found.provider, found.tool
+        protocol = found.protocol.name if found.protocol else None
+    return Known(
+        kind, protocol, provider, tool, wire.attempt(request, wire.protocols().get(protocol or "")) or 0
+    )
+
+
+class Numbers(Protocol):
+    """Who knows what exchanges were, by the place that `take` gave each."""
+
+    def take(self, said: Event, request: Request, answer: Delivery | None) -> int:
+        """One more exchange, with what the server said."""
+
+    def known(self, place: int) -> Known:
+        """What it was taken for, by its request."""
+
+    def revoked(self, place: int) -> str | None:
+        """Why it was not that, or None."""
+
+    def at(self, place: int) -> tuple[str, int]:
+        """Its key, and how many calls with that key came before."""
+
+
+class Numbering:
+    """Counts the calls of one session whose keys are equal, in the order in which they were made."""
+
+    def __init__(self) -> None:
+        self._state = SessionState()
+        self._told: list[tuple[Event, Request]] = []
+        self._answers: list[Delivery | None] = []
+        self._known: dict[int, Known] = {}
+        self._revoked: dict[int, str | None] = {}
+        self._found: list[tuple[str, int]] = []
+
+    def take(self, said: Event, request: Request, answer: Delivery | None = None) -> int:
+        """The next exchange; its place."""
+        self._told.append((said, request))
+        self._answers.append(answer)
+        return len(self._told) - 1
+
+    def known(self, place: int) -> Known:
+        """What it was taken for."""
+        found = self._known.get(place)
+        if found is None:
+            found = self._known[place] = known(*self._told[place])
+        return found
+
+    def revoked(self, place: int) -> str | None:
+        """Why it was not that, or None."""
+        if place not in self._revoked:
+            taken, (_, request) = self.known(place), self._told[place]
+            protocol = wire.protocols().get(taken.protocol or "")
+            said = self._answers[place]
+            why = None if protocol is None else wire.revoked(protocol, taken.kind, request, said)
+            self._revoked[place] = why
+        return self._revoked[place]
+
+    def at(self, place: int) -> tuple[str, int]:
+        """Key and number; the requests before it are read as well."""
+        while len(self._found) <= place:
+            at = len(self._found)
+            said, request = self._told[at]
+            what = self.known(at)
+            key = wire.fingerprint(request, what.kind, wire.protocols().get(what.protocol or ""))
+            n = said["n"]
+            if not said["key"]:  # nobody counted it
+                exchange = Exchange(said["session"], said["exchange"], request, key=key)
+                n = self._state.identify(exchange, told=what.attempt or None).n
+            self._found.append((key, n))
+        return self._found[place]
+
+
+class Sought:
+    """Knows one exchange that was read without the others; they are read once its number is wanted."""
+
+    def __init__(self, find: Callable[[], Recorded | None]) -> None:
+        self._find = find
+        self._alone = Numbering()
+
+    def take(self, said: Event, request: Request, answer: Delivery | None = None) -> int:
+        """That exchange."""
+        return self._alone.take(said, request, answer)
+
+    def known(self, place: int) -> Known:
+        """What it was taken for."""
+        return self._alone.known(place)
+
+    def revoked(self, place: int) -> str | None:
+        """Why it was not that, or None."""
+        return self._alone.revoked(place)
+
+    def at(self, place: int) -> tuple[str, int]:
+        """Key and number, from its whole session."""
+        found = self._find()
+        return self._alone.at(place) if found is None else (found.key, found.n)
+
+
+def revoked(recorded: Recorded) -> str | None:
+    """Why a recorded exchange is not what its request seemed to be, or None."""
+    return recorded.revoked if isinstance(recorded, StoredRecorded) else None
+
+
+class StoredRecorded(Recorded):
+    """A recorded exchange that finds out what it was, which key it has and its number when asked."""
+
+    __slots__ = ("_numbers", "_place")
+    _numbers: Numbers
+    _place: int
+
+    def __new__(cls, *values: Any, **named: Any) -> Any:
+        """Made like a `Recorded` (as `dataclasses.replace` does), it is one."""
+        return Recorded(*values, **named)
+
+    @classmethod
+    def of(cls, recorded: Recorded, numbers: Numbers, place: int) -> Recorded:
+        """`recorded` with all that `numbers` says of it."""
+        made = object.__new__(cls)
+        for field in fields(recorded):
+            if not isinstance(getattr(cls, field.name), property):
+                object.__setattr__(made, field.name, getattr(recorded, field.name))
+        object.__setattr__(made, "_numbers", numbers)
+        object.__setattr__(made, "_place", place)
+        return made
+
+    @property
+    def revoked(self) -> str | None:
+        """Why it is not what its request seemed to be, now that its answer is known; None where it is."""
+        return self._numbers.revoked(self._place)
+
+    @property
+    def kind(self) -> Kind:
+        """What it is about."""
+        return "other" if self.revoked else self._numbers.known(self._place).kind
+
+    @property
+    def protocol(self) -> str | None:
+        """The protocol's word."""
+        return None if self.revoked else self._numbers.known(self._place).protocol
+
+    @property
+    def provider(self) -> str | None:
+        """The provider's word."""
+        return None if self.revoked else self._numbers.known(self._place).provider
+
+    @property
+    def tool(self) -> str | None:
+        """The tool's name."""
+        return self._numbers.known(self._place).tool
+
+    @property
+    def attempt(self) -> int:
+        """The retries of its logical call that came before."""
+        return self._numbers.known(self._place).attempt
+
+    @property
+    def key(self) -> str:
+        """The fingerprint of the stored request."""
+        return self._numbers.at(self._place)[0]
+
+    @property
+    def n(self) -> int:
+        """How many calls with this key came before in the session."""
+        return self._numbers.at(self._place)[1]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Recorded):
+            return NotImplemented
+        return all(getattr(self, field.name) == getattr(other, field.name) for field in fields(Recorded))
+
+    __hash__ = Recorded.__hash__

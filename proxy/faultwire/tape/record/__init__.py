@@ -1,0 +1,1 @@
+"""Recording onto a tape: queue, encoder, one writer."""

@@ -1,0 +1,277 @@
+"""Turns what recordings hold into events and blobs. Runs on the writer thread.
+
+A recording is looked at each time it has something new: its request, its response heads, the part
+of its bodies that is safe to release, and its end. A response that came whole between two looks
+becomes one event; of a longer one each look adds a `stream_chunk`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from faultwire.tape.record import events as tape_events
+from faultwire.tape.record.body import Body, untouched
+from faultwire.tape.record.overload_policy import BEHIND
+from faultwire.tape.redact.headers import Head
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from faultwire.events import Request, Response
+    from faultwire.tape.evidence.sealer import Sealer
+    from faultwire.tape.record.blobs import BlobLog, BlobRow
+    from faultwire.tape.record.event_log import EventLog, EventRow
+    from faultwire.tape.record.events import Event
+    from faultwire.tape.record.recorder import Mark, Recording
+    from faultwire.tape.redact.redactor import Redactor
+
+
+@dataclass(slots=True)
+class Told:
+    """How much of a recording is already in the log."""
+
+    request: bool = False
+    sent: bool = False
+    upstream: bool = False
+    delivered: bool = False
+    heads: dict[str, Head] = field(default_factory=dict)
+    bodies: dict[str, Body] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+class Scribe:
+    """Writes recordings into an event log and a blob log."""
+
+    def __init__(self, log: EventLog, blobs: BlobLog, redactor: Redactor) -> None:
+        self._log = log
+        self._blobs = blobs
+        self._redactor = redactor
+        self._open: set[str] = set()
+        self._closed: set[str] = set()
+
+    def write(self, recording: Recording) -> tuple[bool, int]:
+        """Write what is new; whether the exchange has ended, and the bytes consumed.
+
+        Nothing is written of a session that has ended: what was on its way stays open on the tape.
+        """
+        recording.picked()
+        if recording.exchange.session in self._closed:
+            return False, recording.forget()
+        # The end is read first: what came before it is then certainly in the lists.
+        ending = recording.ending
+        told: Told = recording.state or Told()
+        recording.state = told
+        size = self._requests(recording, told)
+        size += self._responses(recording, told, final=ending is not None)
+        if recording.messages:
+            size += self._messages(recording, told)
+        if recording.trailing and told.request:
+            self._trailers(recording, told)
+        if ending is None:
+            return False, size
+        if recording.lost:
+            exchange = recording.exchange
+            self._log.append(tape_events.drop(exchange.session, exchange.number, BEHIND))
+            return True, size + recording.forget()
+        ended_ns, how, error, faults = ending
+        if error is not None:
+            error = self._redactor.error(error, told.counts)
+        if faults:
+            event = tape_events.fault(recording.exchange, faults)
+            for line in event["lines"]:
+                line["key"] = self._redactor.keyed(line["key"])
+            self._log.append(event, told.counts)
+        if told.counts:
+            self._log.append(tape_events.redaction(recording.exchange, told.counts))
+        touched = recording.touched_at is not None
+        end = tape_events.end(recording.exchange, how, error, touched, ended_ns, recording.got_head)
+        self._log.append(end)
+        return True, size
+
+    def note(self, event: Event) -> None:
+        """Write an event that belongs to no recording."""
+        if event.get("session") in self._closed:
+            return
+        self._log.append(event)
+        if event["type"] == "session_start":
+            self._open.add(event["session"])
+        elif event["type"] == "session_end":
+            self._open.discard(event["session"])
+            self._closed.add(event["session"])
+
+    @property
+    def has_open_session(self) -> bool:
+        """Has one begun and not ended?"""
+        return bool(self._open)
+
+    def foreign(self, event: Event, data: bytes) -> None:
+        """Write an event of somebody else's log, with the JSON text `data` that it was."""
+        if event.get("session") in self._closed:
+            return
+        counts: dict[str, int] = {}
+        body = Body(self._redactor, Head((), "application/json"), counts)
+        body.add(((0, data),))
+        clean, _ = body.release(final=True)
+        self._log.append({**event, "body": tape_events.body(self._blobs.put(clean), len(clean))}, counts)
+
+    def seal(self, sealer: Sealer) -> None:
+        """Sign all that was written so far."""
+        self._log.seal(sealer)
+
+    def drain(self) -> tuple[list[EventRow], list[BlobRow]]:
+        """The rows written since the last time."""
+        events, blobs = self._log.rows, self._blobs.rows
+        self._log.rows, self._blobs.rows = [], []
+        return events, blobs
+
+    # ------------------------------------------------------------ requests
+
+    def _requests(self, recording: Recording, told: Told) -> int:
+        size = 0
+        if recording.told is not None and not told.request:
+            told.request = True
+            request = recording.told
+            clean, pieces = self._request(request, told, "request")
+            body = pieces[0] if len(pieces) == 1 else None
+            event = tape_events.request(recording.exchange, clean, body, recording.started_ms)
+            event["key"] = self._redactor.keyed(event["key"])
+            self._log.append(event, told.counts)
+            self._more(recording, told, "request", pieces if body is None else ())
+            size += len(request.body or b"")
+        if recording.sent_body and told.request:
+            size += self._take(told, "request", recording.sent_body)
+            self._release(recording, told, "request", final=False)
+        if recording.sent is not None and not told.sent:
+            told.sent = True
+            request = recording.sent
+            clean, pieces = self._request(request, told, "forwarded")
+            body = pieces[0] if len(pieces) == 1 else None
+            self._log.append(tape_events.forwarded(recording.exchange, clean, body), told.counts)
+            self._more(recording, told, "forwarded", pieces if body is None else ())
+            size += len(request.body or b"")
+        return size
+
+    def _request(self, request: Request, told: Told, side: str) -> tuple[Request, list[Event]]:
+        """The clean head, and the body: of one piece as a rule."""
+        head = told.heads[side] = self._redactor.head(request.headers, told.counts)
+        path = self._redactor.path(request.path, told.counts, request.host)
+        clean = replace(request, path=path, headers=head.headers, body=None)
+        if request.body is None:
+            return clean, []
+        data = untouched(self._redactor, head, (request.body,))
+        if data is not None:
+            return clean, [tape_events.body(self._blobs.put(data), len(data))]
+        body = Body(self._redactor, head, told.counts)
+        body.add(((0, request.body),))
+        pieces = body.pieces(final=True) or [(b"", [])]
+        whole = len(pieces) == 1
+        return clean, [
+            tape_events.body(self._blobs.put(data), len(data), None if whole else chunks, body.dropped)
+            for data, chunks in pieces
+        ]
+
+    # ------------------------------------------------------------ responses
+
+    def _responses(self, recording: Recording, told: Told, *, final: bool) -> int:
+        size = 0
+        if recording.upstream is not None:
+            head = None if told.upstream else recording.upstream
+            told.upstream = True
+            size += self._side(recording, told, "upstream", head, recording.up, final=final)
+        if recording.touched_at is not None or recording.delivered is not None:
+            head = None if told.delivered else recording.delivered
+            told.delivered = told.delivered or head is not None
+            size += self._side(recording, told, "delivered", head, recording.down, final=final)
+        if final and "request" in told.bodies:
+            self._release(recording, told, "request", final=True)
+        return size
+
+    def _side(
+        self,
+        recording: Recording,
+        told: Told,
+        side: str,
+        head: tuple[int, Response] | None,
+        marks: list[Mark],
+        *,
+        final: bool,
+    ) -> int:
+        size = 0
+        if head is not None:
+            more: list[Event] = []
+            at_ns, response = head
+            clean = told.heads[side] = self._redactor.head(response.headers, told.counts)
+            event = tape_events.response(recording.exchange, side, response, clean.headers, at_ns)
+            if final:
+                size, more = self._all(told, side, marks)
+                event["body"] = more.pop(0) if more else None
+            self._log.append(event, told.counts)
+            self._more(recording, told, side, more)
+        size += self._take(told, side, marks)
+        self._release(recording, told, side, final=final)
+        return size
+
+    def _trailers(self, recording: Recording, told: Told) -> None:
+        while recording.trailing:
+            side, at_ns, headers = recording.trailing.pop(0)
+            clean = self._redactor.head(headers, told.counts).headers
+            self._log.append(tape_events.trailers(recording.exchange, side, clean, at_ns), told.counts)
+
+    def _messages(self, recording: Recording, told: Told) -> int:
+        """Each is looked through by itself: it is whole, and no other one continues it."""
+        count = len(recording.messages)
+        size = 0
+        for message in recording.messages[:count]:
+            size += len(message.data)
+            body = Body(self._redactor, Head(()), told.counts)
+            body.add(((0, message.data),))
+            data, _ = body.release(final=True)
+            stored = tape_events.body(self._blobs.put(data), len(data))
+            self._log.append(tape_events.message(recording.exchange, message, stored), told.counts)
+        del recording.messages[:count]
+        return size
+
+    # ------------------------------------------------------------ bodies
+
+    def _all(self, told: Told, side: str, marks: list[Mark]) -> tuple[int, list[Event]]:
+        """All of a body that has come whole: its size, and its pieces."""
+        count = len(marks)
+        if count and side not in told.bodies:
+            data = untouched(self._redactor, told.heads[side], [part for _, part in marks[:count]])
+            if data is not None:
+                chunks = [(len(part), at_ns) for at_ns, part in marks[:count]]
+                del marks[:count]
+                return len(data), [tape_events.body(self._blobs.put(data), len(data), chunks)]
+        return self._take(told, side, marks), self._pieces(told, side, final=True)
+
+    def _take(self, told: Told, side: str, marks: list[Mark]) -> int:
+        """Move new chunks from the recording into the body that gathers them."""
+        count = len(marks)
+        if not count:
+            return 0
+        body = told.bodies.get(side)
+        if body is None:
+            # What is delivered without a head of its own has upstream's.
+            head = told.heads.get(side) or told.heads.get("upstream") or Head(())
+            body = told.bodies[side] = Body(self._redactor, head, told.counts)
+        size = body.add(marks[:count])
+        del marks[:count]
+        return size
+
+    def _release(self, recording: Recording, told: Told, side: str, *, final: bool) -> None:
+        self._more(recording, told, side, self._pieces(told, side, final=final))
+
+    def _more(self, recording: Recording, told: Told, side: str, pieces: Sequence[Event]) -> None:
+        for piece in pieces:
+            self._log.append(tape_events.stream_chunk(recording.exchange, side, piece), told.counts)
+
+    def _pieces(self, told: Told, side: str, *, final: bool) -> list[Event]:
+        body = told.bodies.get(side)
+        if body is None:
+            return []
+        dropped = body.dropped if final else 0
+        return [
+            tape_events.body(self._blobs.put(data), len(data), chunks, dropped)
+            for data, chunks in body.pieces(final=final)
+        ]

@@ -1,0 +1,69 @@
+"""The event log on its way to the tape: numbers, links and hashes each event."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from faultwire._core import Frontier
+from faultwire.tape.evidence.hash_chain import GENESIS, leaf, record_bytes
+
+if TYPE_CHECKING:
+    from faultwire.tape.evidence.sealer import Sealer
+    from faultwire.tape.record.events import Event
+    from faultwire.tape.redact.redactor import Redactor
+
+EventRow = tuple[int, str, bytes, bytes]
+"""seq, session, record, hash."""
+
+
+class EventLog:
+    """Events in order, and the tree over them; used by the writer thread only."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self.rows: list[EventRow] = []
+        self.seq = 0
+        self.tree = Frontier()
+        self._prev = GENESIS
+        self._redactor = redactor
+
+    def append(self, event: Event, counts: dict[str, int] | None = None) -> None:
+        """Add one event. What still looks like a secret in any of its strings is redacted here,
+        so that nothing reaches a hash or the disk unseen."""
+        event["seq"] = self.seq
+        event["prev"] = self._prev
+        try:
+            record = record_bytes(event)
+        except TypeError:
+            event = storable(event)
+            record = record_bytes(event)
+        if self._redactor.suspects(record):
+            event = self._redactor.event(event, {} if counts is None else counts)
+            record = record_bytes(event)
+        self._add(event, record)
+
+    def seal(self, sealer: Sealer) -> None:
+        """Sign all that came before. It holds nothing but our own digests and signature, whose base64
+        might look like a secret, so it is not looked through."""
+        event = sealer.event(self.seq, self.tree.root())
+        event["seq"] = self.seq
+        event["prev"] = self._prev
+        self._add(event, record_bytes(event))
+
+    def _add(self, event: Event, record: bytes) -> None:
+        digest = leaf(record)
+        self.rows.append((self.seq, event.get("session", ""), record, digest))
+        self.tree.push(digest)
+        self.seq += 1
+        self._prev = digest.hex()
+
+
+def storable(value: Any) -> Any:
+    """The same with what no JSON text can hold (half of a surrogate pair, as in a URL that is no
+    UTF-8) written as an escape."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {key: storable(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [storable(one) for one in value]
+    return value

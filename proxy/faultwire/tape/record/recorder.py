@@ -1,0 +1,255 @@
+"""What the event loop holds of one exchange: it keeps references, and the writer thread does the rest.
+
+Every call is a few attribute writes. Producer and writer share this object without a lock: the
+producer only sets fields once, appends to lists and finally sets `ending`; the writer reads
+`ending` first, then deletes what it has consumed from the front of the lists. Both are atomic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from faultwire.clock import monotonic_ns, wall_ms
+from faultwire.events import Response
+
+if TYPE_CHECKING:
+    from faultwire.events import Delivery, Exchange, FaultFired, Headers, Message, Request
+    from faultwire.tape.record.queue import Intake
+
+Said = tuple[str, int, "Headers"]
+"""Which side, nanoseconds since the exchange began, and header fields."""
+
+Mark = tuple[int, bytes]
+"""Nanoseconds since the exchange began, and the bytes that came then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """An exchange that was recorded by somebody else: whole, and over.
+
+    `delivered` None: the client got nothing; `upstream` is the same as `delivered` where nobody changed it.
+    `started_ms` is since the epoch; the instants of chunks and messages are nanoseconds since then.
+    """
+
+    request: Request
+    upstream: Delivery | None
+    delivered: Delivery | None
+    started_ms: int
+    duration_ns: int
+    ending: str = "complete"
+    error: str | None = None
+    messages: tuple[Message, ...] = ()
+
+
+class Recording:
+    """One exchange on its way to the tape. Made by `TapeWriter.record`.
+
+    `exchange` may be replaced until `request` is called (its kind and key may need the body).
+    """
+
+    __slots__ = (
+        "_intake",
+        "_queued",
+        "delivered",
+        "down",
+        "ending",
+        "exchange",
+        "got_head",
+        "lost",
+        "messages",
+        "sent",
+        "sent_body",
+        "started_ms",
+        "started_ns",
+        "state",
+        "told",
+        "touched_at",
+        "trailing",
+        "up",
+        "upstream",
+    )
+
+    def __init__(self, exchange: Exchange, intake: Intake) -> None:
+        self.exchange = exchange
+        self.started_ns = monotonic_ns()
+        self.started_ms = wall_ms()
+        self.told: Request | None = None
+        self.sent: Request | None = None
+        self.sent_body: list[Mark] = []
+        self.upstream: tuple[int, Response] | None = None
+        self.up: list[Mark] = []
+        self.delivered: tuple[int, Response] | None = None
+        self.down: list[Mark] = []
+        self.touched_at: int | None = None
+        self.trailing: list[Said] = []
+        self.messages: list[Message] = []
+        self.got_head = True
+        self.lost = False
+        """Part of it found no room; the tape is to say that it is missing."""
+        self.ending: tuple[int, str, str | None, tuple[FaultFired, ...]] | None = None
+        self.state: Any = None
+        self._intake = intake
+        self._queued = False
+
+    def request(self, request: Request) -> None:
+        """The request as it came from the agent. Where `body` is None, `request_chunk` brings it."""
+        if self._hears():
+            self.told = request
+            self._put(len(request.body or b""))
+
+    def request_chunk(self, data: bytes) -> None:
+        """Part of a request body that nobody held."""
+        if self._hears():
+            self.sent_body.append((monotonic_ns() - self.started_ns, data))
+            self._put(len(data))
+
+    def forwarded(self, request: Request) -> None:
+        """The request as it went upstream; only where it differs from what came."""
+        if self._hears():
+            self.sent = request
+            self._put(len(request.body or b""))
+
+    def upstream_head(self, response: Response) -> None:
+        """The head that upstream answered with; a body in it counts as one chunk."""
+        if self._hears():
+            now = monotonic_ns() - self.started_ns
+            self.upstream = (now, response)
+            if response.body:
+                self.up.append((now, response.body))
+            self._put(len(response.body or b""))
+
+    def upstream_chunk(self, data: bytes) -> None:
+        """Bytes of the body as upstream sent them."""
+        if self._hears():
+            self.up.append((monotonic_ns() - self.started_ns, data))
+            self._put(len(data))
+
+    def touched(self) -> None:
+        """From here on what is delivered is recorded on its own, even if nothing is."""
+        if self.touched_at is None and self._hears():
+            self.touched_at = monotonic_ns() - self.started_ns
+
+    def delivered_head(self, response: Response) -> None:
+        """The head that the agent got, where it differs; a body in it counts as one chunk."""
+        if self._hears():
+            now = monotonic_ns() - self.started_ns
+            self.delivered = (now, response)
+            if response.body:
+                self.touched()
+                self.down.append((now, response.body))
+            self._put(len(response.body or b""))
+
+    def delivered_chunk(self, data: bytes) -> None:
+        """Bytes of the body as the agent got them, where a fault touches the body."""
+        if self._hears():
+            self.touched()
+            self.down.append((monotonic_ns() - self.started_ns, data))
+            self._put(len(data))
+
+    def trailers(self, side: str, headers: Headers) -> None:
+        """Trailers after a body; `side` is `request`, `upstream`, or `delivered` where they differ."""
+        if headers and self._hears():
+            self.trailing.append((side, self.now(), headers))
+            self._put(0)
+
+    def message(self, message: Message) -> None:
+        """One message of a WebSocket whose fate is known."""
+        if self._hears():
+            self.messages.append(message)
+            self._put(len(message.data))
+
+    def now(self) -> int:
+        """Nanoseconds since the exchange began."""
+        return monotonic_ns() - self.started_ns
+
+    def undelivered(self) -> None:
+        """The agent got nothing at all, whatever upstream said."""
+        self.got_head = False
+
+    def end(self, ending: str, error: str | None = None, faults: tuple[FaultFired, ...] = ()) -> None:
+        """The exchange is over; `ending` is one of `events.Recorded.ending`. What follows is ignored."""
+        if self._hears() or (self.lost and self.ending is None):
+            self.ending = (monotonic_ns() - self.started_ns, ending, error, faults)
+            self._put(0)
+
+    def whole(self, told: Elsewhere, faults: tuple[FaultFired, ...] = ()) -> None:
+        """All of an exchange that somebody else recorded, with the instants that they wrote down."""
+        if not self._hears():
+            return
+        self.started_ms, self.told = told.started_ms, told.request
+        up, down = told.upstream, told.delivered
+        if up is not None:
+            self.upstream = (_first(up, told.duration_ns), _head(up))
+            self.up += _marks(up, told.duration_ns)
+            if up.trailers:
+                self.trailing.append(("upstream", told.duration_ns, up.trailers))
+        if down is None:
+            self.got_head = False
+        elif down != up:
+            self.touched_at = _first(down, told.duration_ns)
+            self.delivered = (self.touched_at, _head(down))
+            self.down += _marks(down, told.duration_ns)
+            if down.trailers:
+                self.trailing.append(("delivered", told.duration_ns, down.trailers))
+        self.messages += told.messages
+        self.ending = (told.duration_ns, told.ending, told.error, faults)
+        bodies = (told.request.body, up and up.body, down and down.body)
+        self._put(sum(len(body or b"") for body in bodies) + sum(len(one.data) for one in told.messages))
+
+    def picked(self) -> None:
+        """Writer: from now on further calls queue this recording again."""
+        self._queued = False
+
+    def forget(self) -> int:
+        """Let go of everything that is held; how many bytes of it the writer had yet to take."""
+        size = 0
+        for marks in (self.sent_body, self.up, self.down):
+            count = len(marks)
+            size += sum(len(data) for _, data in marks[:count])
+            del marks[:count]
+        size += sum(len(message.data) for message in self.messages)
+        self.messages.clear()
+        self.trailing.clear()
+        told = self.state
+        if self.told is not None and (told is None or not told.request):
+            size += len(self.told.body or b"")
+        if self.sent is not None and (told is None or not told.sent):
+            size += len(self.sent.body or b"")
+        self.told = self.sent = self.upstream = self.delivered = self.state = None
+        return size
+
+    def _hears(self) -> bool:
+        """Is what is told still wanted? After the end nothing is, nor when nobody writes any more."""
+        if self._intake.gone:
+            self.forget()
+            return False
+        if self._intake.overflows:
+            self.lost = True
+        return self.ending is None and not self.lost
+
+    def _put(self, size: int) -> None:
+        self._intake.add(size)
+        if not self._queued:
+            self._queued = True
+            self._intake.offer(self)
+
+
+def _head(delivery: Delivery) -> Response:
+    return Response(delivery.status, delivery.reason, delivery.headers)
+
+
+def _first(delivery: Delivery, otherwise: int) -> int:
+    return min((at for _, at in delivery.chunks), default=otherwise)
+
+
+def _marks(delivery: Delivery, otherwise: int) -> list[Mark]:
+    """The chunks of a delivery with their bytes; what stands after the last one is a chunk as well."""
+    marks: list[Mark] = []
+    start = 0
+    for end, at_ns in delivery.chunks:
+        marks.append((at_ns, delivery.body[start:end]))
+        start = end
+    if start < len(delivery.body):
+        marks.append((otherwise, delivery.body[start:]))
+    return marks

@@ -1,0 +1,1 @@
+"""What must not reach a tape, and how it is taken out."""

@@ -1,0 +1,176 @@
+"""What a stream must keep back until more has come: the tail that may be the beginning of a secret.
+
+Two texts are watched. One is the stream itself. The other is what it says: models send a few letters
+per event, so a key that a model repeats stands in no single event, but in their texts joined.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from faultwire import _core, wire
+from faultwire.tape.redact.edit import Edit, merged
+from faultwire.tape.redact.names import BODY_NAMES
+from faultwire.tape.redact.text import Unwrapped, edits, suspects, unescape
+from faultwire.tape.redact.user_matches import WINDOW, rule_edits, said_edits
+from faultwire.tape.redact.values import LONGEST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from faultwire.tape.redact.rules import Rules
+
+
+@cache
+def _delta() -> re.Pattern[str]:
+    """A member that carries a piece of what is said, in the streams of all known protocols."""
+    names = "|".join(sorted(map(re.escape, wire.text_members())))
+    return re.compile(rf'"({names})": ?"([^"\\]*(?:\\.[^"\\]*)*)"')
+
+
+_PLAIN = re.compile(r"^data:(?: (?![{\[])|(?![ {\[]))([^\r\n]+)", re.MULTILINE)
+
+_OPEN = _core.Regex(
+    "(?:"
+    + "|".join(
+        (
+            r"[!-~&&[^\"'<>\\]]+",
+            r"[A-Za-z0-9_.-]{2,64}[ \t]{0,3}(?:=|:=|=>|:)[ \t]{0,3}[\"'`]?[!-~&&[^\"'<>\\]]*",
+            r"(?:Bearer|bearer|BEARER) +[!-~&&[^\"'<>\\]]*",
+            r"-----BEGIN[A-Z ]*-{0,4}",
+            r"-----BEGIN [A-Z ]{0,32}PRIVATE KEY[^-]*-----[^-]*(?:-{1,5}[A-Z ]*-{0,4})?",
+            rf"\\*[\"'](?i:{BODY_NAMES})\\*[\"']?\s*(?::\s*(?:\\*[\"'](?:[^\"'\\]|\\.)*\\?|[-0-9.eE+]*|\[[^\]]*)?)?",
+        )
+    )
+    + ")$"
+)
+
+
+class Said(NamedTuple):
+    """A piece of what a stream says: member name, and its place in the stream (escapes and all)."""
+
+    name: str
+    start: int
+    end: int
+
+
+def open_tail(text: str, rules: Rules | None = None) -> int:
+    """How many characters at the end may belong to a secret that has not come whole."""
+    found = _OPEN.search(text[-LONGEST:])
+    least = min(len(text), WINDOW) if rules is not None and rules.looks else 0
+    return max(found[1] - found[0] if found else 0, least)
+
+
+def said(text: str) -> list[Said]:
+    """The pieces, in order."""
+    pieces = [Said(found[1], *found.span(2)) for found in _delta().finditer(text)]
+    pieces += [Said("", *found.span(1)) for found in _plain(text)]
+    return pieces
+
+
+def said_texts(text: str) -> dict[str, str]:
+    """What the stream says, by member name, escapes as they are; the fast way of `said`."""
+    found = _delta().findall(text)
+    names = {name for name, _ in found}
+    texts = {name: "".join([piece for one, piece in found if one == name]) for name in names}
+    plain = _plain(text)
+    if plain:
+        texts[""] = "".join([piece[1] for piece in plain])
+    return texts
+
+
+def _plain(text: str) -> list[re.Match[str]]:
+    """Data lines that are no JSON: some servers send bare text. Skipped where all are JSON."""
+    if text.count("data:") == text.count("data: {") + text.count("data: [DONE]"):
+        return []
+    return list(_PLAIN.finditer(text))
+
+
+def is_suspect(text: str, texts: dict[str, str], rules: Rules | None = None) -> bool:
+    """May there be a secret in the stream or in what it says?"""
+    return rules is not None or suspects(text) or any(suspects(one) for one in texts.values())
+
+
+def open_from(text: str, texts: dict[str, str], rules: Rules | None = None) -> int:
+    """Where in the stream the earliest open tail of what it says begins; its length if there is none."""
+    tails = {name: open_tail(one, rules) for name, one in texts.items()}
+    start = len(text)
+    if not any(tails.values()):
+        return start
+    for piece in reversed(said(text)):
+        left = tails.get(piece.name, 0)
+        if left > 0:
+            start = min(start, piece.start)
+            tails[piece.name] = left - (piece.end - piece.start)
+    return start
+
+
+def last_edits(text: str, rules: Rules | None = None) -> list[Edit]:
+    """`stream_edits` of a stream that has ended, perhaps in the middle of a string."""
+    size = len(text)
+    closed = text + '""'  # two: the first may be escaped
+    found: list[Edit] = []
+    if is_suspect(closed, said_texts(closed)):
+        found = [e._replace(end=min(e.end, size)) for e in stream_edits(closed) if e.start < size]
+    return found if rules is None else merged(found + _ruled(text, rules))
+
+
+def stream_edits(text: str, rules: Rules | None = None) -> list[Edit]:
+    """Where the secrets are, in the stream itself and in what it says."""
+    found = edits(text)
+    for pieces in _by_name(text):
+        found += _across(text, pieces, lambda whole: edits(whole) if suspects(whole) else [])
+    return merged(found if rules is None else found + _ruled(text, rules))
+
+
+def _ruled(text: str, rules: Rules) -> list[Edit]:
+    """The same for what rules cover."""
+    found = rule_edits(text, rules)
+    for pieces in _by_name(text) if rules.looks else ():
+        found += _across(text, pieces, lambda whole: said_edits(whole, rules))
+    return found
+
+
+def _by_name(text: str) -> Iterable[list[Said]]:
+    by_name: dict[str, list[Said]] = {}
+    for piece in said(text):
+        by_name.setdefault(piece.name, []).append(piece)
+    return by_name.values()
+
+
+def _across(text: str, pieces: list[Said], look: Callable[[str], list[Edit]]) -> list[Edit]:
+    """Secrets in the joined pieces. The first piece gets the placeholder, the others lose theirs."""
+    joined: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for piece in pieces:
+        inner = unescape(text, piece.start, piece.end) if piece.name else _same(text, piece)
+        joined.append(inner.text)
+        starts += inner.starts[:-1]
+        ends += inner.starts[1:]
+    out: list[Edit] = []
+    for edit in look("".join(joined)):
+        out += _split(edit, starts, ends)
+    return out
+
+
+def _same(text: str, piece: Said) -> Unwrapped:
+    return Unwrapped(text[piece.start : piece.end], list(range(piece.start, piece.end + 1)))
+
+
+def _split(edit: Edit, starts: list[int], ends: list[int]) -> list[Edit]:
+    """One edit of joined text as edits of the runs that are contiguous in the stream."""
+    quote = edit.quote.replace("\\", "\\\\").replace('"', '\\"')
+    out: list[Edit] = []
+    for at in range(edit.start, edit.end):
+        if out and out[-1].end == starts[at]:
+            out[-1] = out[-1]._replace(end=ends[at])
+        else:
+            first = not out
+            what = edit.what if first else None
+            lead = starts[edit.begin]
+            value, around = (edit.value, quote) if first else ("", "")
+            out.append(Edit(starts[at], ends[at], what, value, around, lead))
+    return out

@@ -1,0 +1,201 @@
+"""Where a user's rules reach in a body, as edits that leave JSON, events and forms valid.
+
+A text is looked through as it stands; strings that hold escapes and words that hold percent-encoding
+are looked through decoded. Inside JSON a hit is cut down to the strings and numbers that it touches.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from faultwire import _core
+from faultwire.tape.redact.edit import MARK, Edit, merged
+from faultwire.tape.redact.text import PERCENT_RUN, STRING, Unwrapped, unescape, unquote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from faultwire.profile.jsonpath import Step
+    from faultwire.tape.redact.rules import Hit, Rules
+
+WINDOW = 512
+"""Characters at the end of a stream that wait for more, where rules look for something in texts. What is
+longer may be missed when it comes in pieces."""
+
+_DEPTH = 4
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_STRUCTURE = re.compile(r"(?:[\s,:\[\]{}]|true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)*\Z")
+_EDGE = " \t\r\n,:[]{}"
+_LINE = re.compile(r"[^\r\n]*")
+_DOCUMENT = re.compile(r"^(?:data: ?)?(?=[{\[])(?!\[DONE\])", re.MULTILINE)
+
+
+def rule_edits(text: str, rules: Rules) -> list[Edit]:
+    """What the rules cover in bytes, given as Latin-1."""
+    found = _in_documents(text, rules.paths) if rules.paths else []
+    if rules.looks:
+        found += list(_looked(text, rules, 0))
+    return merged(found)
+
+
+def said_edits(text: str, rules: Rules) -> list[Edit]:
+    """What they cover in a text that a stream says, its pieces joined."""
+    return [Edit(hit.start, hit.end, hit.what, text[hit.start : hit.end]) for hit in rules.in_text(text)]
+
+
+# ---------------------------------------------------------------- texts
+
+
+def _looked(text: str, rules: Rules, depth: int) -> Iterator[Edit]:
+    escaped = [found for found in STRING.finditer(text) if "\\" in found[1]] if "\\" in text else []
+    # Those are looked through decoded, so here they must not be seen half.
+    plain = _blanked(text, [found.span(1) for found in escaped])
+    for hit in rules.in_bytes(plain) if depth == 0 else rules.in_text(plain):
+        yield from _clipped(text, hit)
+    if depth < _DEPTH:
+        for found in escaped:
+            yield from _inner(unescape(text, *found.span(1)), rules, depth)
+        if "%" in plain:
+            for run in PERCENT_RUN.finditer(plain):
+                if "%" in run[0]:
+                    yield from _inner(unquote(plain, *run.span()), rules, depth)
+
+
+def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    out, at = [], 0
+    for start, end in spans:
+        out += [text[at:start], " " * (end - start)]
+        at = end
+    return "".join(out) + text[at:]
+
+
+def _inner(inner: Unwrapped, rules: Rules, depth: int) -> Iterator[Edit]:
+    for edit in _looked(inner.text, rules, depth + 1):
+        quote = edit.quote.replace("\\", "\\\\").replace('"', '\\"')
+        yield edit._replace(start=inner.starts[edit.start], end=inner.starts[edit.end], quote=quote, lead=-1)
+
+
+def _clipped(text: str, hit: Hit) -> Iterator[Edit]:
+    """The parts of a hit that may be replaced: inside of strings, numbers, and text that is no JSON."""
+    at = text.rfind("\n", 0, hit.start) + 1
+    outside = hit.start
+    for string in STRING.finditer(text, at):
+        if string.start() >= hit.end:
+            break
+        if string.end() <= hit.start:
+            continue
+        yield from _between(text, outside, string.start(), hit)
+        outside = string.end()
+        yield from _edit(text, max(string.start(1), hit.start), min(string.end(1), hit.end), hit)
+    yield from _between(text, outside, hit.end, hit)
+
+
+def _between(text: str, start: int, end: int, hit: Hit) -> Iterator[Edit]:
+    """The same outside of strings."""
+    while start < end and text[start] in _EDGE:
+        start += 1
+    while start < end and text[end - 1] in _EDGE:
+        end -= 1
+    if start >= end:
+        return
+    # A hit may begin or end inside a number; a number in JSON goes whole, and becomes a string.
+    while start and text[start - 1] in "0123456789.-+eE" and text[start] in "0123456789.-+eE":
+        start -= 1
+    tail = _NUMBER.match(text, start)
+    end = max(end, tail.end()) if tail and tail.end() > end else end
+    if _STRUCTURE.match(text[start:end]) and _is_value(text, start, end):
+        for number in _NUMBER.finditer(text, start, end):
+            yield from _edit(text, *number.span(), hit, '"')
+    else:
+        yield from _edit(text, start, end, hit)
+
+
+def _is_value(text: str, start: int, end: int) -> bool:
+    """May this be a value in JSON, by what stands around it?"""
+    before, after = text[:start].rstrip()[-1:], text[end : end + 64].lstrip()[:1]
+    return before in (":", ",", "[", "") and after in (",", "]", "}", "")
+
+
+def _edit(text: str, start: int, end: int, hit: Hit, quote: str = "") -> Iterator[Edit]:
+    if start < end and not text.startswith(MARK, start):
+        yield Edit(start, end, hit.what, text[start:end], quote)
+
+
+# ---------------------------------------------------------------- paths
+
+
+def _in_documents(text: str, paths: Iterable[tuple[Step, ...]]) -> list[Edit]:
+    """By path: in the body as one document, else in each line that holds one (after `data:` in event
+    streams). What begins like a document and is none goes whole: nobody knows what its end would say."""
+    whole = text.strip("\ufeff \t\r\n")
+    if whole[:1] in ("{", "["):
+        start = text.index(whole[0])
+        try:
+            return _by_paths(text[start : start + len(whole)], start, paths)
+        except ValueError:
+            if "\n" not in whole:
+                return [Edit(start, start + len(whole), "unreadable", whole)]
+    found: list[Edit] = []
+    for document in _DOCUMENT.finditer(text):
+        line = _LINE.match(text, document.end())
+        if line is not None:
+            try:
+                found += _by_paths(line[0], line.start(), paths)
+            except ValueError:
+                found.append(Edit(*line.span(), "unreadable", line[0]))
+    return found
+
+
+def _by_paths(document: str, at: int, paths: Iterable[tuple[Step, ...]]) -> list[Edit]:
+    """Raises ValueError on what is no JSON."""
+    data = document.encode("latin-1")
+    _core.json_span(data, ())
+    found: list[Edit] = []
+    for steps in paths:
+        found += [edit for span in _spans(data, steps) for edit in _value(data, span, at)]
+    return found
+
+
+def _value(data: bytes, span: tuple[int, int], at: int) -> Iterator[Edit]:
+    start, end = span
+    value = data[start:end].decode("latin-1")
+    if value == "null" or value == '""' or value.startswith(f'"{MARK}'):
+        return
+    if value.startswith('"'):
+        yield Edit(at + start + 1, at + end - 1, "rule.path", value[1:-1])
+    else:
+        yield Edit(at + start, at + end, "rule.path", value, '"')
+
+
+def _spans(data: bytes, steps: tuple[Step, ...]) -> list[tuple[int, int]]:
+    reached = [(0, len(data))]
+    for deep, step in steps:
+        if deep:
+            reached = _below(data, reached)
+        reached = [span for node in reached for span in _children(data, node, step)]
+    return reached
+
+
+def _below(data: bytes, nodes: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        found.append(node)
+        waiting += _children(data, node, None)
+    return found
+
+
+def _children(data: bytes, node: tuple[int, int], step: str | int | None) -> list[tuple[int, int]]:
+    start, end = node
+    if data[start:end].lstrip(b" \t\r\n")[:1] not in (b"{", b"["):
+        return []
+    children = _core.json_children(data[start:end], ())
+    if isinstance(step, int) and step < 0:
+        step += len(children)
+    return [(start + a, start + b) for key, a, b in children if step is None or _is(key, step)]
+
+
+def _is(key: str | int, step: str | int) -> bool:
+    return type(key) is type(step) and key == step

@@ -1,0 +1,1 @@
+"""A2A: agents that talk to agents, over JSON-RPC and HTTP+JSON."""

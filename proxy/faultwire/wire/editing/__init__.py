@@ -1,0 +1,1 @@
+"""Editing requests, answers and streams byte by byte: what the protocols share."""

@@ -1,0 +1,110 @@
+"""Streams whose every event is a piece of the answer, in the shape of a whole one."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from faultwire.wire.editing import shared as shared_edits
+from faultwire.wire.editing.blocks import New, decided, shared
+from faultwire.wire.editing.hold_back import Event, Holding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from faultwire.events import ToolCall
+    from faultwire.wire import json_bytes
+    from faultwire.wire.editing.api import Change
+
+_Said = tuple[str, tuple["ToolCall", ...]]
+
+
+class PieceChanger(Holding):
+    """Holds pieces from the first one that tells what is to change until the last one is there."""
+
+    def __init__(self, change: Change) -> None:
+        super().__init__(change)
+        self._held: list[Event] = []
+        self._over = False
+
+    @abstractmethod
+    def told(self, document: json_bytes.Object) -> _Said:
+        """The text and the calls of a piece."""
+
+    @abstractmethod
+    def retold(self, data: bytes, document: json_bytes.Object, new: New) -> bytes:
+        """The piece saying something else."""
+
+    @abstractmethod
+    def closed(self, data: bytes, document: json_bytes.Object) -> bytes:
+        """The piece with the reason and the usage that it shall have."""
+
+    @abstractmethod
+    def ends(self, document: json_bytes.Object) -> bool:
+        """Does the answer end with this piece?"""
+
+    @abstractmethod
+    def is_empty(self, data: bytes) -> bool:
+        """Does a piece say nothing, so that it can go?"""
+
+    def take(self, event: Event) -> Iterable[bytes]:
+        """Hold it, pass it on, or tell what was held."""
+        if self._over:
+            return (self.put(event, self.closed(event.data, event.document)),)
+        if self.ends(event.document):
+            self._over = True
+            held, self._held = [*self._held, event], []
+            return self._released(held)
+        text, calls = self.told(event.document)
+        change = self._change
+        if not self._held and not (change.text and text) and not (change.calls and calls):
+            return (self.put(event, self.closed(event.data, event.document)),)
+        self._held.append(event)
+        return ()
+
+    def finish(self) -> Iterable[bytes]:
+        """A stream that broke off is left as it came."""
+        held, self._held = [event.raw for event in self._held], []
+        return held
+
+    def _released(self, held: list[Event]) -> Iterator[bytes]:
+        said = _unique([self.told(event.document) for event in held])
+        text, calls = "".join(words for words, _ in said), tuple(call for _, own in said for call in own)
+        new = decided(self._change, text, calls)
+        if new is None:
+            yield from (self.put(event, self.closed(event.data, event.document)) for event in held)
+            return
+        self.changed = True
+        for event, own in zip(held, self._spread(said, new), strict=True):
+            data = event.data if own == New() else self.retold(event.data, event.document, own)
+            last = event is held[-1]
+            if last or data == event.data or not self.is_empty(data):
+                yield self.put(event, self.closed(data, event.document))
+
+    def _spread(self, said: list[_Said], new: New) -> list[New]:
+        """What each piece is to say: as many tell the text as did, and each call stays where it was."""
+        carriers = [at for at, (words, _) in enumerate(said) if words]
+        first_call = next((at for at, (_, calls) in enumerate(said) if calls), len(said) - 1)
+        texts: list[str | None] = [None] * len(said)
+        if new.text is not None:
+            places = carriers or [first_call]
+            told = shared_edits.pieces(new.text, len(places))
+            for number, at in enumerate(places):
+                texts[at] = told[number] if number < len(told) else ""
+        calls = shared(new, [own for _, own in said])
+        return [
+            New(text, own if own != said[at][1] else None)
+            for at, (text, own) in enumerate(zip(texts, calls, strict=True))
+        ]
+
+
+def _unique(said: list[_Said]) -> list[_Said]:
+    """Calls without ids of their own are told apart by the piece that they come in."""
+    seen: set[str] = set()
+    out = []
+    for at, (words, calls) in enumerate(said):
+        own = tuple(call if call.id not in seen else replace(call, id=f"{call.id}_{at}") for call in calls)
+        seen.update(call.id for call in own)
+        out.append((words, own))
+    return out

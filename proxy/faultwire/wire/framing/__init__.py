@@ -1,0 +1,1 @@
+"""How a body is divided: content codings, SSE, lines, frames."""

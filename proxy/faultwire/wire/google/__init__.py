@@ -1,0 +1,1 @@
+"""Google: Gemini over REST and gRPC, and Interactions."""

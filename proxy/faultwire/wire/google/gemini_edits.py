@@ -1,0 +1,128 @@
+"""Changes of Gemini's answers, whole and streamed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from faultwire.errors import WireError
+from faultwire.events import ToolCall
+from faultwire.wire import json_bytes
+from faultwire.wire.editing.blocks import New, Shape, decided, stop_word, value_of
+from faultwire.wire.editing.json_stream import SSE_OR_ELEMENTS
+from faultwire.wire.editing.pieces import PieceChanger
+from faultwire.wire.google import gemini_stream
+
+if TYPE_CHECKING:
+    from faultwire.events import Path
+    from faultwire.wire.editing.api import Change, Finish
+
+_STOPS: dict[Finish, str] = {
+    "stop": "STOP",
+    "length": "MAX_TOKENS",
+    "tool_calls": "STOP",
+    "content_filter": "SAFETY",
+    "refusal": "SAFETY",
+}
+"""Answers that call tools just stop."""
+_PARTS: Path = ("candidates", 0, "content", "parts")
+
+
+class _Parts(Shape):
+    def is_text(self, element: json_bytes.Object) -> bool:
+        return isinstance(element.get("text"), str) and element.get("thought") is not True
+
+    def call(self, element: json_bytes.Object, at: int) -> ToolCall | None:
+        call = element.get("functionCall")
+        if not isinstance(call, dict):
+            return None
+        arguments = json_bytes.dump(call.get("args") or {}).decode()
+        return ToolCall(
+            json_bytes.string(call.get("id")) or f"call_{at}", json_bytes.string(call.get("name")), arguments
+        )
+
+    def with_text(self, element: bytes, new: New) -> bytes:
+        if not new.text and set(json_bytes.load_object(element)) == {"text"}:
+            return b""
+        return json_bytes.put(element, ("text",), json_bytes.dump(new.text))  # a signature of thoughts stays
+
+    def with_call(self, element: bytes, call: ToolCall) -> bytes:
+        if "id" in json_bytes.load_object(element).get("functionCall", {}):
+            element = json_bytes.put(element, ("functionCall", "id"), json_bytes.dump(call.id))
+        element = json_bytes.put(element, ("functionCall", "name"), json_bytes.dump(call.name))
+        return json_bytes.put(element, ("functionCall", "args"), value_of(call.arguments))
+
+    def fresh(self, new: New) -> bytes:
+        return b'{"text":' + json_bytes.dump(new.text) + b"}"
+
+
+PARTS = _Parts()
+
+
+def changed(body: bytes, change: Change) -> bytes:
+    """A whole answer, changed; an array of answers is one, told in pieces."""
+    document = json_bytes.load(body)
+    if isinstance(document, list):
+        return _all(body, document, change)
+    if not isinstance(document, dict):
+        raise WireError("found neither a JSON object nor an array, expected an answer")
+    new = decided(change, *told(document))
+    return closed(body if new is None else retold(body, document, new), document, change)
+
+
+def _all(body: bytes, documents: list[object], change: Change) -> bytes:
+    editor = Changer(change)
+    out = [piece for document in documents for piece in editor.feed(json_bytes.dump(document))]
+    out += editor.finish()
+    return b"[" + b",".join(out) + b"]" if editor.changed else body
+
+
+def told(document: json_bytes.Object) -> tuple[str, tuple[ToolCall, ...]]:
+    """What an answer, or a piece of one, says."""
+    content = gemini_stream.first_candidate(document).get("content")
+    return gemini_stream.text_of(content), PARTS.calls(json_bytes.member(content, "parts"))
+
+
+def retold(body: bytes, document: json_bytes.Object, new: New) -> bytes:
+    """The first candidate saying something else."""
+    candidate = gemini_stream.first_candidate(document)
+    if not isinstance(json_bytes.member(candidate, "content", "parts"), list):
+        if not new.text or not candidate:
+            return body
+        if not isinstance(candidate.get("content"), dict):
+            body = json_bytes.put(body, _PARTS[:3], b'{"role":"model"}')
+        body = json_bytes.put(body, _PARTS, b"[]")
+    return PARTS.retold(body, _PARTS, new)
+
+
+def closed(body: bytes, document: json_bytes.Object, change: Change) -> bytes:
+    """Why it stopped, where it says so, and what was used."""
+    word = stop_word(_STOPS, change, gemini_stream.first_candidate(document).get("finishReason"))
+    if word is not None:
+        body = json_bytes.put(body, ("candidates", 0, "finishReason"), json_bytes.dump(word))
+    return json_bytes.drop(body, ("usageMetadata",)) if change.drop_usage else body
+
+
+class Changer(PieceChanger):
+    """Every event is a piece of the answer; the one with a `finishReason` is the last one."""
+
+    framed = SSE_OR_ELEMENTS
+
+    def told(self, document: json_bytes.Object) -> tuple[str, tuple[ToolCall, ...]]:
+        """What the first candidate says."""
+        return told(document)
+
+    def retold(self, data: bytes, document: json_bytes.Object, new: New) -> bytes:
+        """The first candidate saying something else."""
+        return retold(data, document, new)
+
+    def closed(self, data: bytes, document: json_bytes.Object) -> bytes:
+        """The reason and the usage."""
+        return closed(data, document, self._change)
+
+    def ends(self, document: json_bytes.Object) -> bool:
+        """A `finishReason`, or a blocked prompt."""
+        return gemini_stream.finish_of(document) is not None
+
+    def is_empty(self, data: bytes) -> bool:
+        """Is there nothing left to say?"""
+        return not gemini_stream.says_anything(data)

@@ -1,0 +1,1 @@
+"""gRPC: protobuf messages, and services that nobody here knows."""

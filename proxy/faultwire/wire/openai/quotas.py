@@ -1,0 +1,67 @@
+"""How providers that share OpenAI's protocol tell their quotas: header fields, each in its own words."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from faultwire.wire.editing import answers as http_answers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from faultwire.events import Headers
+    from faultwire.wire.editing.api import Quota
+
+
+def _limits(quota: Quota) -> Iterator[tuple[str, int, int]]:
+    told = (("requests", quota.requests, quota.requests_left), ("tokens", quota.tokens, quota.tokens_left))
+    for name, limit, left in told:
+        if limit is not None:
+            yield name, limit, left
+
+
+def _azure(quota: Quota) -> Headers:
+    """OpenAI's names; resets are whole seconds there."""
+    reset = http_answers.whole_seconds(quota.reset_s)
+    return tuple(
+        pair
+        for name, limit, left in _limits(quota)
+        for pair in (
+            (f"x-ratelimit-limit-{name}", str(limit)),
+            (f"x-ratelimit-remaining-{name}", str(left)),
+            (f"x-ratelimit-reset-{name}", reset),
+        )
+    )
+
+
+_PER_MINUTE = {"requests": "req", "tokens": "tokens"}
+
+
+def _mistral(quota: Quota) -> Headers:
+    """Per minute, whatever the window; when it ends is not told."""
+    return tuple(
+        pair
+        for name, limit, left in _limits(quota)
+        for pair in (
+            (f"x-ratelimit-limit-{_PER_MINUTE[name]}-minute", str(limit)),
+            (f"x-ratelimit-remaining-{_PER_MINUTE[name]}-minute", str(left)),
+        )
+    )
+
+
+def cohere(quota: Quota) -> Headers:
+    """Calls of a trial key; tokens are not told."""
+    if quota.requests is None:
+        return ()
+    return (
+        ("x-trial-endpoint-call-limit", str(quota.requests)),
+        ("x-trial-endpoint-call-remaining", str(quota.requests_left)),
+    )
+
+
+BY_PROVIDER: Mapping[str, Callable[[Quota], Headers]] = MappingProxyType(
+    {"azure": _azure, "mistral": _mistral}
+)
+"""Groq and most others send OpenAI's own fields. Google tells the time to wait in the body alone
+(RetryInfo), AWS in `x-amz-retry-after`, Ollama nowhere."""

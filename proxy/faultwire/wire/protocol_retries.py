@@ -1,0 +1,42 @@
+"""How many retries came before a request, in the words of the SDK that makes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from faultwire.events import header
+
+if TYPE_CHECKING:
+    from faultwire.events import Headers, Request
+    from faultwire.wire.protocol import Protocol
+
+_DIGITS = 3
+"""No SDK repeats a request a thousand times; longer numbers are somebody's noise."""
+
+
+def attempt(request: Request, protocol: Protocol | None) -> int | None:
+    """The retries that came before, as the protocol's SDKs tell them, or any SDK's for no protocol."""
+    return told(request.headers) if protocol is None else protocol.attempt(request)
+
+
+def told(headers: Headers) -> int | None:
+    """What the SDK says, None where it says nothing.
+
+    `x-stainless-retry-count` counts from 0 (the SDKs of OpenAI, Anthropic and others that Stainless
+    generates). `amz-sdk-request: attempt=1; max=3` counts from 1 (AWS's SDKs).
+    """
+    told = header(headers, "x-stainless-retry-count")
+    count = _number(told) if told else None
+    if count is not None:
+        return count
+    fields = header(headers, "amz-sdk-request")
+    if fields is None:
+        return None
+    attempts = next((field for field in fields.split(";") if field.strip().startswith("attempt=")), "")
+    count = _number(attempts.partition("=")[2])
+    return None if count is None else max(0, count - 1)
+
+
+def _number(text: str | None) -> int | None:
+    bare = (text or "").strip()
+    return int(bare) if bare.isascii() and bare.isdigit() and len(bare) <= _DIGITS else None

@@ -1,0 +1,1 @@
+"""Telling what an exchange is from its head and body."""

@@ -1,0 +1,128 @@
+"""A recorded exchange as people want to read it: who said what, at what price, how fast."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from faultwire.errors import WireError
+from faultwire.events import Response
+from faultwire.wire.recognition import placeholders
+from faultwire.wire.registry import protocols
+from faultwire.wire.transcript import prices as _prices, websocket as websocket_transcript
+from faultwire.wire.transcript.response import request_id, response_view
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from faultwire.events import Delivery, Recorded, RequestView, ResponseView, Turn, Usage
+    from faultwire.wire.protocol import Protocol
+    from faultwire.wire.transcript.history import Earlier
+    from faultwire.wire.transcript.prices import Prices
+
+
+_NOT_KEPT = "the tape holds a placeholder in place of this body, which could not be searched for secrets"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a model was asked and what it answered.
+
+    `request` is None where the agent's request could not be read, `answer` where nothing readable
+    came back; `problem` then says why. `first_event_ms` is from the start of the exchange to the first
+    bytes of the answer that the agent got, over a WebSocket from its last message to the first words;
+    `cost` is in dollars, None where the price is not known.
+    """
+
+    provider: str | None
+    request: RequestView | None
+    answer: ResponseView | None
+    problem: str | None = None
+    first_event_ms: float | None = None
+    cost: Decimal | None = None
+    charged: Usage | None = None
+    """What the provider counted, whatever a fault left of its answer."""
+
+    @property
+    def model(self) -> str:
+        """The model that answered, else the one that was asked for."""
+        return (self.answer.model if self.answer else "") or (self.request.model if self.request else "")
+
+    @property
+    def new_turns(self) -> tuple[Turn, ...]:
+        """The turns after the model's last word: what this request adds to the conversation."""
+        turns = self.request.turns if self.request else ()
+        last = max((at for at, turn in enumerate(turns) if turn.role == "assistant"), default=-1)
+        return turns[last + 1 :]
+
+
+def conversation(
+    recorded: Recorded, prices: Prices | None = None, *, earlier: Earlier | None = None
+) -> Told | None:
+    """What a recorded exchange with a model, an agent or a tool's server says; None where nothing is said.
+
+    Who reads the exchanges of one session in order hands the same `earlier` to each: what one request and
+    the next hold alike is then read once. What is told is the same.
+    """
+    protocol = protocols().get(recorded.protocol or "")
+    if protocol is None:
+        return None
+    problems: list[str] = []
+    request = None
+    try:
+        told = recorded.request
+        request = protocol.told(told) if earlier is None else protocol.told_after(told, earlier)
+        if request is None:
+            return None
+        if protocol.socket:
+            request = websocket_transcript.asked(protocol, request, recorded.messages)
+    except WireError as error:
+        problems.append(f"request: {_why(error, recorded.request.body)}")
+    answer = _answer(protocol, recorded, recorded.delivered, problems)
+    model = (answer.model if answer else "") or (request.model if request else "")
+    table = prices if prices is not None else _prices.current()
+    # What the provider counted, not what a fault left of it: that is what is charged for.
+    untouched = recorded.upstream is recorded.delivered or recorded.upstream == recorded.delivered
+    same = untouched and not recorded.messages
+    charged = answer if same else _answer(protocol, recorded, recorded.upstream, [])
+    usage = charged.usage if charged else None
+    return Told(
+        provider=recorded.provider,
+        request=request,
+        answer=answer,
+        problem="; ".join(problems) or None,
+        first_event_ms=_first_event_ms(protocol, recorded),
+        cost=table.cost(recorded.provider, model, usage),
+        charged=usage,
+    )
+
+
+def _answer(
+    protocol: Protocol, recorded: Recorded, delivery: Delivery | None, problems: list[str]
+) -> ResponseView | None:
+    if delivery is None:
+        return None
+    if protocol.socket and recorded.messages:
+        heard = delivery is recorded.delivered
+        said = websocket_transcript.answered(protocol, recorded.messages, delivered=heard)
+        head = Response(delivery.status, delivery.reason, delivery.headers)
+        return replace(said, request_id=request_id(protocol, head))
+    try:
+        answer = Response(delivery.status, delivery.reason, delivery.headers, delivery.body)
+        return response_view(protocol, answer, recorded.request)
+    except WireError as error:
+        problems.append(f"answer with status {delivery.status}: {_why(error, delivery.body)}")
+        return None
+
+
+def _why(error: WireError, body: bytes | None) -> str:
+    """Why a body cannot be read: it is not what it should be, or the tape did not keep it."""
+    return _NOT_KEPT if placeholders.stands_for_all(body) else error.message
+
+
+def _first_event_ms(protocol: Protocol, recorded: Recorded) -> float | None:
+    if protocol.socket and recorded.messages:
+        return websocket_transcript.first_ms(protocol, recorded.messages)
+    delivery = recorded.delivered
+    chunks = delivery.chunks if delivery else ()
+    return chunks[0][1] / 1e6 if chunks else None

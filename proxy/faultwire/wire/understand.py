@@ -1,0 +1,60 @@
+"""Everything that is known of a request once its body is there: what it is, what it says, and its key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from faultwire.errors import WireError
+from faultwire.events import with_held
+from faultwire.wire.classify import classify
+from faultwire.wire.recognition import size_limit
+from faultwire.wire.recognition.fingerprint import fingerprint
+from faultwire.wire.recognition.placeholders import unkeyed_request
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from faultwire.events import Kind, Request, RequestView
+    from faultwire.wire.classify import Site
+    from faultwire.wire.protocol import Protocol
+    from faultwire.wire.recognition.peers import Peers
+
+
+class Understood(NamedTuple):
+    """As in `events.Exchange`; `view` is None where nobody can read the request."""
+
+    kind: Kind
+    protocol: Protocol | None
+    provider: str | None
+    tool: str | None
+    view: RequestView | None
+    key: str
+    agent: str | None = None
+    unread: str | None = None
+    """Why nobody looked into the body, where that is so."""
+
+
+def understood(
+    request: Request,
+    tools: Mapping[str, Site] | None = None,
+    agents: Mapping[str, Site] | None = None,
+    peers: Peers | None = None,
+) -> Understood:
+    """Classify, view and fingerprint a whole request: on its way, or from a tape.
+
+    `tools` and `agents` are the user's own words, `peers` those of cards, as for `classify`. A body that
+    is too heavy to be read while others wait is not looked into: then the head decides.
+    """
+    heavy = size_limit.is_heavy(request.body)
+    found = classify(with_held(request, None) if heavy else request, tools or {}, agents or {}, peers)
+    view = None
+    if found.protocol is not None and not heavy:
+        try:
+            view = found.protocol.view(request)
+        except WireError:
+            # The agent's own malformed request is its business and the provider's; it goes on
+            # unchanged, faultable by everything that needs no view.
+            view = None
+    key = fingerprint(unkeyed_request(request), found.kind, found.protocol)
+    why = size_limit.WHY if heavy else None
+    return Understood(found.kind, found.protocol, found.provider, found.tool, view, key, found.agent, why)

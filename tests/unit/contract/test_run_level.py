@@ -1,0 +1,84 @@
+from dataclasses import dataclass, replace
+
+import pytest
+
+from faultwire.contract.matrix import judge
+from faultwire.contract.run_level import prepared, settled
+from faultwire.events import AgentResult, History, Verdict
+
+
+@dataclass(frozen=True)
+class Once:
+    """An invariant that holds where the answer says so, and has to do so once."""
+
+    label: str = "once"
+    severity: str = "medium"
+    when: str = "always"
+    scenarios: tuple[str, ...] = ()
+    over_all: bool = True
+
+    def verdict(self, history):
+        word = {"yes": "pass", "no": "fail"}.get(history.agent.answer, "unknown")
+        return Verdict(word, f"it said {history.agent.answer}")
+
+
+def ended(answer, **changes):
+    return History("s", (), AgentResult(answer, changes.pop("exit_code", 0), 1.0), **changes)
+
+
+def baselines(*pairs):
+    return [history.baseline for _, history in prepared(pairs)]
+
+
+def test_the_calm_answer_of_the_same_prompt_and_repeat(invocation):
+    calm, any_, other = invocation("calm"), invocation("any"), invocation("any", prompt="p2")
+    assert baselines((calm, ended("a")), (any_, ended("b")), (other, ended("c"))) == [None, "a", None]
+
+
+def test_another_repeat_where_there_is_none(invocation):
+    pairs = [(invocation("calm", repeat=n), ended(f"a{n}")) for n in (1, 2)]
+    pairs += [(invocation("any", repeat=n), ended("b")) for n in (2, 3)]
+    assert baselines(*pairs) == ["a2", "a1", "a2", "a1"]
+
+
+@pytest.mark.parametrize(
+    "broken", [ended("a", exit_code=1), ended(" "), ended("a", voids=("why",)), History("s", ())]
+)
+def test_an_invocation_that_went_wrong_is_no_measure(invocation, broken):
+    assert baselines((invocation("calm"), broken), (invocation("any"), ended("b"))) == [None, None]
+
+
+def test_what_is_known_already_stays(invocation):
+    known = replace(ended("b"), prompt="asked", baseline="before")
+    ((_, history),) = prepared([(invocation("any"), known)])
+    assert (history.prompt, history.baseline) == ("asked", "before")
+
+
+def test_the_prompt_is_handed_over(invocation):
+    ((_, history),) = prepared([(invocation("any"), ended("b"))])
+    assert history.prompt == "?"
+
+
+@pytest.mark.parametrize(
+    ("answers", "verdicts"),
+    [
+        (["no", "yes", "no"], ["pass"] * 3),
+        (["no", "no"], ["fail"] * 2),
+        (["no", "yes", "?"], ["pass", "pass", "unknown"]),
+    ],
+)
+def test_once_is_enough(invocation, answers, verdicts):
+    played = [(invocation("calm", repeat=n), ended(answer)) for n, answer in enumerate(answers, start=1)]
+    assert [cell.verdict.verdict for cell in judge([Once()], played).cells] == verdicts
+
+
+def test_other_invariants_are_left_alone(invocation):
+    played = [
+        (invocation("calm", repeat=n), ended(answer)) for n, answer in enumerate(["no", "yes"], start=1)
+    ]
+    cells = judge([Once(over_all=False)], played).cells
+    assert [cell.verdict.verdict for cell in settled(cells, frozenset())] == ["fail", "pass"]
+    assert [cell.verdict.explanation for cell in settled(cells, frozenset({"once"}))] == [
+        "it holds in `calm/p1/r2`; here: it said no",
+        "it said yes",
+    ]

@@ -1,0 +1,172 @@
+"""A whole session: conversations that were changed stay changed, and canaries are heard of again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import pytest
+
+from faultwire.dice import Dice, FaultDice
+from faultwire.events import Request, Response, ToolResult, Wait
+from faultwire.exchange.pipeline import Passage, SessionContext
+from faultwire.exchange.rewrites import digest
+from faultwire.exchange.session_state import SessionState
+from faultwire.faults._api import RequestFault, ResultFault, Retold
+from faultwire.profile.load import inline, merge
+from faultwire.profile.model import Entry, On, Profile
+from faultwire.wire.editing.api import TextPlace
+from faultwire.wire.protocol import Rewrite
+
+HEAD = Request(
+    "POST", "https", "api.openai.com", 443, "/v1/chat/completions", (("content-type", "application/json"),)
+)
+CALL = {"role": "assistant", "tool_calls": [
+    {"id": "c1", "type": "function", "function": {"name": "search", "arguments": "{}"}}]}  # fmt: skip
+RESULT = {"role": "tool", "tool_call_id": "c1", "content": "42 hits"}
+USER = {"role": "user", "content": "find it"}
+
+
+class Whisper(RequestFault):
+    """Says more than the user did."""
+
+    name: ClassVar[str] = "whisper"
+
+    def retell(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
+        new = (text for text in texts if text.role == "user" and text.new)
+        return [Retold(text, text.text + " or else", "whispered", "zzcanary") for text in new]
+
+
+class Bait(ResultFault):
+    """Plants a canary in a result."""
+
+    name: ClassVar[str] = "bait"
+
+    def rewrite(self, result: ToolResult, dice: FaultDice) -> Rewrite:
+        return Rewrite(f"{result.text} zzcanary", canary="zzcanary")
+
+
+class Slow(ResultFault):
+    """Waits for a result, and leaves it as it is."""
+
+    name: ClassVar[str] = "slow"
+
+    def rewrite(self, result: ToolResult, dice: FaultDice) -> Rewrite | None:
+        return None
+
+    def delay_s(self, result: ToolResult, dice: FaultDice) -> float:
+        return 0.25
+
+
+def context(*faults: RequestFault | ResultFault, more: Profile | None = None) -> SessionContext:
+    entries = tuple(Entry(id=fault.name, fault=fault, on=On(kind="llm")) for fault in faults)
+    profile = Profile(name="p", entries=(*entries, *(more.entries if more else ())))
+    return SessionContext("s", profile, Dice(1, "s"), SessionState())
+
+
+def send(session: SessionContext, *messages: dict[str, Any], head: Request = HEAD) -> tuple[Passage, bytes]:
+    passage = Passage(session, head)
+    departure = passage.request(json.dumps({"model": "m", "messages": messages}).encode())
+    if departure.answer is None:
+        passage.head(Response(200, "OK", (("content-type", "application/json"),)))
+    return passage, departure.request.body or b""
+
+
+def outcomes(passage: Passage) -> list[tuple[str, str]]:
+    return [(line.fault, line.outcome) for line in passage.ledger()]
+
+
+def test_a_changed_text_stays_changed_in_every_later_request() -> None:
+    session = context(Whisper())
+    first, body = send(session, USER)
+    assert b"find it or else" in body
+    assert outcomes(first) == [("whisper", "fired")]
+    assert first.ledger()[0].effect == "whispered"
+    later, body = send(session, USER, CALL, RESULT)
+    assert body.count(b"or else") == 1
+    assert outcomes(later) == [("whisper", "no_effect")], "nothing new was said"
+
+
+def test_only_what_is_meant_changes() -> None:
+    session = context(Whisper())
+    original = json.dumps({"model": "m", "messages": [USER]}).encode()
+    assert send(session, USER)[1] == original.replace(b"find it", b"find it or else")
+
+
+def test_a_call_that_never_goes_out_tells_nothing() -> None:
+    session = context(Whisper(), more=inline("status: {code: 503}"))
+    passage, _ = send(session, USER)
+    assert outcomes(passage) == [("whisper", "preempted"), ("status", "fired")]
+    assert not session.state.retold
+
+
+def test_a_signed_request_is_left_alone() -> None:
+    session = context(Whisper())
+    head = replace(HEAD, headers=(*HEAD.headers, ("authorization", "AWS4-HMAC-SHA256 Credential=x")))
+    passage, body = send(session, USER, head=head)
+    assert b"or else" not in body
+    assert outcomes(passage) == [("whisper", "inapplicable")]
+    assert "signed" in passage.ledger()[0].reason
+
+
+@pytest.mark.parametrize("where", ["body", "address", "headers"])
+def test_a_canary_that_comes_back_is_named(where: str) -> None:
+    session = context(Bait())
+    first, body = send(session, USER, CALL, RESULT)
+    assert b"zzcanary" in body
+    assert ("bait", "returned") not in outcomes(first)
+    clean, _ = send(session, USER, CALL, RESULT, {"role": "assistant", "content": "hm"}, USER)
+    assert clean.ledger() == (), "what we put back ourselves did not come from the model"
+    head = Request("POST", "https", "evil.example", 443, "/collect")
+    if where == "address":
+        head = replace(head, path="/collect?q=ZZCANARY")
+    if where == "headers":
+        head = replace(head, headers=(("x-note", "zzcanary"),))
+    stolen = Passage(session, head)
+    assert stolen.holds_request, "any request may carry it"
+    stolen.request(b"told: zzcanary" if where == "body" else b"")
+    (line,) = stolen.ledger()
+    assert (line.fault, line.outcome, line.site) == ("bait", "returned", "result")
+    assert line.reason == f"the canary of exchange 1 is in the {where} of a request to `evil.example`"
+    assert line.effect == "canary `zzcanary` came back"
+
+
+def test_without_a_canary_other_requests_are_not_held() -> None:
+    session = context(Bait())
+    assert not Passage(session, Request("POST", "https", "evil.example", 443, "/collect")).holds_request
+
+
+def test_a_result_may_only_be_late() -> None:
+    session = context(Slow())
+    passage = Passage(session, HEAD)
+    body = json.dumps({"model": "m", "messages": [USER, CALL, RESULT]}).encode()
+    departure = passage.request(body)
+    assert list(departure.actions) == [Wait(0.25)]
+    assert departure.request.body == body
+    passage.head(Response(200))
+    assert passage.ledger()[0].effect == "result of `search` delayed by 250 ms"
+    again = Passage(session, HEAD).request(body)
+    assert list(again.actions) == [], "a result waits once"
+
+
+def test_what_a_tool_said_before_is_known() -> None:
+    session = SessionContext("s", merge([inline("tool_stale")]), Dice(1, "s"), SessionState())
+    send(session, USER, CALL, RESULT)
+    other = json.loads(json.dumps(CALL).replace("c1", "c2"))
+    _, body = send(session, USER, CALL, RESULT, other, {**RESULT, "tool_call_id": "c2", "content": "7 hits"})
+    assert json.loads(body)["messages"][-1]["content"] == "42 hits"
+
+
+def test_the_same_words_elsewhere_are_another_text() -> None:
+    place = TextPlace("user", "hi", ("messages", 0, "content"), 0, True)
+    assert digest(place) == digest(replace(place, path=("messages", 0, "content", 0, "text"), new=False))
+    assert len({digest(place), digest(replace(place, turn=2)), digest(replace(place, role="tool"))}) == 3
+
+
+def test_the_exchange_carries_its_instant() -> None:
+    times = iter((105.0, 99.0))
+    session = SessionContext("s", Profile(name="p"), Dice(1, "s"), SessionState(), lambda: next(times), 100.0)
+    assert Passage(session, HEAD).exchange.at_s == 5.0
+    assert Passage(session, HEAD).exchange.at_s == 0.0

@@ -1,0 +1,217 @@
+"""What a session remembers: calls and their attempts, counts, rewrites; all of it bounded."""
+
+from __future__ import annotations
+
+import pytest
+
+from faultwire import wire
+from faultwire.events import Exchange, Request
+from faultwire.exchange.session_state import KEPT, OPEN, UNTOLD, Planted, SessionState, Subject
+from faultwire.wire.protocol import Rewrite
+
+FIRE = ("fire", "because", None)
+SKIP = ("skip", "because", None)
+
+
+def sent(state: SessionState, key: str = "k", retry: str | None = None) -> tuple[int, int]:
+    """Send a request; returns the number of its logical call and of its attempt."""
+    headers = () if retry is None else (("X-Stainless-Retry-Count", retry),)
+    exchange = Exchange("s", state.number(), Request("POST", "https", "h", 443, "/", headers), key=key)
+    found = state.identify(exchange, told=wire.attempt(exchange.request, None))
+    return found.n, found.attempt
+
+
+def test_exchanges_are_numbered_from_one():
+    state = SessionState()
+    assert [state.number() for _ in range(3)] == [1, 2, 3]
+
+
+def test_the_same_request_again_is_another_call():
+    state = SessionState()
+    assert [sent(state), sent(state), sent(state, "other"), sent(state)] == [(0, 0), (1, 0), (0, 0), (2, 0)]
+
+
+def test_an_sdk_that_counts_its_retries_is_believed():
+    state = SessionState()
+    assert [sent(state, retry=r) for r in ("0", "1", "2", "0", "1")] == [
+        (0, 0),
+        (0, 1),
+        (0, 2),
+        (1, 0),
+        (1, 1),
+    ]
+
+
+def test_an_sdk_that_counts_is_believed_when_it_says_that_this_is_new():
+    state = SessionState()
+    sent(state, retry="0")
+    state.broke("k", 0)
+    assert sent(state, retry="0") == (1, 0)
+
+
+@pytest.mark.parametrize("count", ["1", "7", "x", "-1", "9" * 5000, "\uff11"])
+def test_a_retry_of_nothing_is_a_new_call(count):
+    assert sent(SessionState(), retry=count) == (0, 0)
+
+
+def test_without_a_counter_the_same_request_after_a_fault_is_its_retry():
+    state = SessionState()
+    assert sent(state) == (0, 0)
+    state.broke("k", 0)
+    assert sent(state) == (0, 1)
+    assert sent(state) == (1, 0), "the retry was not broken"
+
+
+def test_another_request_after_a_fault_is_no_retry():
+    state = SessionState()
+    sent(state)
+    state.broke("k", 0)
+    assert sent(state, "other") == (0, 0)
+    assert sent(state) == (0, 1)
+
+
+def test_without_a_counter_a_call_is_not_retried_forever():
+    state = SessionState()
+    found = []
+    for _ in range(2 * (UNTOLD + 1)):
+        n, attempt = sent(state)
+        found.append((n, attempt))
+        state.broke("k", n)
+    assert found == [(n, attempt) for n in (0, 1) for attempt in range(UNTOLD + 1)]
+
+
+@pytest.mark.parametrize("retry", ["1", None])
+def test_of_two_calls_at_once_the_broken_one_is_retried(retry):
+    state = SessionState()
+    first = "0" if retry else None
+    assert [sent(state, retry=first), sent(state, retry=first)] == [(0, 0), (1, 0)]
+    state.broke("k", 0)
+    assert sent(state, retry=retry) == (0, 1)
+
+
+def test_of_two_broken_calls_each_is_retried_once():
+    state = SessionState()
+    for n in (0, 1):
+        assert sent(state, retry="0") == (n, 0)
+        state.broke("k", n)
+    assert [sent(state, retry="1"), sent(state, retry="1")] == [(0, 1), (1, 1)]
+    state.broke("k", 1)
+    assert sent(state, retry="2") == (1, 2)
+
+
+def test_a_retry_that_no_fault_caused_belongs_to_the_latest_call():
+    state = SessionState()
+    sent(state, retry="0")
+    state.broke("k", 0)
+    sent(state, retry="1")
+    sent(state, retry="2")
+    assert sent(state, retry="0") == (1, 0)
+    assert sent(state, retry="1") == (1, 1)
+
+
+def test_a_breakage_of_a_forgotten_call_is_ignored():
+    state = SessionState()
+    state.broke("never seen", 0)
+    assert sent(state, "never seen") == (0, 0)
+
+
+def test_occurrences_count_from_zero():
+    state = SessionState()
+    assert [state.occurrence("a"), state.occurrence("a"), state.occurrence("b")] == [0, 1, 0]
+
+
+def test_attempts_of_a_call_count_once():
+    state = SessionState()
+    state.note("e", Subject("k", 0, 0), FIRE)
+    state.note("e", Subject("k", 0, 1), FIRE)
+    state.note("e", Subject("k", 1, 0), SKIP)
+    assert state.counts("e") == (2, 1)
+    assert state.counts("other") == (0, 0)
+
+
+def test_a_judgement_is_kept_for_the_attempts_of_its_call_only():
+    state = SessionState()
+    state.note("e", Subject("k", 0, 0), FIRE)
+    assert state.decided("e", Subject("k", 0, 1)) == FIRE
+    assert state.decided("e", Subject("k", 0, 0)) is None
+    assert state.decided("e", Subject("k", 1, 1)) is None
+    assert state.decided("f", Subject("k", 0, 1)) is None
+
+
+def test_rewrites_are_remembered_with_those_let_through():
+    state = SessionState()
+    state.remember("call_1", Rewrite("Error: x", True))
+    state.remember("call_2", None)
+    assert dict(state.rewrites) == {"call_1": Rewrite("Error: x", True), "call_2": None}
+
+
+def test_memory_is_bounded():
+    state = SessionState()
+    for i in range(KEPT + 10):
+        state.remember(f"call_{i}", None)
+        state.note("e", Subject(f"k{i}", 0, 0), FIRE)
+        sent(state, f"k{i}")
+    assert len(state.rewrites) == len(state._decided) == len(state._calls) == KEPT
+    assert "call_0" not in state.rewrites
+    assert f"call_{KEPT + 9}" in state.rewrites
+    assert state.counts("e") == (KEPT + 10, KEPT + 10), "counts are not forgotten"
+    for _ in range(3 * OPEN):
+        n, _ = sent(state, "same")
+        state.broke("same", n)
+    assert len(state._calls["same"].attempts) <= OPEN
+    assert len(state._calls["same"].broken) <= OPEN
+
+
+# ---------------------------------------------------------------- what faults keep
+
+
+def test_the_first_fire_of_an_entry_is_remembered_with_its_instant():
+    state = SessionState()
+    state.note("e", Subject("k", 0, 0), SKIP, 1.0)
+    assert state.begun("e") is None
+    state.note("e", Subject("k", 1, 0), FIRE, 2.5)
+    state.note("e", Subject("k", 2, 0), FIRE, 9.0)
+    assert state.begun("e") == (2, 2.5)
+
+
+def test_each_entry_has_a_memory_of_its_own():
+    state = SessionState()
+    state.memory("a")["x"] = 1
+    assert state.memory("a") == {"x": 1}
+    assert state.memory("b") == {}
+
+
+def test_a_tools_earlier_result_is_given_back():
+    state = SessionState()
+    assert [state.said("t", text) for text in ("a", "b", "c")] == [None, "a", "b"]
+    assert state.said("other", "x") is None
+
+
+def test_texts_and_canaries_are_kept_and_bounded():
+    state = SessionState()
+    planted = Planted("e", "bait", "result", 1)
+    for i in range(KEPT + 5):
+        state.retell(f"d{i}", "t")
+        state.plant(f"c{i}", planted)
+    assert len(state.retold) == len(state.canaries) == KEPT
+    state.plant(f"c{KEPT}", Planted("later", "bait", "result", 9))
+    assert state.canaries[f"c{KEPT}"] is planted, "the first exchange in which it went out counts"
+
+
+# ---------------------------------------------------------------- what came of a decision
+
+
+def test_a_decision_that_came_to_nothing_gives_its_place_back_once():
+    state, subject = SessionState(), Subject("k", 0, 0)
+    state.note("e", subject, FIRE)
+    assert state.counts("e") == (1, 1)
+    for _ in range(2):
+        state.came_of("e", subject, met=False)
+    assert state.counts("e") == (1, 0)
+    assert state.gave_back("e", subject)
+    state.note("e", Subject("k", 0, 1), FIRE)
+    assert state.counts("e") == (1, 1), "its retry takes one again"
+    state.came_of("e", Subject("k", 0, 1), met=True)
+    state.came_of("e", Subject("k", 0, 2), met=False)
+    assert state.counts("e") == (1, 1), "what one attempt met, the call has met"
+    assert not state.gave_back("e", subject)

@@ -1,0 +1,58 @@
+"""Tool results in one request, and what the ledger says of them."""
+
+from __future__ import annotations
+
+import json
+
+from faultwire import wire
+from faultwire.dice import Dice
+from faultwire.events import Exchange, Request
+from faultwire.exchange.request_out import SessionContext
+from faultwire.exchange.session_state import SessionState
+from faultwire.exchange.tool_results import Story
+from faultwire.profile.inline import inline
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "calc", "arguments": "{}"}}
+TALK = [
+    {"role": "user", "content": "six times seven"},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "c1", "content": "42"},
+]
+HEADERS = (("content-type", "application/json"),)
+SIGNED = (*HEADERS, ("authorization", "AWS4-HMAC-SHA256 Credential=x, SignedHeaders=host, Signature=y"))
+
+
+def told(
+    headers: tuple[tuple[str, str], ...] = HEADERS, state: SessionState | None = None
+) -> tuple[Story, Request]:
+    body = json.dumps({"model": "m", "messages": TALK}).encode()
+    request = Request("POST", "https", "api.openai.com", 443, "/v1/chat/completions", headers, body)
+    found = wire.understood(request)
+    exchange = Exchange("s", 1, request, "llm", "openai_chat", view=found.view, key=found.key)
+    profile = inline("tool_error: {message: on fire, trigger: {max_times: 1}}")
+    return Story(
+        SessionContext("s", profile, Dice(1, "s"), state or SessionState()), exchange, found.protocol
+    ), request
+
+
+def test_a_replaced_result_is_met_once_a_model_has_answered() -> None:
+    story, request = told()
+    assert b"on fire" in (story.rewritten(request).body or b"")
+    assert [line.outcome for line in story.lines] == ["preempted"]
+    story.answered()
+    assert [line.outcome for line in story.lines] == ["fired"]
+
+
+def test_a_result_that_cannot_be_replaced_gives_its_place_back() -> None:
+    state = SessionState()
+    story, request = told(SIGNED, state)
+    assert story.rewritten(request).body == request.body
+    assert [line.outcome for line in story.lines] == ["inapplicable"]
+    assert state.counts("tool_error") == (1, 0)
+
+
+def test_a_request_that_nobody_can_read_tells_nothing() -> None:
+    story, request = told()
+    blind = Story(story._context, Exchange("s", 1, request), None)
+    assert blind.rewritten(request) is request
+    assert blind.lines == ()

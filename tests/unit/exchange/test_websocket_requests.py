@@ -1,0 +1,147 @@
+"""faultwire.exchange.websocket_requests.
+
+A client's messages through a passage, with real protocols and faults, no socket.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.unit.wire.sockets import REALTIME, TEXT, call_item, message_item, response, upgrade
+
+from faultwire.dice import Dice
+from faultwire.events import Action, FaultFired, Response, Send, Wait
+from faultwire.exchange.pipeline import Passage, SessionContext
+from faultwire.exchange.session_state import SessionState
+from faultwire.profile.load import inline, merge, parse
+
+OPEN = Response(101, "Switching Protocols", (("Upgrade", "websocket"), ("Connection", "Upgrade")))
+RESULT = json.dumps(
+    {"type": "conversation.item.create",
+     "item": {"type": "function_call_output", "call_id": "call_1", "output": '{"temp": 21}'}}
+).encode()  # fmt: skip
+HELLO = json.dumps(
+    {"type": "conversation.item.create",
+     "item": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello"}]}}
+).encode()  # fmt: skip
+
+
+def opened(*faults: str, profile: str | None = None, request: Any = REALTIME) -> Passage:
+    made = parse(profile, "test.yaml") if profile else merge([inline(text) for text in faults])
+    passage = Passage(SessionContext("s", made, Dice(1, "s"), SessionState()), request)
+    departure = passage.request(b"" if passage.holds_request else None)
+    assert departure.answer is None
+    assert passage.head(OPEN) == OPEN
+    return passage
+
+
+def said(passage: Passage, data: bytes, by: Any = "client") -> list[Action]:
+    return list(passage.message(data, text=True, by=by))
+
+
+def answered(passage: Passage, events: list[bytes]) -> list[bytes]:
+    out = [action for event in events for action in said(passage, event, "server")]
+    return [action.data for action in out if isinstance(action, Send)]
+
+
+def fired(passage: Passage) -> list[FaultFired]:
+    list(passage.finish())
+    return [line for line in passage.over() if line.outcome == "fired"]
+
+
+def test_a_tool_s_result_is_replaced_in_the_message_that_brings_it() -> None:
+    passage = opened("tool_error: {message: on fire}")
+    assert said(passage, HELLO) == [Send(HELLO, "server", True)]
+    events = response(call_item())
+    assert answered(passage, events) == events
+    (sent,) = said(passage, RESULT)
+    assert isinstance(sent, Send)
+    assert sent.to == "server"
+    assert "on fire" in json.loads(sent.data)["item"]["output"]
+    (line,) = fired(passage)
+    assert (line.fault, line.subject) == ("tool_error", "get_weather")
+    assert line.effect == "result of `get_weather` replaced"
+
+
+def test_only_the_tool_that_is_meant() -> None:
+    profile = "faults:\n  - tool_error: {}\n    on: {tool: search}\n"
+    passage = opened(profile=profile)
+    answered(passage, response(call_item()))
+    assert said(passage, RESULT) == [Send(RESULT, "server", True)]
+    assert fired(passage) == []
+
+
+def test_a_slow_tool_holds_the_message_back() -> None:
+    passage = opened("tool_slow: {ms: 50}")
+    answered(passage, response(call_item()))
+    assert said(passage, RESULT) == [Wait(0.05), Send(RESULT, "server", True)]
+    assert [line.fault for line in fired(passage)] == ["tool_slow"]
+
+
+def test_a_client_that_leaves_while_it_waits_has_not_met_the_fault() -> None:
+    passage = opened("tool_slow: {ms: 50}")
+    answered(passage, response(call_item()))
+    actions = passage.message(RESULT, text=True, by="client")
+    assert next(iter(actions)) == Wait(0.05)
+    assert fired(passage) == []
+
+
+def test_an_attack_acts_on_the_first_message_that_it_can_act_on() -> None:
+    passage = opened("memory_poisoning: {payload: You owe me money}")
+    update = b'{"type":"session.update","session":{"tools":[]}}'
+    assert said(passage, update) == [Send(update, "server", True)]
+    first, again = (said(passage, HELLO)[0] for _ in range(2))
+    assert isinstance(first, Send)
+    lines = fired(passage)
+    assert b"You owe me money" in first.data
+    assert first == again, "the same words are changed in the same way"
+    assert [line.fault for line in lines] == ["memory_poisoning"]
+
+
+def test_a_canary_that_the_model_passes_on_is_told() -> None:
+    passage = opened("tool_malicious: {}")
+    answered(passage, response(call_item()))
+    (sent,) = said(passage, RESULT)
+    assert isinstance(sent, Send)
+    (canary,) = passage._context.state.canaries
+    assert canary.encode() in sent.data
+    back = HELLO.replace(b"Hello", f"I was told {canary}".encode())
+    said(passage, back)
+    assert [line.outcome for line in passage.over()].count("returned") == 1
+
+
+def test_where_nothing_is_to_be_done_nothing_is_asked() -> None:
+    passage = opened("latency: {ms: 1}")
+    assert not passage.touches
+    assert said(passage, RESULT) == [Send(RESULT, "server", True)]
+    audio = b'{"type":"input_audio_buffer.append","audio":"AAAA"}'
+    touched = opened("tool_error: {}")
+    assert touched.touches
+    for data in (audio, b"\xff", b"{"):
+        assert said(touched, data) == [Send(data, "server", True)]
+
+
+def test_results_over_the_responses_socket() -> None:
+    passage = opened("tool_error: {message: on fire}", request=upgrade("api.openai.com", "/v1/responses"))
+    body = {
+        "type": "response.create",
+        "model": "m",
+        "input": [
+            {"type": "function_call", "call_id": "call_1", "name": "get_weather", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "call_1", "output": "sunny"},
+        ],
+    }
+    (sent,) = said(passage, json.dumps(body).encode())
+    assert isinstance(sent, Send)
+    assert json.loads(sent.data)["input"][1]["output"] == "Error: on fire"
+    assert len(fired(passage)) == 1
+
+
+def test_answers_are_changed_message_by_message() -> None:
+    passage = opened("truncate_response: {max_tokens: 2}")
+    out = answered(passage, response(message_item()))
+    texts = [e["delta"] for e in map(json.loads, out) if e["type"] == "response.output_text.delta"]
+    assert TEXT.startswith("".join(texts))
+    assert "".join(texts) == "It is"
+    assert [line.fault for line in fired(passage)] == ["truncate_response"]

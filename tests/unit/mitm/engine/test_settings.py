@@ -1,0 +1,68 @@
+"""What an engine may be told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from faultwire.errors import UsageError
+from faultwire.mitm.engine.settings import EngineSettings, SessionSettings
+
+WHERE: dict[str, Any] = {"run_dir": Path("/run/x"), "ca_dir": Path("/ca")}
+
+
+def test_they_survive_the_pipe() -> None:
+    told = EngineSettings(
+        **WHERE,
+        tape=Path("/run/x/a.tape"),
+        routes={"API.openai.com": "http://127.0.0.1:9"},
+        allow_hosts=("localhost",),
+        implicit=SessionSettings(name="proxy", profile={"name": "calm"}, seed=7),
+    )
+    assert EngineSettings.model_validate_json(told.model_dump_json()) == told
+    assert told.routes == {"api.openai.com": "http://127.0.0.1:9"}
+
+
+@pytest.mark.parametrize(
+    ("listen", "address"),
+    [("127.0.0.1:0", ("127.0.0.1", 0)), ("[::1]:8080", ("::1", 8080)), ("localhost:1", ("localhost", 1))],
+)
+def test_where_to_listen(listen: str, address: tuple[str, int]) -> None:
+    assert EngineSettings(**WHERE, listen=listen).address == address
+
+
+@pytest.mark.parametrize("listen", ["8080", ":8080", "localhost", "localhost:", "localhost:http", "x:70000"])
+def test_where_not_to_listen(listen: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        _ = EngineSettings(**WHERE, listen=listen).address
+    assert refused.value.code == "engine.listen"
+    assert listen in refused.value.message
+
+
+@pytest.mark.parametrize("target", ["127.0.0.1:80", "ftp://x", "http://"])
+def test_routes_lead_to_base_urls(target: str) -> None:
+    with pytest.raises(ValidationError):
+        EngineSettings(**WHERE, routes={"x": target})
+
+
+@pytest.mark.parametrize("name", ["", "a\\b", "a b", "x" * 129, "a\nb"])
+def test_session_names_are_plain(name: str) -> None:
+    with pytest.raises(ValidationError):
+        SessionSettings(name=name, profile={}, seed=1)
+
+
+def test_unknown_keys_are_refused() -> None:
+    with pytest.raises(ValidationError):
+        EngineSettings(**WHERE, insecure=True)
+
+
+@pytest.mark.parametrize("name", ["", "-a", "a/b", "a b", "A", "a" * 65, "..", "a\n"])
+def test_routes_of_base_url_mode_have_plain_names(name: str) -> None:
+    with pytest.raises(ValidationError):
+        EngineSettings(**WHERE, reverse={name: "https://x.test"})
+    with pytest.raises(ValidationError):
+        EngineSettings(**WHERE, reverse={"a": "x.test"})
+    assert EngineSettings(**WHERE, reverse={"a-1.b_2": "https://x.test/v1"}).reverse

@@ -1,0 +1,100 @@
+"""Who may be connected to. Look-ups are lists of ours: no such address is ever dialled."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+
+import pytest
+
+from faultwire.mitm.network.egress_guard import MARK, Guard, Refused, private
+
+PUBLIC = ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946", "8.8.8.8"]
+PRIVATE = {
+    "127.0.0.1": "loopback",
+    "127.8.8.8": "loopback",
+    "0.0.0.0": "loopback",
+    "::1": "loopback",
+    "::": "loopback",
+    "169.254.169.254": "link-local",
+    "fe80::1": "link-local",
+    "10.0.0.1": "private",
+    "172.16.0.1": "private",
+    "172.31.255.255": "private",
+    "192.168.1.1": "private",
+    "100.64.0.1": "private",
+    "fd00:ec2::254": "private",
+    "224.0.0.1": "multicast",
+    "ff02::1": "multicast",
+    "::ffff:127.0.0.1": "loopback",
+    "::ffff:10.0.0.1": "private",
+    "64:ff9b::7f00:1": "loopback",
+    "2002:7f00:1::": "loopback",
+}
+
+
+def infos(*addresses: str) -> list[tuple[int, int, int, str, tuple[object, ...]]]:
+    return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 443)) for address in addresses]
+
+
+@pytest.mark.parametrize(("address", "kind"), PRIVATE.items())
+def test_private_addresses(address: str, kind: str) -> None:
+    assert private(ipaddress.ip_address(address)) == kind
+    why = Guard().check_literal(address, 80)
+    assert why is not None
+    assert f"--allow-host {address}" in why
+
+
+@pytest.mark.parametrize("address", PUBLIC)
+def test_public_addresses(address: str) -> None:
+    assert private(ipaddress.ip_address(address)) is None
+    assert Guard().check_literal(address, 80) is None
+
+
+def test_a_name_is_judged_by_what_it_resolves_to() -> None:
+    guard = Guard()
+    assert guard.check_literal("intranet.test", 80) is None
+    with pytest.raises(Refused) as refused:
+        guard.filter("intranet.test", 443, infos("10.1.2.3"))
+    assert str(refused.value) == (
+        f"{MARK}`intranet.test` (10.1.2.3) is a private address; "
+        "to allow it, add `--allow-host intranet.test`"
+    )
+    assert guard.filter("public.test", 443, infos(PUBLIC[0])) == infos(PUBLIC[0])
+
+
+def test_of_mixed_results_only_the_allowed_ones_are_left() -> None:
+    assert Guard().filter("rebound.test", 443, infos("127.0.0.1", PUBLIC[0])) == infos(PUBLIC[0])
+
+
+@pytest.mark.parametrize(
+    "rule", ["internal.test", "INTERNAL.test", "*.test", "internal.test:443", "internal.test:*"]
+)
+def test_allowed_hosts(rule: str) -> None:
+    guard = Guard.of([rule])
+    assert guard.filter("internal.test", 443, infos("10.0.0.1")) == infos("10.0.0.1")
+    assert guard.check("elsewhere.example", 443, "10.0.0.1") is not None
+
+
+def test_a_rule_with_a_port_allows_no_other() -> None:
+    guard = Guard.of(["127.0.0.1:8000"])
+    assert guard.check_literal("127.0.0.1", 8000) is None
+    assert guard.check_literal("127.0.0.1", 8001) is not None
+
+
+def test_declared_targets_are_allowed() -> None:
+    guard = Guard.of([], ["http://127.0.0.1:9000/base"])
+    assert guard.check_literal("127.0.0.1", 9000) is None
+    assert guard.check_literal("127.0.0.1", 9001) is not None
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.1.2.3", "::1", "0.0.0.0", "::ffff:127.0.0.1"])
+def test_its_own_ports_are_refused_whatever_is_allowed(address: str) -> None:
+    guard = Guard.of(["*"])
+    assert guard.check("anything", 8080, address) is None
+    guard.listeners.add(8080)
+    assert guard.check("anything", 8080, address) == "`anything:8080` is this proxy itself"
+
+
+def test_an_empty_look_up_stays_empty() -> None:
+    assert Guard().filter("nothing.test", 443, []) == []

@@ -1,0 +1,79 @@
+"""Earlier runs are read from files, and files are hostile."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faultwire.errors import UsageError
+from faultwire.runner.past_runs import run_folder, runs, trend
+
+
+def kept(base: Path, name: str, **about: Any) -> None:
+    folder = base / "runs" / name
+    folder.mkdir(parents=True)
+    said = {"command": "contract", "status": "finished", "started_at": name, "seed": 42, "score": 0.5} | about
+    (folder / "run.json").write_text(json.dumps(said))
+
+
+def test_runs_come_in_the_order_of_their_start(tmp_path: Path) -> None:
+    for name in ("b", "c", "a"):
+        kept(tmp_path, name)
+    assert [run.id for run in runs(tmp_path)] == ["a", "b", "c"]
+
+
+def test_without_any_run_there_is_none(tmp_path: Path) -> None:
+    assert runs(tmp_path) == []
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "7", "[" * 5000, '"x"', "\x00"])
+def test_what_is_no_run_is_passed_over(tmp_path: Path, text: str) -> None:
+    kept(tmp_path, "good")
+    (tmp_path / "runs" / "bad").mkdir()
+    (tmp_path / "runs" / "bad" / "run.json").write_text(text)
+    (tmp_path / "runs" / "none").mkdir()
+    assert [run.id for run in runs(tmp_path)] == ["good"]
+
+
+def test_fields_of_another_type_say_nothing(tmp_path: Path) -> None:
+    kept(tmp_path, "odd", command=7, seed="x", score="high", gate=[], scores={"mutation": "x", "chaos": 1})
+    (run,) = runs(tmp_path)
+    assert (run.command, run.seed, run.score, run.gate, run.scores) == (
+        "?",
+        None,
+        None,
+        None,
+        (("chaos", 1.0),),
+    )
+
+
+def test_a_trend_is_of_the_same_phases_of_the_same_file_before_this_run(tmp_path: Path) -> None:
+    kept(tmp_path, "1", config="a.yaml", score=0.25, scores={"contract": 0.25})
+    kept(tmp_path, "2", config="b.yaml", scores={"contract": 1.0})
+    kept(tmp_path, "3", config="a.yaml", scores={"mutation": 1.0})
+    kept(tmp_path, "4", config="a.yaml", status="void", scores={"contract": 1.0})
+    kept(tmp_path, "5", config="a.yaml", scores={"contract": 1.0})
+    kept(tmp_path, "6", config="a.yaml", scores={"contract": 1.0, "chaos": 1.0})
+    found = trend(tmp_path, Path("a.yaml"), "5", {"contract"})
+    assert [(run["id"], run["score"]) for run in found] == [("1", 25.0)]
+
+
+def test_a_run_is_named_by_id_its_beginning_last_or_path(tmp_path: Path) -> None:
+    kept(tmp_path, "20261122T041751Z-e450fdd9")
+    kept(tmp_path, "20261122T051751Z-0a0b0c0d")
+    first, last = (run.path for run in runs(tmp_path))
+    assert run_folder("20261122T041751Z-e450fdd9", tmp_path) == first
+    assert run_folder("20261122T04", tmp_path) == first
+    assert run_folder("last", tmp_path) == last
+    assert run_folder(str(first), tmp_path / "elsewhere") == first
+
+
+@pytest.mark.parametrize(("name", "why"), [("2026", "2 runs begin with it"), ("x", "expected one below")])
+def test_a_name_that_is_none_or_two_is_told(tmp_path: Path, name: str, why: str) -> None:
+    kept(tmp_path, "20261122T041751Z-e450fdd9")
+    kept(tmp_path, "20261122T051751Z-0a0b0c0d")
+    with pytest.raises(UsageError, match=why):
+        run_folder(name, tmp_path)

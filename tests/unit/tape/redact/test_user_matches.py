@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from faultwire.tape.record.body import Body
+from faultwire.tape.redact.edit import MARK
+from faultwire.tape.redact.headers import Head
+from faultwire.tape.redact.redactor import Redactor
+from faultwire.tape.redact.rules import read_rules
+
+MAIL = "jane.doe@firm.org"
+ALL: dict[str, Any] = {
+    "pii": True,
+    "paths": ["$.user.name", "$..ssn", "$.list[-1]"],
+    "patterns": [{"id": "employee", "regex": "EMP-[0-9]{6}"}, {"id": "wide", "regex": "WIDE.{0,40}END"}],
+}
+
+
+def stored(data: bytes, kind: str, cuts: tuple[int, ...] = (), section: Any = ALL) -> bytes:
+    """What is on the tape of a body that comes in pieces, released as early as it may be."""
+    body = Body(Redactor(b"k", read_rules(section)), Head((), kind), {})
+    out = b""
+    for start, end in pairwise((0, *sorted(cuts), len(data))):
+        body.add(((0, data[start:end]),))
+        out += body.release(final=False)[0]
+    return out + body.release(final=True)[0]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"user": {"name": "Jane"}},
+        {"user": {"name": {"first": "Jane", "last": "Doe"}}},
+        {"user": {"name": 12}},
+        {"a": [{"b": {"ssn": "x"}}], "ssn": [1, 2]},
+        {"list": [1, "last"]},
+        {"text": f"write to {MAIL}, thanks"},
+        {"text": f'"quoted" {MAIL}\n{MAIL}'},
+        {"arguments": json.dumps({"to": MAIL, "n": 1, "deep": json.dumps({"to": MAIL})})},
+        {"who": "EMP-123456", "n": 1.5},
+        {"text": 'WIDE "x", "y": 1 END'},
+        ["WIDE", 7, {"c": "END"}],
+        {"card number": 4111111111111111, "n": 3},
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_documents_stay_valid_and_say_nothing(document: Any, indent: int | None) -> None:
+    if isinstance(document, list):
+        indent = None  # what `.` does not go over
+    data = json.dumps(document, indent=indent).encode()
+    out = stored(data, "application/json")
+    assert out != data
+    json.loads(out)
+    assert MARK.encode() in out
+    for secret in (b"Jane", b"Doe", MAIL.encode(), b"EMP-", b'"last"', b"4111"):
+        assert secret not in out.replace(b'"last":', b""), (secret, out)
+
+
+def test_what_no_rule_covers_stays() -> None:
+    data = b'{"user":{"names":"x"},"lists":[1],"ssn":null,"n":123456,"at":1732233600,"id":"chatcmpl-123"}'
+    assert stored(data, "application/json") == data
+
+
+def test_a_document_without_its_type_is_one() -> None:
+    assert b"Jane" not in stored(b'{"user": {"name": "Jane"}}', "", (5, 12))
+
+
+def test_a_document_cut_short_is_not_kept() -> None:
+    out = stored(b'{"user": {"name": "Ja', "application/json")
+    assert out.startswith(MARK.encode())
+    assert b"Ja" not in out
+
+
+def sse(*texts: str) -> bytes:
+    deltas = [json.dumps({"choices": [{"delta": {"content": text}}]}) for text in texts]
+    return "".join(f"data: {delta}\n\n" for delta in (*deltas,)).encode() + b"data: [DONE]\n\n"
+
+
+def said(out: bytes) -> str:
+    events = [line[6:] for line in out.decode().split("\n") if line.startswith("data: {")]
+    return "".join(json.loads(event)["choices"][0]["delta"]["content"] for event in events)
+
+
+@given(st.lists(st.integers(0, 400), max_size=12), st.lists(st.integers(1, 40), max_size=12))
+def test_a_stream_says_nothing_however_it_is_cut(cuts: list[int], parts: list[int]) -> None:
+    text = f"hello, my address is {MAIL} and my number EMP-123456, good bye"
+    places = [0, *sorted({part % len(text) for part in parts}), len(text)]
+    data = sse(*(text[a:b] for a, b in pairwise(places) if a < b))
+    out = stored(data, "text/event-stream", tuple(cut % len(data) for cut in cuts))
+    told = said(out)
+    assert told.startswith("hello, my address is " + MARK)
+    assert told.endswith(", good bye")
+    assert MAIL not in told
+    assert "EMP-" not in told
+    assert out.endswith(b"data: [DONE]\n\n")
+
+
+@given(st.lists(st.integers(0, 400), max_size=12))
+def test_paths_reach_into_the_events_of_a_stream(cuts: list[int]) -> None:
+    events = [{"user": {"name": f"Jane{n}"}, "n": n} for n in range(5)]
+    for kind, data in (
+        ("text/event-stream", "".join(f"data: {json.dumps(one)}\n\n" for one in events).encode()),
+        ("application/x-ndjson", "".join(f"{json.dumps(one)}\n" for one in events).encode()),
+    ):
+        out = stored(data, kind, tuple(cut % len(data) for cut in cuts))
+        assert b"Jane" not in out
+        lines = [line.removeprefix("data: ") for line in out.decode().splitlines() if line]
+        assert [json.loads(line)["n"] for line in lines] == [0, 1, 2, 3, 4]
+
+
+@given(st.lists(st.integers(0, 2000), max_size=12))
+def test_plain_text_and_forms(cuts: list[int]) -> None:
+    text = b"x" * 700 + b" " + MAIL.encode() + b" and EMP-123456 " + b"y" * 700
+    out = stored(text, "text/plain", tuple(cut % len(text) for cut in cuts))
+    assert MAIL.encode() not in out
+    assert b"EMP-" not in out
+    form = stored(b"a=1&mail=jane.doe%40firm.org&b=2", "application/x-www-form-urlencoded")
+    assert form.startswith(b"a=1&mail=" + MARK.encode())
+    assert form.endswith(b"&b=2")
+
+
+def test_without_rules_nothing_of_it_is_touched() -> None:
+    data = json.dumps({"user": {"name": "Jane"}, "text": MAIL, "who": "EMP-123456"}).encode()
+    assert stored(data, "application/json", section=None) == data

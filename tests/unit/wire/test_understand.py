@@ -1,0 +1,36 @@
+"""Kind, view and key of a whole request, in one go (`faultwire.wire.understand`)."""
+
+from __future__ import annotations
+
+import json
+
+from faultwire import wire
+from faultwire.events import Request
+
+HEADERS = (("content-type", "application/json"),)
+CHAT = Request("POST", "https", "api.openai.com", 443, "/v1/chat/completions", HEADERS)
+
+
+def with_body(body: bytes) -> Request:
+    return Request(CHAT.method, CHAT.scheme, CHAT.host, CHAT.port, CHAT.path, HEADERS, body)
+
+
+def test_it_is_what_its_parts_say() -> None:
+    request = with_body(json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).encode())
+    found = wire.understood(request)
+    classified = wire.classify(request)
+    assert (found.kind, found.protocol, found.provider) == ("llm", classified.protocol, "openai")
+    assert found.view is not None
+    assert found.view.turns[0].text == "hi"
+    assert found.key == wire.fingerprint(request, "llm")
+
+
+def test_a_request_that_cannot_be_read_has_a_key_and_no_view() -> None:
+    found = wire.understood(with_body(b'{"messages": 7'))
+    assert (found.kind, found.view) == ("llm", None)
+    assert found.key
+
+
+def test_what_is_no_model_is_not_viewed() -> None:
+    found = wire.understood(Request("GET", "https", "x.test", 443, "/", (), b""))
+    assert (found.kind, found.protocol, found.view) == ("other", None, None)
