@@ -3,6 +3,6 @@
 mitmdump -s chaos.py --set faultwire_profile=rate_limits --set faultwire_seed=7
 """
 
-from faultwire.mitm.flow.mitmdump_addon import ScriptedAddon
+from faultwire.mitm.flow.mitmdump_addon import MitmdumpAddon
 
-addons = [ScriptedAddon(profile="degraded_llm")]
+addons = [MitmdumpAddon(profile="degraded_llm")]

@@ -3,6 +3,6 @@
 mitmdump -s one_fault.py --set faultwire_fault='status: {code: 503, after_calls: 2}'
 """
 
-from faultwire.mitm.flow.mitmdump_addon import ScriptedAddon
+from faultwire.mitm.flow.mitmdump_addon import MitmdumpAddon
 
-addons = [ScriptedAddon(fault="latency: {ms: 500}")]
+addons = [MitmdumpAddon(fault="latency: {ms: 500}")]

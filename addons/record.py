@@ -4,6 +4,6 @@ mitmdump -s record.py --set faultwire_tape=incident.tape
 faultwire tape show incident.tape
 """
 
-from faultwire.mitm.flow.mitmdump_addon import ScriptedAddon
+from faultwire.mitm.flow.mitmdump_addon import MitmdumpAddon
 
-addons = [ScriptedAddon(tape="recorded.tape")]
+addons = [MitmdumpAddon(tape="recorded.tape")]

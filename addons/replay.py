@@ -3,6 +3,6 @@
 mitmdump -s replay.py --set faultwire_replay=incident.tape
 """
 
-from faultwire.mitm.flow.mitmdump_addon import ScriptedAddon
+from faultwire.mitm.flow.mitmdump_addon import MitmdumpAddon
 
-addons = [ScriptedAddon(replay="recorded.tape")]
+addons = [MitmdumpAddon(replay="recorded.tape")]

@@ -264,7 +264,7 @@ def _grown(new: Path, old: Path, replayed: Mapping[str, Any], state: Path) -> Pa
 
     Raises TapeError."""
     from faultwire.tape.evidence.keyring import KeyRing
-    from faultwire.tape.files.append import Replayed, grow
+    from faultwire.tape.files.append import Replayed, append
 
     target = new.parent / "grown" / new.name
     sealed = new.with_name(new.name + SEAL).exists()
@@ -273,7 +273,7 @@ def _grown(new: Path, old: Path, replayed: Mapping[str, Any], state: Path) -> Pa
         unasked=[(session, number) for session, numbers in replayed["unasked"].items() for number in numbers],
         answered={int(number): (session, old) for number, (session, old) in replayed["answered"].items()},
     )
-    grow(target, new=new, old=old, session=SESSION, replayed=told, signer=signer)
+    append(target, new=new, old=old, session=SESSION, replayed=told, signer=signer)
     return target
 
 

@@ -16,7 +16,7 @@ from tests.bench.subjects import ARMED, IDLE
 from faultwire import _core, wire
 from faultwire.dice import Dice
 from faultwire.events import Request, Response
-from faultwire.exchange.pipeline import Passage, SessionContext
+from faultwire.exchange.pipeline import ExchangePipeline, SessionContext
 from faultwire.exchange.plan import decide
 from faultwire.exchange.session_state import SessionState
 from faultwire.profile import load
@@ -126,11 +126,11 @@ def _parts() -> dict[str, Callable[[], object]]:
         )
     }
     return {
-        "passage, 8 entries of which none matches": lambda: _crossed(contexts["idle"]),
-        "passage, 8 entries of which 3 match and wait": lambda: _crossed(contexts["armed"]),
-        "passage, no entries": lambda: _crossed(contexts["none"]),
-        "passage, 50 entries that the head rules out": lambda: _crossed(contexts["heads"]),
-        "passage, 50 entries that only the body rules out": lambda: _crossed(contexts["fifty"]),
+        "pipeline, 8 entries of which none matches": lambda: _crossed(contexts["idle"]),
+        "pipeline, 8 entries of which 3 match and wait": lambda: _crossed(contexts["armed"]),
+        "pipeline, no entries": lambda: _crossed(contexts["none"]),
+        "pipeline, 50 entries that the head rules out": lambda: _crossed(contexts["heads"]),
+        "pipeline, 50 entries that only the body rules out": lambda: _crossed(contexts["fifty"]),
         "decide, 8 entries of which none matches": lambda: decide(idle, dice, known, state),
         "decide, 50 entries of which none matches": lambda: decide(fifty, dice, known, state),
         "decide, 10 entries which all match": lambda: decide(ten, dice, known, state),
@@ -146,16 +146,16 @@ def _context(profile: Profile) -> SessionContext:
     return SessionContext("bench", profile, Dice(1, "bench"), SessionState())
 
 
-def _crossed(context: SessionContext) -> Passage:
+def _crossed(context: SessionContext) -> ExchangePipeline:
     """One exchange from head to ledger, as the engine drives it."""
-    passage = Passage(context, HEAD)
-    passage.request(BODY if passage.holds_request else None)
-    passage.head(ANSWER)
-    if passage.touches or passage.holds_response:
-        list(passage.feed(bodies.json_body(2048)))
-        list(passage.finish())
-    passage.ledger()
-    return passage
+    pipeline = ExchangePipeline(context, HEAD)
+    pipeline.request(BODY if pipeline.needs_request_body else None)
+    pipeline.head(ANSWER)
+    if pipeline.touches or pipeline.needs_response_body:
+        list(pipeline.feed(bodies.json_body(2048)))
+        list(pipeline.finish())
+    pipeline.ledger()
+    return pipeline
 
 
 def _per_call(call: Callable[[], object]) -> list[float]:

@@ -13,7 +13,7 @@ from faultwire.wire import classify
 from faultwire.wire.a2a import card as a2a_card
 from faultwire.wire.a2a.http import A2AHttp
 from faultwire.wire.a2a.jsonrpc import A2A, AgentProtocol
-from faultwire.wire.a2a.stream import Changer
+from faultwire.wire.a2a.stream import A2AStreamEditor
 from faultwire.wire.editing.api import Change
 from faultwire.wire.framing import sse
 
@@ -49,7 +49,7 @@ def test_requests(body: bytes, path: str) -> None:
             places = protocol.edits.texts(body)
         except WireError:
             continue
-        same = protocol.edits.retell(body, {place.path: place.text for place in places})
+        same = protocol.edits.rewrite_texts(body, {place.path: place.text for place in places})
         assert json.loads(same) == json.loads(body)
 
 
@@ -82,7 +82,7 @@ def test_cards(body: bytes) -> None:
 def test_streams(bodies: list[bytes]) -> None:
     events = [sse.write(body.replace(b"\r", b"").replace(b"\n", b"")) for body in bodies]
     for protocol in PROTOCOLS:
-        reader, changer = protocol.reader(), Changer(lambda text: text, protocol.root)
+        reader, changer = protocol.reader(), A2AStreamEditor(lambda text: text, protocol.root)
         out = []
         for event in events:
             reader.feed(event)

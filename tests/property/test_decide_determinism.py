@@ -63,7 +63,7 @@ TRAFFIC = [  # key, model, the SDK's count of retries
 
 
 class Session:
-    """One session under a profile, as the passage drives it."""
+    """One session under a profile, as the pipeline drives it."""
 
     def __init__(self, profile: Profile, seed: int, name: str) -> None:
         self.profile, self.dice, self.state = profile, Dice(seed, name), SessionState()

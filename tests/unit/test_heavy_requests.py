@@ -13,7 +13,7 @@ import pytest
 from faultwire import wire
 from faultwire.dice import Dice
 from faultwire.events import Request
-from faultwire.exchange.pipeline import Passage, SessionContext
+from faultwire.exchange.pipeline import ExchangePipeline, SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.profile.load import inline, merge
 
@@ -44,10 +44,10 @@ BODIES = {
 }
 
 
-def passage(path: str, *faults: str) -> Passage:
+def pipeline(path: str, *faults: str) -> ExchangePipeline:
     profile = merge([inline(fault) for fault in faults])
     context = SessionContext("s", profile, Dice(1, "s"), SessionState(), lambda: 0.0)
-    return Passage(context, Request("POST", "https", "api.openai.com", 443, path, JSON))
+    return ExchangePipeline(context, Request("POST", "https", "api.openai.com", 443, path, JSON))
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages", "/somewhere/else"])
@@ -55,10 +55,10 @@ def passage(path: str, *faults: str) -> Passage:
 def test_no_body_holds_the_event_loop_up(name: str, path: str) -> None:
     body, took = BODIES[name], []
     for _ in range(5):  # the best counts: other work on this machine is none of ours
-        crossing = passage(path, *FAULTS)
-        assert crossing.holds_request
+        exchange_record = pipeline(path, *FAULTS)
+        assert exchange_record.needs_request_body
         began = time.process_time()
-        departure = crossing.request(body)
+        departure = exchange_record.request(body)
         list(departure.actions)
         took.append(time.process_time() - began)
         assert departure.request.body == body
@@ -71,10 +71,10 @@ def test_faults_that_had_to_read_it_say_so() -> None:
         + b"0," * (1 << 20)
         + b"0]}"
     )
-    crossing = passage("/v1/chat/completions", *FAULTS)
-    list(crossing.request(heavy).actions)
-    assert (crossing.exchange.kind, crossing.exchange.view) == ("llm", None)
-    lines = {line.fault: (line.outcome, line.reason) for line in crossing.over()}
+    exchange_record = pipeline("/v1/chat/completions", *FAULTS)
+    list(exchange_record.request(heavy).actions)
+    assert (exchange_record.exchange.kind, exchange_record.exchange.view) == ("llm", None)
+    lines = {line.fault: (line.outcome, line.reason) for line in exchange_record.over()}
     assert lines.pop("latency") == ("fired", "call 1 matches")
     assert lines == dict.fromkeys(
         ("tool_error", "injection_via_context", "status"), ("inapplicable", wire.HEAVY)
@@ -83,19 +83,19 @@ def test_faults_that_had_to_read_it_say_so() -> None:
 
 def test_nothing_is_said_of_one_that_is_read() -> None:
     light = b'{"model":"gpt-4o","messages":[{"role":"user","content":"weather"}]}'
-    crossing = passage("/v1/chat/completions", *FAULTS)
-    list(crossing.request(light).actions)
-    assert all(line.reason != wire.HEAVY for line in crossing.over())
+    exchange_record = pipeline("/v1/chat/completions", *FAULTS)
+    list(exchange_record.request(light).actions)
+    assert all(line.reason != wire.HEAVY for line in exchange_record.over())
 
 
 def test_an_unknown_path_may_be_anybody_s() -> None:
     heavy = b'{"model":"m","messages":[{"role":"user","content":"x"}],"x":[' + b"0," * (1 << 20) + b"0]}"
-    crossing = passage("/gateway", "{status: {code: 503}, on: {kind: llm}}")
-    departure = crossing.request(heavy)
+    exchange_record = pipeline("/gateway", "{status: {code: 503}, on: {kind: llm}}")
+    departure = exchange_record.request(heavy)
     list(departure.actions)
     assert departure.answer is None
-    assert [(line.outcome, line.reason) for line in crossing.over()] == [("inapplicable", wire.HEAVY)]
-    told = passage("/gateway", "{status: {code: 503}, on: {kind: llm}}")
+    assert [(line.outcome, line.reason) for line in exchange_record.over()] == [("inapplicable", wire.HEAVY)]
+    told = pipeline("/gateway", "{status: {code: 503}, on: {kind: llm}}")
     answered = told.request(heavy.partition(b',"x"')[0] + b"}")
     list(answered.actions)
     assert answered.answer is not None, "negative control: what is read is a model's"

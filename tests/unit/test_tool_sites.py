@@ -9,7 +9,7 @@ import pytest
 from faultwire.dice import Dice
 from faultwire.errors import ProfileError
 from faultwire.events import Request, Response
-from faultwire.exchange.pipeline import Passage
+from faultwire.exchange.pipeline import ExchangePipeline
 from faultwire.exchange.request_out import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.profile.load import parse
@@ -27,14 +27,14 @@ class Session:
         self.context = SessionContext("s", parse(text, "p.yaml"), Dice(1, "s"), self.state)
 
     def _met(self, head, body, answer):
-        passage = Passage(self.context, head)
-        departure = passage.request(body)
+        pipeline = ExchangePipeline(self.context, head)
+        departure = pipeline.request(body)
         list(departure.actions)
         if departure.answer is None:
-            passage.head(OK)
-            list(passage.feed(answer))
-        list(passage.finish())
-        return [(line.outcome, line.reason) for line in passage.over()]
+            pipeline.head(OK)
+            list(pipeline.feed(answer))
+        list(pipeline.finish())
+        return [(line.outcome, line.reason) for line in pipeline.over()]
 
     def http(self):
         return self._met(Request("GET", "https", "api.x.com", 443, "/find", JSON), b"", b'{"hits": 3}')

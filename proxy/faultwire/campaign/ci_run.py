@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire import _core, clock
 from faultwire.agents.make import prepared
 from faultwire.campaign.configured_keys import known_keys
-from faultwire.campaign.documents import Told, phase_document, summary_document
+from faultwire.campaign.documents import PhaseSummary, phase_document, summary_document
 from faultwire.errors import ConfigError, FaultwireError
 from faultwire.report import faces, json
 from faultwire.runner.folder import STATE
@@ -99,7 +99,7 @@ def perform(
     folder = done.folder
     if folder is None:
         raise ConfigError("found nothing to play", code="config.empty")
-    told = Told(
+    told = PhaseSummary(
         id=folder.id,
         command=wanted.command,
         agent=done.label,
@@ -221,7 +221,7 @@ def _notes(run: Run) -> tuple[str, ...]:
 
 
 def _written(
-    folder: RunFolder, outcomes: Sequence[Outcome], told: Told, wanted: Wanted, tape: Path
+    folder: RunFolder, outcomes: Sequence[Outcome], told: PhaseSummary, wanted: Wanted, tape: Path
 ) -> Result:
     """Judge, and write the run's files: one report, or one for each phase and one over all."""
     redactor = Redactor(load_key(wanted.base / "keys" / "redaction.key"))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PhaseSummary:
     """What is known of a run beside its phases; durations in seconds. `baseline` are the documents of an
     earlier run by phase, `trend` what is known of the runs before this one."""
 
@@ -38,7 +38,7 @@ class Told:
 
 
 def _subject(
-    told: Told,
+    told: PhaseSummary,
     redact: Callable[[str], str],
     phase: str = "",
     planned: int | None = None,
@@ -62,7 +62,7 @@ def _subject(
     )
 
 
-def phase_document(outcome: Outcome, told: Told, redact: Callable[[str], str]) -> dict[str, Any]:
+def phase_document(outcome: Outcome, told: PhaseSummary, redact: Callable[[str], str]) -> dict[str, Any]:
     """The report of one phase."""
     phase = outcome.phase
     planned = len(outcome.played) + 1 if outcome.partial else len(outcome.played)
@@ -87,7 +87,7 @@ def phase_document(outcome: Outcome, told: Told, redact: Callable[[str], str]) -
 
 def summary_document(
     scores: Summary,
-    told: Told,
+    told: PhaseSummary,
     redact: Callable[[str], str],
     missing: Mapping[str, str],
     minimum: float | None,

@@ -40,7 +40,7 @@ _MAPPED = bytes(10) + b"\xff\xff"
 
 
 @dataclass(frozen=True, slots=True)
-class Outward:
+class OutboundSocket:
     """A socket with a peer: `inode` tells which process has it. `local_port` may be that of a listener: then
     the peer has connected to us."""
 
@@ -50,16 +50,18 @@ class Outward:
 
 
 @dataclass(slots=True)
-class Table:
+class SocketTable:
     """What one table says: the ports that are listened on, and the sockets that have a peer."""
 
     listening: set[int] = field(default_factory=set)
-    open: list[Outward] = field(default_factory=list)
+    open: list[OutboundSocket] = field(default_factory=list)
 
 
-def read_table(text: str, transport: Transport, order: Literal["little", "big"] = sys.byteorder) -> Table:
+def read_table(
+    text: str, transport: Transport, order: Literal["little", "big"] = sys.byteorder
+) -> SocketTable:
     """Read one table. A line that is not as it must be is passed over: it tells nothing of any socket."""
-    table = Table()
+    table = SocketTable()
     for local, remote, state, inode in _lines(text):
         if transport == "tcp" and state == LISTEN:
             port = _port(local)
@@ -99,12 +101,12 @@ def _lines(text: str) -> Iterator[tuple[str, str, str, str]]:
 
 def _outward(
     inode: int, local: str, remote: str, transport: Transport, order: Literal["little", "big"]
-) -> Outward | None:
+) -> OutboundSocket | None:
     ours, port = _port(local), _port(remote)
     address = _address(remote.partition(":")[0], order)
     if ours is None or port is None or address is None:
         return None
-    return Outward(inode, ours, Bypass(address, port, transport))
+    return OutboundSocket(inode, ours, Bypass(address, port, transport))
 
 
 def _port(text: str) -> int | None:

@@ -20,15 +20,15 @@ from faultwire import clock
 from faultwire.capture import sock_diag
 from faultwire.capture.bypass import TABLES, counts, read_table
 from faultwire.capture.processes import ProcFs
-from faultwire.capture.snapshot import Held, Sights
+from faultwire.capture.snapshot import ProcessSockets, SocketSnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from faultwire.capture.bypass import Table
+    from faultwire.capture.bypass import SocketTable
     from faultwire.events import Bypass
 
-    Tables = Callable[[frozenset[int]], Table]
+    Tables = Callable[[frozenset[int]], SocketTable]
     """The sockets that listen, and with a peer those with these inodes. Raises OSError."""
 
 PROC = Path("/proc")
@@ -43,11 +43,11 @@ SIGHTS = 2
 BLIND = "this system does not show which connections other processes have (Linux does, in `/proc`)"
 
 
-class Watch:
+class InvocationWatch:
     """What the processes of one invocation were seen connected to, the proxy itself among it: whoever knows
     the proxy's addresses takes them out. `blind` says why nothing can be seen here, where that is so."""
 
-    def __init__(self, lookout: Lookout) -> None:
+    def __init__(self, lookout: BypassWatch) -> None:
         self.looks = 0
         self.more = 0
         self.blind: str | None = lookout.blind
@@ -91,7 +91,7 @@ class Watch:
         """Nobody needs to look at these again."""
         self._settled |= inodes
 
-    def note(self, sights: Sights, wanted: set[int]) -> None:
+    def note(self, sights: SocketSnapshot, wanted: set[int]) -> None:
         """Take what the tables say of its sockets."""
         self._settled |= wanted & sights.settled
         for to, inodes in sights.outward.items():
@@ -111,14 +111,14 @@ class Watch:
             self.more += 1
 
 
-class Lookout:
+class BypassWatch:
     """The thread that looks for all watches of a run. Used from several threads."""
 
     def __init__(self, proc: Path = PROC, tables: Tables = sock_diag.read) -> None:
         self._procs = ProcFs(proc)
         self.blind = None if self._procs.readable else BLIND
         self._tables: Tables | None = tables
-        self._active: list[Watch] = []
+        self._active: list[InvocationWatch] = []
         self._ours: set[int] = set()
         self._listening: dict[str, set[int]] = {}
         self._thread: threading.Thread | None = None
@@ -127,11 +127,11 @@ class Lookout:
         """When to look again, on the clock that never goes back."""
         self._lock = threading.Lock()
 
-    def watch(self) -> Watch:
+    def watch(self) -> InvocationWatch:
         """A watch for one invocation."""
-        return Watch(self)
+        return InvocationWatch(self)
 
-    def begin(self, watch: Watch, pid: int) -> bool:
+    def begin(self, watch: InvocationWatch, pid: int) -> bool:
         """Begin to look after a process; False where it is gone already."""
         with self._lock:
             if not self._active:
@@ -154,7 +154,7 @@ class Lookout:
                 self._woken.set()
         return True
 
-    def end(self, watch: Watch) -> None:
+    def end(self, watch: InvocationWatch) -> None:
         """Look a last time after a process that is gone: whom it left behind still has its sockets. At one
         that stays only where nobody has looked yet, and then for all who ask it at the same time."""
         with self._lock:
@@ -187,11 +187,11 @@ class Lookout:
         cost = clock.thread_cpu_s() - began
         self._due = clock.monotonic() + max(EVERY_S, cost / SHARE)
 
-    def look(self, watches: list[Watch]) -> None:
+    def look(self, watches: list[InvocationWatch]) -> None:
         """Look once at the sockets of all processes of these watches."""
         self._procs.refresh()
-        held = Held(self._procs)
-        wanted: dict[str, dict[Watch, set[int]]] = {}
+        held = ProcessSockets(self._procs)
+        wanted: dict[str, dict[InvocationWatch, set[int]]] = {}
         reader: dict[str, int] = {}
         for watch in watches:
             watch.looks += 1
@@ -202,7 +202,7 @@ class Lookout:
         for space, by_watch in wanted.items():
             self._note(space, reader[space], by_watch)
 
-    def _note(self, space: str, pid: int, by_watch: dict[Watch, set[int]]) -> None:
+    def _note(self, space: str, pid: int, by_watch: dict[InvocationWatch, set[int]]) -> None:
         local = local_sockets(self._procs.table(pid, "unix"))
         for watch, inodes in list(by_watch.items()):
             watch.settle(inodes & local)
@@ -215,11 +215,13 @@ class Lookout:
         tables = self._read(space, pid, asked)
         for table in tables:
             listening |= table.listening
-        sights = Sights((one for table in tables for one in table.open if one.inode in asked), listening)
+        sights = SocketSnapshot(
+            (one for table in tables for one in table.open if one.inode in asked), listening
+        )
         for watch, inodes in by_watch.items():
             watch.note(sights, inodes)
 
-    def _read(self, space: str, pid: int, asked: frozenset[int]) -> list[Table]:
+    def _read(self, space: str, pid: int, asked: frozenset[int]) -> list[SocketTable]:
         """The tables of a network namespace; of our own, netlink tells the long ones faster."""
         names = TABLES
         tables = []

@@ -31,7 +31,7 @@ OLDEST = timedelta(days=20 * 365)
 
 
 @dataclass(frozen=True, slots=True)
-class Frozen:
+class FrozenClock:
     """A clock that stands still at `instant`, by this library."""
 
     instant: datetime
@@ -56,7 +56,7 @@ class Frozen:
         return {"instant": self.instant.isoformat(), "hash_seed": HASH_SEED, "library": self.library.name}
 
 
-def frozen(instant: datetime, environment: Mapping[str, str], now: datetime) -> Frozen:
+def frozen_clock(instant: datetime, environment: Mapping[str, str], now: datetime) -> FrozenClock:
     """A clock that stands still at an instant, to the second. Raises CaptureError, UsageError."""
     whole = instant.astimezone(UTC).replace(microsecond=0)
     if not now - OLDEST < whole <= now + timedelta(days=1):
@@ -64,7 +64,7 @@ def frozen(instant: datetime, environment: Mapping[str, str], now: datetime) -> 
             f"found the instant `{whole.isoformat()}`, expected one of the last {OLDEST.days // 365} years",
             code="freeze.instant",
         )
-    return Frozen(whole, library(environment))
+    return FrozenClock(whole, library(environment))
 
 
 def library(environment: Mapping[str, str]) -> Path:
@@ -97,7 +97,7 @@ def _in(place: str) -> list[Path]:
     ]
 
 
-def lets_python_sleep(found: Frozen) -> bool:
+def lets_python_sleep(found: FrozenClock) -> bool:
     """Can a Python of today wait under it? Up to 0.9.10 `clock_nanosleep` until an instant of the monotonic
     clock fails, which is how `time.sleep` waits since Python 3.11 (wolfcw/libfaketime#426)."""
     done = subprocess.run(

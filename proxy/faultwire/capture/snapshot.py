@@ -13,21 +13,21 @@ from faultwire.capture.bypass import counts
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from faultwire.capture.bypass import Outward
-    from faultwire.capture.bypass_watch import Watch
+    from faultwire.capture.bypass import OutboundSocket
+    from faultwire.capture.bypass_watch import InvocationWatch
     from faultwire.capture.processes import ProcFs
     from faultwire.events import Bypass
 
 
-class Sights:
+class SocketSnapshot:
     """What one look at a network namespace showed, worked out once for all who watch there."""
 
-    def __init__(self, each: Iterable[Outward], listening: set[int]) -> None:
+    def __init__(self, each: Iterable[OutboundSocket], listening: set[int]) -> None:
         self.settled: set[int] = set()
         """TCP sockets of which is known now where they lead."""
         self.outward: dict[Bypass, set[int]] = {}
         """Where those lead that the process itself connected, with their inodes."""
-        self.udp: list[Outward] = []
+        self.udp: list[OutboundSocket] = []
         for one in each:
             if one.to.transport == "udp":
                 self.udp.append(one)
@@ -37,7 +37,7 @@ class Sights:
                 self.outward.setdefault(one.to, set()).add(one.inode)
 
 
-class Held:
+class ProcessSockets:
     """What processes hold as one look finds it: several watches may share a process, and it is asked once."""
 
     def __init__(self, procs: ProcFs) -> None:
@@ -45,7 +45,7 @@ class Held:
         self._sockets: dict[int, frozenset[int] | None] = {}
         self._spaces: dict[tuple[int, int], str | None] = {}
 
-    def unsettled(self, watch: Watch) -> dict[str, tuple[int, set[int]]]:
+    def unsettled(self, watch: InvocationWatch) -> dict[str, tuple[int, set[int]]]:
         """By network namespace: a process in it, and the sockets of this watch that are not settled."""
         held: dict[int, frozenset[int]] = {}
         for pid in watch.mine:

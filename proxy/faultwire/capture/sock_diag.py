@@ -12,7 +12,7 @@ import socket
 import struct
 from typing import TYPE_CHECKING
 
-from faultwire.capture.bypass import CONNECTED, LISTEN, Outward, Table, plain
+from faultwire.capture.bypass import CONNECTED, LISTEN, OutboundSocket, SocketTable, plain
 from faultwire.events import Bypass
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ _STATES = sum(1 << int(state, 16) for state in (*CONNECTED, LISTEN))
 _ROOM = 1 << 17
 
 
-def read(wanted: Container[int] | None = None) -> Table:
+def read(wanted: Container[int] | None = None) -> SocketTable:
     """The TCP sockets of our own network namespace: all that listen, and with a peer those whose inodes are
     `wanted`. Raises OSError where the kernel does not tell."""
-    table = Table()
+    table = SocketTable()
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG) as asked:
         asked.settimeout(WAIT_S)
         asked.send(question())
@@ -51,7 +51,7 @@ def question() -> bytes:
     return _HEAD.pack(_HEAD.size + len(body), GETSOCK, REQUEST | DUMP, 1, 0) + body
 
 
-def take(data: bytes, table: Table, wanted: Container[int] | None = None) -> bool:
+def take(data: bytes, table: SocketTable, wanted: Container[int] | None = None) -> bool:
     """Put what a part of an answer says into a table; True where it is the last part.
 
     Raises OSError for an answer that is an error, or none that could be read.
@@ -66,7 +66,9 @@ def take(data: bytes, table: Table, wanted: Container[int] | None = None) -> boo
             table.listening.add(int.from_bytes(local))
         elif inode and (wanted is None or inode in wanted):
             peer = plain(address[:4] if family == socket.AF_INET else address)
-            table.open.append(Outward(inode, int.from_bytes(local), Bypass(peer, int.from_bytes(remote))))
+            table.open.append(
+                OutboundSocket(inode, int.from_bytes(local), Bypass(peer, int.from_bytes(remote)))
+            )
     return False
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faultwire.events import History, Recorded, Usage
-    from faultwire.wire import Told
+    from faultwire.wire import Transcript
 
 _LIGHT = 1 << 18
 """Bytes of an exchange's bodies; what is heavier is read anew for each check: memory stays bounded."""
@@ -24,8 +24,8 @@ _MOST = 1 << 26
 class _Read:
     """What was read of a history: `light` by the identity of its exchanges, which the history holds."""
 
-    light: dict[int, Told | None] = field(default_factory=dict)
-    models: list[tuple[Recorded, Told]] = field(default_factory=list)
+    light: dict[int, Transcript | None] = field(default_factory=dict)
+    models: list[tuple[Recorded, Transcript]] = field(default_factory=list)
     whole: bool = True
     """Is it all? Else something was too heavy to be kept."""
 
@@ -33,7 +33,7 @@ class _Read:
 @once
 def _read(history: History) -> _Read:
     """What each request holds of those before it is read once, see `wire.Earlier`."""
-    read, earlier, left = _Read(), wire.Earlier(), _MOST
+    read, earlier, left = _Read(), wire.ConversationHistory(), _MOST
     for exchange in history.exchanges:
         if exchange.kind != "llm" or exchange.protocol is None:
             continue
@@ -42,27 +42,27 @@ def _read(history: History) -> _Read:
         if size > _LIGHT or left < 0:
             read.whole = False
             continue
-        said = wire.conversation(exchange, earlier=earlier)
+        said = wire.transcript(exchange, earlier=earlier)
         read.light[id(exchange)] = said
         if said is not None:
             read.models.append((exchange, said))
     return read
 
 
-def told(history: History, exchange: Recorded) -> Told | None:
+def transcript_of(history: History, exchange: Recorded) -> Transcript | None:
     """What an exchange of a history says where it is one with a model; None for one that is none."""
     if exchange.kind != "llm" or exchange.protocol is None:
         return None
     light = _read(history).light
-    return light[id(exchange)] if id(exchange) in light else wire.conversation(exchange)
+    return light[id(exchange)] if id(exchange) in light else wire.transcript(exchange)
 
 
-def models(history: History) -> Sequence[tuple[Recorded, Told]]:
+def models(history: History) -> Sequence[tuple[Recorded, Transcript]]:
     """The exchanges with models that can be read, in order."""
     read = _read(history)
     if read.whole:
         return read.models
-    pairs = ((exchange, told(history, exchange)) for exchange in history.exchanges)
+    pairs = ((exchange, transcript_of(history, exchange)) for exchange in history.exchanges)
     return tuple((exchange, said) for exchange, said in pairs if said is not None)
 
 
@@ -70,9 +70,9 @@ def charged(history: History, exchange: Recorded) -> Usage | None:
     """The tokens that the provider counted, whatever a fault left of its answer."""
     if exchange.messages and exchange.upstream != exchange.delivered:
         # of a socket's messages those count that reached the agent
-        said = wire.conversation(replace(exchange, delivered=exchange.upstream))
+        said = wire.transcript(replace(exchange, delivered=exchange.upstream))
         return said.answer.usage if said is not None and said.answer is not None else None
-    said = told(history, exchange)
+    said = transcript_of(history, exchange)
     if exchange.messages:
         return said.answer.usage if said is not None and said.answer is not None else None
     return said.charged if said is not None else None

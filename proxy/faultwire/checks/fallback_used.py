@@ -8,7 +8,7 @@ from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._hosts import Places, matched
-from faultwire.checks._told import place, told
+from faultwire.checks._told import place, transcript_of
 from faultwire.checks._traffic import failed
 
 if TYPE_CHECKING:
@@ -62,6 +62,6 @@ class FallbackUsed(Check):
 
 
 def _way(history: History, exchange: Recorded) -> _Way:
-    said = told(history, exchange)
+    said = transcript_of(history, exchange)
     model = said.request.model if said is not None and said.request is not None else ""
     return exchange.request.host, exchange.request.path.split("?", 1)[0], model

@@ -12,7 +12,7 @@ from faultwire.checks._traffic import whole
 
 if TYPE_CHECKING:
     from faultwire.events import History, Recorded, Verdict
-    from faultwire.wire import Told
+    from faultwire.wire import Transcript
 
 
 class TruncatedStreamNotAccepted(Check):
@@ -58,7 +58,7 @@ class TruncatedStreamNotAccepted(Check):
         words = f"the answer {quoted(answer)} {'is' if handed_on else 'is not'} what came before the cut"
         return judged(not handed_on, words, "accepted" if handed_on else "other", (exchange.number,))
 
-    def _cut(self, exchange: Recorded, told: Told) -> bool:
+    def _cut(self, exchange: Recorded, told: Transcript) -> bool:
         delivered = exchange.delivered
         if delivered is None or delivered.status >= 300 or told.answer is None:
             return False

@@ -18,7 +18,7 @@ from faultwire.errors import FaultwireError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from faultwire.capture.bypass_watch import Watch
+    from faultwire.capture.bypass_watch import InvocationWatch
     from faultwire.capture.runtime import Runtime
     from faultwire.events import History
     from faultwire.mitm.engine.client import SessionSummary
@@ -159,14 +159,14 @@ def _unprobed(name: str) -> Finding:
 def command(words: Sequence[str], *, listen: str, allow_hosts: tuple[str, ...]) -> list[Finding]:
     """Run a command once without faults, and tell what reached us. Its stdout goes to stderr."""
     from faultwire.capture import child
-    from faultwire.capture.bypass_watch import Lookout
+    from faultwire.capture.bypass_watch import BypassWatch
     from faultwire.capture.runtime import needs, recognise
     from faultwire.events import past
     from faultwire.profile.model import Profile
     from faultwire.runner.launch import LaunchSettings, start_run
 
     child.find(words, os.environ)
-    watch = Lookout().watch()
+    watch = BypassWatch().watch()
     runtime = recognise(words)
     findings = [Finding("ok", "runtime", runtime)]
     with start_run(LaunchSettings("doctor", listen=listen, allow_hosts=allow_hosts)) as run:
@@ -187,7 +187,7 @@ def command(words: Sequence[str], *, listen: str, allow_hosts: tuple[str, ...]) 
     return findings
 
 
-def bypasses(closed: SessionSummary, watch: Watch, runtime: Runtime) -> list[Finding]:
+def bypasses(closed: SessionSummary, watch: InvocationWatch, runtime: Runtime) -> list[Finding]:
     """What was seen to go past us, what could not be looked at, or that nothing was seen."""
     from faultwire.capture.bypass import is_loopback
     from faultwire.capture.runtime import needs

@@ -11,7 +11,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from faultwire.capture.freeze import Frozen
+    from faultwire.capture.freeze import FrozenClock
     from faultwire.replay.settings import ReplaySettings
 
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -31,7 +31,7 @@ def freeze_option(command: F) -> F:
     )(command)
 
 
-def freezing(wanted: str | None, replay: ReplaySettings | None, command: Sequence[str]) -> Frozen | None:
+def freezing(wanted: str | None, replay: ReplaySettings | None, command: Sequence[str]) -> FrozenClock | None:
     """The clock that was asked for. Raises UsageError, CaptureError, TapeError."""
     from faultwire import clock
     from faultwire.capture import freeze, runtime
@@ -41,7 +41,7 @@ def freezing(wanted: str | None, replay: ReplaySettings | None, command: Sequenc
         return None
     now = clock.utc_now()
     at = freeze.instant(wanted) if wanted != AUTO else now if replay is None else _of_tape(replay)
-    found = freeze.frozen(at, os.environ, now)
+    found = freeze.frozen_clock(at, os.environ, now)
     if runtime.recognise(command, os.environ) == "python" and not freeze.lets_python_sleep(found):
         raise CaptureError(
             f"found `{found.library}`, under which Python's `time.sleep` fails, expected one after 0.9.10",

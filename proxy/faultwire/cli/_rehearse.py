@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from faultwire.events import Action, FaultFired, Message, Recorded
-    from faultwire.exchange.pipeline import Passage
+    from faultwire.exchange.pipeline import ExchangePipeline
     from faultwire.profile.model import Profile
     from faultwire.tape.read.reader import TapeReader
 
@@ -30,7 +30,7 @@ def rehearse(tape: TapeReader, profile: Profile, seed: int) -> Iterator[Rehearse
     would have gone on differently after a fault, so later exchanges are an estimate.
     """
     from faultwire.dice import Dice
-    from faultwire.exchange.pipeline import Passage, SessionContext
+    from faultwire.exchange.pipeline import ExchangePipeline, SessionContext
     from faultwire.exchange.session_state import SessionState
 
     for session in tape.sessions():
@@ -45,40 +45,40 @@ def rehearse(tape: TapeReader, profile: Profile, seed: int) -> Iterator[Rehearse
         )
         for recorded in tape.exchanges(session.name):
             instants[0] = max(0, recorded.started_ms - session.started_ms) / 1000
-            passage = Passage(context, replace(recorded.request, body=None))
-            _pass(passage, recorded)
-            yield Rehearsed(recorded, passage.over())
+            pipeline = ExchangePipeline(context, replace(recorded.request, body=None))
+            _pass(pipeline, recorded)
+            yield Rehearsed(recorded, pipeline.over())
 
 
-def _pass(passage: Passage, recorded: Recorded) -> None:
+def _pass(pipeline: ExchangePipeline, recorded: Recorded) -> None:
     """Take one exchange from its request to its end, as the proxy does: an answer that a fault gives
     in upstream's place goes the same way as one that came."""
     from faultwire.events import Response
 
-    departure = passage.request(recorded.request.body or b"")
+    departure = pipeline.request(recorded.request.body or b"")
     if not _performed(departure.actions):
         return
     answer, upstream = departure.answer, recorded.upstream
     if answer is not None:
-        passage.head(answer)
-        _deliver(passage, answer.body or b"", ())
+        pipeline.head(answer)
+        _deliver(pipeline, answer.body or b"", ())
     elif upstream is not None:
         head = Response(upstream.status, upstream.reason, upstream.headers)
-        if _performed(passage.pending(head)):
-            passage.head(head)
-            _deliver(passage, upstream.body, recorded.messages)
+        if _performed(pipeline.pending(head)):
+            pipeline.head(head)
+            _deliver(pipeline, upstream.body, recorded.messages)
 
 
-def _deliver(passage: Passage, body: bytes, messages: tuple[Message, ...]) -> None:
+def _deliver(pipeline: ExchangePipeline, body: bytes, messages: tuple[Message, ...]) -> None:
     """The body or the messages of a response, as far as the faults let it come."""
-    if not _performed(passage.feed(body) if body else ()):
+    if not _performed(pipeline.feed(body) if body else ()):
         return
     for message in messages:
         if message.said_ns is not None and message.kind != "close":
-            said = passage.message(message.data, text=message.kind == "text", by=message.by)
+            said = pipeline.message(message.data, text=message.kind == "text", by=message.by)
             if not _performed(said):
                 return
-    _performed(passage.finish())
+    _performed(pipeline.finish())
 
 
 def _performed(actions: Iterable[Action]) -> bool:

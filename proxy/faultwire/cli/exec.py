@@ -63,7 +63,7 @@ def exec_(
     """
     from faultwire import clock
     from faultwire.capture import child
-    from faultwire.capture.bypass_watch import Lookout
+    from faultwire.capture.bypass_watch import BypassWatch
     from faultwire.cli._observed import Ended, write_report
     from faultwire.cli._summary import header, summary
     from faultwire.cli.output import say
@@ -94,7 +94,7 @@ def exec_(
             say(header(run, profile, traffic))
             say()
         sys.stdout.flush()
-        watch = Lookout().watch()
+        watch = BypassWatch().watch()
         moment, started = clock.utc_now(), clock.monotonic()
         code = child.run(command, environment, watch)
         lasted_s = clock.monotonic() - started

@@ -91,7 +91,7 @@ def fork(
     faultwire fork monday --at 3 --fault 'status: {code: 503}' --tail tape -- node agent.mjs
     """
     from faultwire.capture import child
-    from faultwire.capture.bypass_watch import Lookout
+    from faultwire.capture.bypass_watch import BypassWatch
     from faultwire.cli._forked import forked, unmet
     from faultwire.cli._summary import summary
     from faultwire.cli.exec import learn
@@ -120,7 +120,7 @@ def fork(
             say(fields([*said, ("branch", str(run.tape))]))
             say()
         sys.stdout.flush()
-        watch = Lookout().watch()
+        watch = BypassWatch().watch()
         code = child.run(command, environment, watch)
         closed = run.close_session(plan.name, watch.found, watch.more)
         notes = (*closed.notes, *run.engine.notes())

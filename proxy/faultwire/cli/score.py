@@ -29,7 +29,7 @@ def score(run: str | None, **options: Any) -> None:
     from faultwire.runner import phases as made
 
     if run is not None:
-        show(told(run))
+        show(explain(run))
         return
 
     def parts(config: Config) -> tuple[Sequence[Part], Mapping[str, str]]:
@@ -38,7 +38,7 @@ def score(run: str | None, **options: Any) -> None:
     play("run", Play(**{**options, "quiet": True}), parts)
 
 
-def told(name: str) -> str:
+def explain(name: str) -> str:
     """The number that an earlier run ended with. Raises UsageError."""
     from faultwire.errors import UsageError
     from faultwire.runner.past_runs import run_folder, runs

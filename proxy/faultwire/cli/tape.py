@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from faultwire.events import Recorded
     from faultwire.tape.evidence.signed_note import VerifierKey
     from faultwire.tape.read.reader import TapeReader
-    from faultwire.wire.transcript.exchange import Told
+    from faultwire.wire.transcript.exchange import Transcript
 
 
 @click.group()
@@ -144,7 +144,7 @@ def _cost(reader: TapeReader) -> str:
 
     total, unknown = Decimal(0), 0
     for recorded in (one for one in reader.exchanges() if one.kind == "llm"):
-        told = wire.conversation(recorded)
+        told = wire.transcript(recorded)
         if told is not None and told.cost is not None:
             total += told.cost
         elif _was_charged(recorded, told):
@@ -154,7 +154,7 @@ def _cost(reader: TapeReader) -> str:
     return f"${total:.6f}" + (f" + {unknown} unknown" if unknown else "")
 
 
-def _was_charged(recorded: Recorded, told: Told | None) -> bool:
+def _was_charged(recorded: Recorded, told: Transcript | None) -> bool:
     """Did the model give an answer that is no error, whether or not it can be read?"""
     if told is not None and told.answer is not None:
         return not told.answer.error

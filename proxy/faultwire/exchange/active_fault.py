@@ -26,7 +26,7 @@ END = Cut | Reset | Close
 
 
 @dataclass(slots=True)
-class Running:
+class ActiveFault:
     """A decision and, where it fires, its mutator. `dropped` says why it no longer acts."""
 
     decision: Decision
@@ -49,7 +49,7 @@ class Running:
         return self.decision.entry.fault.needs
 
 
-def shapes(mutator: Mutator) -> bool:
+def shapes_response(mutator: Mutator) -> bool:
     """Can it change what upstream's answer looks like? One that only waits before the call cannot."""
     kind = type(mutator)
     return any(getattr(kind, name) is not getattr(Mutator, name) for name in _SHAPING)
@@ -58,16 +58,16 @@ def shapes(mutator: Mutator) -> bool:
 _SHAPING = ("head", "feed", "finish", "trailers", "upward")
 
 
-def depth(running: Running) -> int:
+def depth(active: ActiveFault) -> int:
     """How far outside a fault acts on a response; equal ones keep their order."""
-    fault = running.decision.entry.fault
+    fault = active.decision.entry.fault
     return 2 if fault.site == "connection" else int(fault.outermost)
 
 
-def final(running: Running, response: Response) -> Response:
+def mark_answer(active: ActiveFault, response: Response) -> Response:
     """An answer of ours, which says so where it is asked to: to SDKs that are not to repeat the call, and
     to whoever looks for `x-faultwire-fault`."""
-    entry, headers = running.decision.entry, response.headers
+    entry, headers = active.decision.entry, response.headers
     if entry.trigger.no_sdk_retry:
         headers = with_header(headers, "x-should-retry", "false")
     if entry.mark:
@@ -75,7 +75,7 @@ def final(running: Running, response: Response) -> Response:
     return response if headers is response.headers else replace(response, headers=headers)
 
 
-class Instead(Mutator):
+class ReplacementAnswer(Mutator):
     """Gives an answer in place of one that upstream has already begun."""
 
     replaces = True
@@ -101,17 +101,17 @@ class Instead(Mutator):
         yield Send(self._answer.body or b"")
 
 
-def ran(running: Running) -> FaultFired:
+def ledger_line(active: ActiveFault) -> FaultFired:
     """The line of the ledger for a decision and what came of it."""
-    decision, mutator = running.decision, running.mutator
+    decision, mutator = active.decision, active.mutator
     if mutator is None or (decision.verb != "fire" and mutator.effect is None):
         return decision.line()
-    if running.dropped is not None:
-        return decision.line(*running.dropped)
+    if active.dropped is not None:
+        return decision.line(*active.dropped)
     return decision.line("fired" if mutator.effect else "no_effect", effect=mutator.effect)
 
 
-def started(decision: Decision, exchange: Exchange, dice: Dice, state: SessionState) -> Running:
+def activate(decision: Decision, exchange: Exchange, dice: Dice, state: SessionState) -> ActiveFault:
     """A decision with its mutator: one that acts, or one that only takes notes."""
     fault, subject, ident = decision.entry.fault, decision.subject, decision.entry.id
     mutator: Mutator | None = None
@@ -121,10 +121,10 @@ def started(decision: Decision, exchange: Exchange, dice: Dice, state: SessionSt
         mutator = fault.watch(exchange)
     if mutator is not None:
         mutator.arrived(state.memory(ident), exchange.at_s)
-    return Running(decision, mutator)
+    return ActiveFault(decision, mutator)
 
 
-def settle(all_running: Iterable[Running], state: SessionState) -> None:
+def release_unmet(all_running: Iterable[ActiveFault], state: SessionState) -> None:
     """Give back the places of faults that were not met by the end of their exchange.
 
     `max_times` counts what was met. A decision takes its place when it is made, so that exchanges under
@@ -132,8 +132,8 @@ def settle(all_running: Iterable[Running], state: SessionState) -> None:
     before its turn, another fault ended the exchange, or there was nothing to act on. Which call comes
     next in its place depends on nothing but when exchanges begin and end, as all counting does.
     """
-    for running in all_running:
-        decision = running.decision
+    for active in all_running:
+        decision = active.decision
         if decision.counted and decision.call[0] == "fire":
-            met = ran(running).outcome == "fired"
-            state.came_of(decision.entry.id, decision.subject, met=met)
+            met = ledger_line(active).outcome == "fired"
+            state.record_outcome(decision.entry.id, decision.subject, met=met)

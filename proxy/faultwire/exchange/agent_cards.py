@@ -18,12 +18,12 @@ MOST = 1 << 20
 """Bytes of a card that are read."""
 
 
-def wanted(profile: Profile, request: Request) -> bool:
+def needs_card(profile: Profile, request: Request) -> bool:
     """Is this a card, and does the profile name agents in what its entries are on?"""
     return profile.candidates.name_agents and is_card(request)
 
 
-class Meeting:
+class AgentCardObserver:
     """Listens to one card as it is delivered, without touching it."""
 
     def __init__(self, peers: Peers, head: Response) -> None:

@@ -16,9 +16,9 @@ from urllib.parse import urljoin
 from faultwire import _core
 from faultwire.errors import WireError
 from faultwire.events import FaultFired, Response, Send, header
-from faultwire.exchange.active_fault import END, ran
+from faultwire.exchange.active_fault import END, ledger_line
 from faultwire.exchange.request_out import with_body
-from faultwire.exchange.rewrites import plant
+from faultwire.exchange.rewrites import plant_canary
 from faultwire.wire import json_bytes
 from faultwire.wire.framing import sse
 from faultwire.wire.mcp import http as mcp, jsonrpc as mcp_jsonrpc
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from faultwire.events import Action, Exchange, Request
-    from faultwire.exchange.fault_chain import Course
+    from faultwire.exchange.fault_chain import FaultChain
     from faultwire.exchange.session_state import SessionState
     from faultwire.wire.mcp.jsonrpc import Id
 
@@ -38,15 +38,15 @@ _LONGEST = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Owed:
+class ExpectedReply:
     """A request whose answer is still to come, and the faults that wait for it."""
 
     exchange: Exchange
     ident: Id
-    course: Course
+    chain: FaultChain
 
 
-def owe(exchange: Exchange, course: Course, state: SessionState, request: Request) -> Request:
+def expect(exchange: Exchange, chain: FaultChain, state: SessionState, request: Request) -> Request:
     """Let the faults on a request's answer wait for it, where that comes in another stream; the request
     to forward.
 
@@ -54,15 +54,15 @@ def owe(exchange: Exchange, course: Course, state: SessionState, request: Reques
     stream speak, and nothing else is done.
     """
     ident = _ident(exchange)
-    if ident is None or course.ended or exchange.request.url not in state.inboxes:
+    if ident is None or chain.ended or exchange.request.url not in state.inboxes:
         return request
-    answered = course.answer is not None
-    if course.answer is not None and course.answer.status >= 300:
+    answered = chain.answer is not None
+    if chain.answer is not None and chain.answer.status >= 300:
         return request  # refused as HTTP refuses, on the `POST`
-    waiting = course.detach()
+    waiting = chain.detach()
     if not waiting.all:
         return request
-    state.owe((exchange.request.url, json_bytes.dump(ident)), Owed(exchange, ident, waiting))
+    state.owe((exchange.request.url, json_bytes.dump(ident)), ExpectedReply(exchange, ident, waiting))
     if not answered:
         return request
     ping = json_bytes.dump({"jsonrpc": "2.0", "id": ident, "method": "ping"})
@@ -77,7 +77,7 @@ def _ident(exchange: Exchange) -> Id | None:
     return wanted[0] if len(wanted) == 1 else None
 
 
-class Inbox:
+class DeferredReplies:
     """The stream of a `GET` on its way: whatever is in it passes, except answers that faults wait for."""
 
     def __init__(self, request: Request, state: SessionState) -> None:
@@ -120,9 +120,11 @@ class Inbox:
         """The stream has ended: what was still to come in it never will."""
         if self._address is None:
             return
-        for owed in self._state.close_inbox(self._address):
-            for running in owed.course.all:
-                self._told(owed, replace(ran(running), outcome="preempted", reason="its stream ended first"))
+        for owed in self._state.close_replies(self._address):
+            for active in owed.chain.all:
+                self._told(
+                    owed, replace(ledger_line(active), outcome="preempted", reason="its stream ended first")
+                )
 
     def _open(self, event: bytes) -> None:
         fields = sse.fields(event)
@@ -134,21 +136,23 @@ class Inbox:
                 self._address = urljoin(self._request.url, fields.data.decode())
             except ValueError:
                 return  # no address, so nothing will be posted to it
-            self._state.open_inbox(self._address)
+            self._state.open_replies(self._address)
 
-    def _owed(self, event: bytes) -> Owed | None:
+    def _owed(self, event: bytes) -> ExpectedReply | None:
         for message in mcp.said(event):
             if message.is_answer and message.id is not None and self._address is not None:
-                owed: Owed | None = self._state.owed.pop((self._address, json_bytes.dump(message.id)), None)
+                owed: ExpectedReply | None = self._state.owed.pop(
+                    (self._address, json_bytes.dump(message.id)), None
+                )
                 if owed is not None:
                     return owed
         return None
 
-    def _deliver(self, owed: Owed, event: bytes) -> Iterator[Action]:
+    def _deliver(self, owed: ExpectedReply, event: bytes) -> Iterator[Action]:
         """The event as the faults on its request leave it."""
-        course, body = owed.course, b""
-        head = course.arrive(replace(owed.exchange, response=_HEAD))
-        for part in (course.feed(event), course.finish()):
+        chain, body = owed.chain, b""
+        head = chain.arrive(replace(owed.exchange, response=_HEAD))
+        for part in (chain.feed(event), chain.finish()):
             for action in part:
                 if not isinstance(action, Send) or sse.is_sse(head.headers):
                     self._plant(owed)
@@ -157,25 +161,25 @@ class Inbox:
                     body += action.data
                 if isinstance(action, END):
                     break
-            if course.ended:
+            if chain.ended:
                 break
-        if body and not course.ended:
+        if body and not chain.ended:
             self._plant(owed)
             yield Send(_as_event(body, owed.ident))
-        for running in course.all:
-            self._told(owed, ran(running))
+        for active in chain.all:
+            self._told(owed, ledger_line(active))
 
-    def _plant(self, owed: Owed) -> None:
-        for running in owed.course.all:
-            if running.mutator is not None and running.mutator.canary is not None:
-                plant(running.mutator.canary, running.decision, owed.exchange, self._state)
+    def _plant(self, owed: ExpectedReply) -> None:
+        for active in owed.chain.all:
+            if active.mutator is not None and active.mutator.canary is not None:
+                plant_canary(active.mutator.canary, active.decision, owed.exchange, self._state)
 
-    def _told(self, owed: Owed, line: FaultFired) -> None:
+    def _told(self, owed: ExpectedReply, line: FaultFired) -> None:
         self.lines.append(line)
-        for running in owed.course.all:
-            decision = running.decision
+        for active in owed.chain.all:
+            decision = active.decision
             if decision.entry.id == line.id and decision.counted and decision.call[0] == "fire":
-                self._state.came_of(line.id, decision.subject, met=line.outcome == "fired")
+                self._state.record_outcome(line.id, decision.subject, met=line.outcome == "fired")
 
 
 def _as_event(body: bytes, ident: Id) -> bytes:

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Literal
 
 from faultwire import wire
 from faultwire.events import Chunk, Cut, Send, header
-from faultwire.exchange.active_fault import END, Instead, Running, depth, final, shapes
+from faultwire.exchange.active_fault import (
+    END,
+    ActiveFault,
+    ReplacementAnswer,
+    depth,
+    mark_answer,
+    shapes_response,
+)
 from faultwire.faults._api import Need
 from faultwire.wire.framing import split as framing
 
@@ -17,7 +24,7 @@ if TYPE_CHECKING:
     from faultwire.events import Action, Exchange, Headers, Response, Side
 
 
-class Course:
+class FaultChain:
     """The chain. `ended` turns True once a fault ended the exchange; the faults after it are
     pre-empted, and nothing that upstream still says is delivered. `answer` is set once a fault gave an
     answer of its own before the call: it takes the whole way that upstream's would have taken, through
@@ -31,87 +38,87 @@ class Course:
     """
 
     def __init__(self) -> None:
-        self.all: list[Running] = []
+        self.all: list[ActiveFault] = []
         self.ended = False
         self.answer: Response | None = None
         self.touches = False
         self.holds = False
-        self._chain: list[Running] = []
-        self._late: list[Running] = []
+        self._chain: list[ActiveFault] = []
+        self._late: list[ActiveFault] = []
         self._index = 0
         self._unit: Literal["event", "body", "bytes"] = "bytes"
         self._splitter: framing.Splitter | None = None
         self._joiner: framing.Joiner | None = None
         self._border = 0
         self._packed: str | None = None
-        self._answerer: Running | None = None
+        self._answerer: ActiveFault | None = None
         self._socket = False
 
-    def add(self, running: Running) -> None:
+    def add(self, active: ActiveFault) -> None:
         """Append a decision, in the order of composition."""
-        self.all.append(running)
+        self.all.append(active)
 
-    def detach(self) -> Course:
-        """What is still to act on the response, as a course of its own: the response comes another way."""
-        other = Course()
-        stay: list[Running] = []
-        for running in self.all:
-            mutator = running.mutator
-            if running is self._answerer and mutator is not None and self.answer is not None:
-                running.mutator, self.answer = Instead(mutator, self.answer), None
-            moves = running.acts and running.mutator is not None and shapes(running.mutator)
-            moves = moves and running.decision.entry.fault.site != "connection"
-            (other.all if moves else stay).append(running)
+    def detach(self) -> FaultChain:
+        """What is still to act on the response, as a chain of its own: the response comes another way."""
+        other = FaultChain()
+        stay: list[ActiveFault] = []
+        for active in self.all:
+            mutator = active.mutator
+            if active is self._answerer and mutator is not None and self.answer is not None:
+                active.mutator, self.answer = ReplacementAnswer(mutator, self.answer), None
+            moves = active.acts and active.mutator is not None and shapes_response(active.mutator)
+            moves = moves and active.decision.entry.fault.site != "connection"
+            (other.all if moves else stay).append(active)
         self.all, self._answerer = stay, None
         return other
 
     @property
     def idle(self) -> bool:
         """Has nobody here anything to do, or to note? Then a response passes as it is."""
-        return not any(running.acts for running in self.all)
+        return not any(active.acts for active in self.all)
 
     @property
     def needs(self) -> Need:
         """What the faults that still act must be shown."""
         needs = Need.HEAD
-        for running in self.all:
-            if running.acts:
-                needs |= running.needs
+        for active in self.all:
+            if active.acts:
+                needs |= active.needs
         return needs
 
     def depart(self) -> Iterator[Action]:
         """The actions before upstream is called; `answer` is valid after the last."""
-        for at, running in enumerate(self.all):
-            if running.mutator is None or not running.acts:
+        for at, active in enumerate(self.all):
+            if active.mutator is None or not active.acts:
                 continue
-            for action in running.mutator.before():
+            for action in active.mutator.before():
                 if isinstance(action, END):
-                    self._end(running, self.all[at + 1 :])
-                    self._unsent(running)
+                    self._end(active, self.all[at + 1 :])
+                    self._unsent(active)
                     yield action
                     return
                 yield action
-            answer = running.mutator.answer()
+            answer = active.mutator.answer()
             if answer is not None:
-                self._preempt(running, self.all[at + 1 :])
-                self._unsent(running)
-                self.answer, self._answerer = final(running, answer), running
+                self._preempt(active, self.all[at + 1 :])
+                self._unsent(active)
+                self.answer, self._answerer = mark_answer(active, answer), active
                 return
 
-    def _unsent(self, ender: Running) -> None:
+    def _unsent(self, ender: ActiveFault) -> None:
         """Nothing goes upstream, so a fault on the request has nothing to change."""
-        for running in self.all:
-            if running.acts and running.decision.entry.fault.site == "request":
-                running.dropped = ("preempted", f"`{ender.ident}` ended the exchange first")
+        for active in self.all:
+            if active.acts and active.decision.entry.fault.site == "request":
+                active.dropped = ("preempted", f"`{ender.ident}` ended the exchange first")
 
-    def _end(self, ender: Running, later: list[Running]) -> None:
+    def _end(self, ender: ActiveFault, later: list[ActiveFault]) -> None:
         self.ended = True
         self._preempt(ender, later)
 
-    def _preempt(self, ender: Running, later: list[Running]) -> None:
-        for running in later:
-            if running.acts and running.mutator is not None and running.mutator.effect is None:
-                running.dropped = ("preempted", f"`{ender.ident}` ended the exchange first")
+    def _preempt(self, ender: ActiveFault, later: list[ActiveFault]) -> None:
+        for active in later:
+            if active.acts and active.mutator is not None and active.mutator.effect is None:
+                active.dropped = ("preempted", f"`{ender.ident}` ended the exchange first")
 
     # ------------------------------------------------------------ response
 
@@ -126,75 +133,75 @@ class Course:
         streams = self._socket or splitter is not None
         self._packed = header(response.headers, "content-encoding")
         self._chain = sorted(self._meeting(), key=depth)
-        met = [running for running in self._chain if running.mutator and running.mutator.effect]
-        for at, running in enumerate(self._chain):  # each sees the head as those before it leave it
+        met = [active for active in self._chain if active.mutator and active.mutator.effect]
+        for at, active in enumerate(self._chain):  # each sees the head as those before it leave it
             if exchange.response is not response:
                 exchange = replace(exchange, response=response)
-            self._drop_unfit(running, exchange, streams)
-            if running.acts and running.mutator is not None:
-                delivered = running.mutator.head(response)
-                response = delivered if delivered is response else final(running, delivered)
-                self.touches = self.touches or shapes(running.mutator)
-                if running.mutator.replaces:
-                    self._outdo(running, self._chain[:at], met)
+            self._drop_unfit(active, exchange, streams)
+            if active.acts and active.mutator is not None:
+                delivered = active.mutator.head(response)
+                response = delivered if delivered is response else mark_answer(active, delivered)
+                self.touches = self.touches or shapes_response(active.mutator)
+                if active.mutator.replaces:
+                    self._outdo(active, self._chain[:at], met)
         needs = self.needs
         if self._socket:
             self._unit = "event"
         elif splitter is not None and needs & Need.EVENTS:
             self._splitter, self._unit = splitter, "event"
             self._joiner = framing.joiner(splitter)
-            self._border = sum(depth(running) == 0 for running in self._chain)
+            self._border = sum(depth(active) == 0 for active in self._chain)
         elif needs & Need.BODY and not streams:
             self.holds, self._unit = True, "body"
         return response
 
-    def _meeting(self) -> list[Running]:
+    def _meeting(self) -> list[ActiveFault]:
         """Whom this response meets; an answer of ours only those that stand before it. Whoever only takes
         notes takes them of what the other side says."""
         if self._answerer is None:
             return self.all
         earlier = self.all[: self.all.index(self._answerer)]
-        return [running for running in earlier if running.decision.verb == "fire"]
+        return [active for active in earlier if active.decision.verb == "fire"]
 
-    def _outdo(self, replacer: Running, earlier: list[Running], met: list[Running]) -> None:
+    def _outdo(self, replacer: ActiveFault, earlier: list[ActiveFault], met: list[ActiveFault]) -> None:
         """Nothing of what these deliver reaches the agent, except for what it met before the call."""
-        for running in earlier:
-            if running.acts and not any(running is one for one in met):
-                running.dropped = ("preempted", f"`{replacer.ident}` replaced the answer")
+        for active in earlier:
+            if active.acts and not any(active is one for one in met):
+                active.dropped = ("preempted", f"`{replacer.ident}` replaced the answer")
 
-    def join(self, running: Running) -> None:
+    def join(self, active: ActiveFault) -> None:
         """Add a fault that was decided on the response head; `pending` and `arrive` follow."""
-        self.all.append(running)
-        self._late.append(running)
+        self.all.append(active)
+        self._late.append(active)
 
     def pending(self) -> Iterator[Action]:
         """What the faults that joined would have done before the call is done before the first byte of
         the response, and their answer takes the place of the one that came."""
-        for running in self._late:
-            if running.mutator is None or not running.acts:
+        for active in self._late:
+            if active.mutator is None or not active.acts:
                 continue
-            for action in running.mutator.before():
+            for action in active.mutator.before():
                 if isinstance(action, END):
-                    self._end(running, [one for one in self.all if one is not running])
+                    self._end(active, [one for one in self.all if one is not active])
                     yield action
                     return
                 yield action
-            answer = running.mutator.answer()
+            answer = active.mutator.answer()
             if answer is not None:
-                running.mutator = Instead(running.mutator, answer)
+                active.mutator = ReplacementAnswer(active.mutator, answer)
 
-    def _drop_unfit(self, running: Running, exchange: Exchange, streams: bool) -> None:
-        mutator = running.mutator
-        if mutator is None or mutator.effect is not None or not running.acts:
+    def _drop_unfit(self, active: ActiveFault, exchange: Exchange, streams: bool) -> None:
+        mutator = active.mutator
+        if mutator is None or mutator.effect is not None or not active.acts:
             return
-        why = running.decision.entry.fault.inapplicable(exchange)
+        why = active.decision.entry.fault.inapplicable(exchange)
         reads = Need.EVENTS if streams else Need.BODY
-        if why is None and self._socket and running.needs & Need.BODY and not running.needs & Need.EVENTS:
+        if why is None and self._socket and active.needs & Need.BODY and not active.needs & Need.EVENTS:
             why = "a WebSocket session has no body"
-        if why is None and running.needs & reads and self._packed not in (None, "identity"):
+        if why is None and active.needs & reads and self._packed not in (None, "identity"):
             why = f"the body is packed with `{self._packed}` although identity was asked for"
         if why is not None:
-            running.dropped = ("inapplicable", why)
+            active.dropped = ("inapplicable", why)
 
     def feed(self, data: bytes) -> Iterator[Action]:
         """Pass bytes through the chain: by event where the stream is framed, whole where held."""
@@ -219,19 +226,19 @@ class Course:
         # What closes an array comes after all that the faults on its elements held back.
         place = self._border if self._joiner is not None else 0
         last = Chunk(b"", self._index, self._unit, True if self._socket else None)
-        for at, running in enumerate((*self._chain, None)):
+        for at, active in enumerate((*self._chain, None)):
             if rest and at == place and not self.ended:
                 yield from self._push(at, Chunk(rest, self._index, "bytes"))
-            if self.ended or running is None:
+            if self.ended or active is None:
                 return
-            if running.acts and running.mutator is not None:
-                yield from self._deliver(at, running.mutator.finish(), last)
+            if active.acts and active.mutator is not None:
+                yield from self._deliver(at, active.mutator.finish(), last)
 
     def trailers(self, headers: Headers) -> Headers:
         """The trailers to deliver after the last byte."""
-        for running in self._chain:
-            if running.acts and running.mutator is not None:
-                headers = running.mutator.trailers(() if running.mutator.replaces else headers)
+        for active in self._chain:
+            if active.acts and active.mutator is not None:
+                headers = active.mutator.trailers(() if active.mutator.replaces else headers)
         return headers
 
     def message(self, data: bytes, *, text: bool, by: Side) -> Iterator[Action]:
@@ -247,16 +254,16 @@ class Course:
     def _ascend(self, start: int, chunk: Chunk) -> Iterator[Action]:
         """From the client to the server: the outermost fault comes first."""
         for at in range(start, -1, -1):
-            running = self._chain[at]
-            if not running.acts or running.mutator is None:
+            active = self._chain[at]
+            if not active.acts or active.mutator is None:
                 continue
-            for action in running.mutator.upward(chunk):
+            for action in active.mutator.upward(chunk):
                 if isinstance(action, Send) and action.to == "server":
                     text = chunk.text if action.text is None else action.text
                     yield from self._ascend(at - 1, Chunk(action.data, chunk.index, "event", text))
                 else:
                     if isinstance(action, END):
-                        self._end(running, [one for one in self._chain if one is not running])
+                        self._end(active, [one for one in self._chain if one is not active])
                     yield action
                 if self.ended:
                     return
@@ -265,10 +272,10 @@ class Course:
 
     def _push(self, start: int, chunk: Chunk) -> Iterator[Action]:
         for at in range(start, len(self._chain)):
-            running = self._chain[at]
-            if running.acts and running.mutator is not None:
+            active = self._chain[at]
+            if active.acts and active.mutator is not None:
                 chunk = self._joined(start, at, chunk)
-                yield from self._deliver(at, running.mutator.feed(chunk), chunk)
+                yield from self._deliver(at, active.mutator.feed(chunk), chunk)
                 return
         chunk = self._joined(start, len(self._chain), chunk)
         yield Send(chunk.data) if chunk.text is None else Send(chunk.data, "client", chunk.text, chunk.more)
@@ -281,14 +288,14 @@ class Course:
         return chunk if data == chunk.data else replace(chunk, data=data)
 
     def _deliver(self, at: int, actions: Iterable[Action], chunk: Chunk) -> Iterator[Action]:
-        running, given = self._chain[at], 0
+        active, given = self._chain[at], 0
         for action in actions:
             if isinstance(action, Send) and action.to == "client":
                 made = Chunk(action.data, chunk.index, chunk.unit)
                 if chunk.text is not None:
                     # Whoever divides bytes divides a message into its fragments, not into several.
                     given += len(action.data)
-                    divided = depth(running) > 0 and given < len(chunk.data)
+                    divided = depth(active) > 0 and given < len(chunk.data)
                     text = chunk.text if action.text is None else action.text
                     made = replace(made, text=text, more=divided or action.more or chunk.more)
                 yield from self._push(at + 1, made)
@@ -296,7 +303,7 @@ class Course:
                 if isinstance(action, Cut) and action.clean and self._joiner is not None:
                     yield Send(self._joiner.close())
                 if isinstance(action, END):
-                    self._end(running, self._chain[at + 1 :])
+                    self._end(active, self._chain[at + 1 :])
                 yield action
             if self.ended:
                 return

@@ -5,58 +5,58 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire.exchange import agent_cards
-from faultwire.exchange.agent_cards import Meeting
-from faultwire.exchange.websocket_requests import Telling
+from faultwire.exchange.agent_cards import AgentCardObserver
+from faultwire.exchange.websocket_requests import WebSocketRequestRewriter
 from faultwire.wire.framing import split as framing
-from faultwire.wire.transcript.response import Ear
+from faultwire.wire.transcript.response import ResponseObserver
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faultwire.events import Exchange, Request, Response
-    from faultwire.exchange.active_fault import Running
+    from faultwire.exchange.active_fault import ActiveFault
     from faultwire.exchange.request_out import SessionContext
     from faultwire.wire.protocol import Protocol
 
 
-class Heard(NamedTuple):
+class Observers(NamedTuple):
     """Who listens: to what is delivered (`ear`), and to what a client says over a WebSocket (`telling`).
 
     `whole`: the body must be there whole for it.
     """
 
-    ear: Ear | Meeting | None = None
-    telling: Telling | None = None
+    ear: ResponseObserver | AgentCardObserver | None = None
+    telling: WebSocketRequestRewriter | None = None
     whole: bool = False
 
     @property
     def touches(self) -> bool:
-        """Must the response go through the passage for it?"""
+        """Must the response go through the pipeline for it?"""
         return self.ear is not None or self.telling is not None
 
 
-def listen(
+def attach(
     context: SessionContext,
     protocol: Protocol | None,
     exchange: Exchange,
     delivered: Response,
-    course: Sequence[Running],
-) -> Heard:
+    chain: Sequence[ActiveFault],
+) -> Observers:
     """Who has to listen to this response. A conversation that the provider keeps names its calls only
     here: the next request names none."""
     request, profile = exchange.request, context.profile
-    ear: Ear | Meeting | None = None
+    ear: ResponseObserver | AgentCardObserver | None = None
     whole = False
-    if agent_cards.wanted(profile, request):
-        ear = Meeting(context.state.peers, delivered)
+    if agent_cards.needs_card(profile, request):
+        ear = AgentCardObserver(context.state.peers, delivered)
     if protocol is not None and profile.candidates.replace_results and protocol.keeps(request):
-        ear = Ear(protocol, delivered, request)
+        ear = ResponseObserver(protocol, delivered, request)
         whole = not framing.streams(delivered, protocol, request)
     telling = None
     if protocol is not None and protocol.socket and framing.is_socket(delivered):
-        telling = Telling(protocol, context, exchange, course)
+        telling = WebSocketRequestRewriter(protocol, context, exchange, chain)
         telling = telling if telling.needed else None
-    return Heard(ear, telling, whole)
+    return Observers(ear, telling, whole)
 
 
 def closes(protocol: Protocol | None, request: Request, response: Response | None, delivered: bytes) -> bool:

@@ -3,10 +3,10 @@
 The shell (the proxy today; a tape or a test as well) hands in what it received and performs what
 comes back. Whole bodies, live streams and recorded ones all take this one path:
 
-    head → request(body) → Departure → pending(response) → head(response) → feed(bytes)… → finish()
+    head → request(body) → OutboundRequest → pending(response) → head(response) → feed(bytes)… → finish()
     → trailers(headers) → over()
 
-An answer that `Departure` holds goes on like one that came, without `pending`. A response that opens
+An answer that `OutboundRequest` holds goes on like one that came, without `pending`. A response that opens
 a WebSocket goes on with `message(…)` for each of either end, then `finish()` before the server's Close.
 
 Actions come one by one: whoever performs them takes the next only once the last is done, because a
@@ -21,18 +21,18 @@ from typing import TYPE_CHECKING
 from faultwire import wire
 from faultwire.events import Close, Cut, Exchange, FaultFired, Reset, Send, with_held
 from faultwire.exchange import observers, request_out, rewrites
-from faultwire.exchange.active_fault import Running, ran, settle, started
-from faultwire.exchange.agent_cards import Meeting
-from faultwire.exchange.deferred_replies import Inbox, owe
-from faultwire.exchange.fault_chain import Course
-from faultwire.exchange.plan import decide, decide_head, unknown_socket, unread
-from faultwire.exchange.request_out import Departure, SessionContext, unpacked
-from faultwire.exchange.tool_results import Story
-from faultwire.exchange.websocket_requests import Telling
+from faultwire.exchange.active_fault import ActiveFault, activate, ledger_line, release_unmet
+from faultwire.exchange.agent_cards import AgentCardObserver
+from faultwire.exchange.deferred_replies import DeferredReplies, expect
+from faultwire.exchange.fault_chain import FaultChain
+from faultwire.exchange.plan import decide, decide_head, unknown_websocket, unread_request
+from faultwire.exchange.request_out import OutboundRequest, SessionContext, unpacked
+from faultwire.exchange.tool_results import ToolResultRewriter
+from faultwire.exchange.websocket_requests import WebSocketRequestRewriter
 from faultwire.faults._api import Need
 from faultwire.profile.match import caller
 from faultwire.wire.framing import split as framing
-from faultwire.wire.transcript.response import Ear
+from faultwire.wire.transcript.response import ResponseObserver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from faultwire.profile.model import Entry
 
 
-__all__ = ["Departure", "Passage", "SessionContext"]
+__all__ = ["ExchangePipeline", "OutboundRequest", "SessionContext"]
 
 UNREAD = wire.Classified("other")
 """What an exchange of a session is in which nothing can happen."""
 
 
-class Passage:
+class ExchangePipeline:
     """One exchange on its way. Methods are called once each, in the order of the module's sketch."""
 
     def __init__(self, context: SessionContext, head: Request) -> None:
@@ -70,22 +70,22 @@ class Passage:
             agent=found.agent,
             caller=caller(self._profile, head),
         )
-        self.holds_request = bool(self._profile.entries) and (
+        self.needs_request_body = bool(self._profile.entries) and (
             self._profile.candidates.on_head(self.exchange)
             or (found.protocol is None and wire.may_be_model(head))
             or bool(context.state.canaries)
             or framing.wants_socket(head)
         )
-        self.holds_response = False
+        self.needs_response_body = False
         self.touches = False
         self._lines: list[FaultFired] = []
-        self._story: Story | None = None
+        self._story: ToolResultRewriter | None = None
         self._plan: Plan | None = None
         self._heard: Response | None = None
-        self._ear: Ear | Meeting | None = None
-        self._inbox: Inbox | None = None
-        self._telling: Telling | None = None
-        self._course = Course()
+        self._ear: ResponseObserver | AgentCardObserver | None = None
+        self._inbox: DeferredReplies | None = None
+        self._telling: WebSocketRequestRewriter | None = None
+        self._chain = FaultChain()
 
     def _classified(self, request: Request) -> wire.Classified:
         own = self._profile
@@ -97,7 +97,7 @@ class Passage:
         return self.exchange.number
 
     @property
-    def decides_early(self) -> bool:
+    def decides_on_first_message(self) -> bool:
         """May `request` be told the beginning of a body that goes on? A gRPC call may be a dialogue, in
         which the client waits for answers before it says more: its first message is decided on."""
         return request_out.is_dialogue(self.exchange.request)
@@ -108,69 +108,69 @@ class Passage:
 
     # ------------------------------------------------------------ request
 
-    def request(self, body: bytes | None) -> Departure:
+    def request(self, body: bytes | None) -> OutboundRequest:
         """Decide, now that the request is known; `body` is None where it was not held."""
         if body is None:
-            return Departure(self.exchange.request)
+            return OutboundRequest(self.exchange.request)
         request = with_held(self.exchange.request, body)
-        if not self.holds_request:
+        if not self.needs_request_body:
             self.exchange = replace(self.exchange, request=request)
-            return Departure(request)
+            return OutboundRequest(request)
         self._understand(request)
         if self._context.state.canaries:
-            self._lines.extend(rewrites.returned(self.exchange, self._context.state))
+            self._lines.extend(rewrites.returned_canaries(self.exchange, self._context.state))
         site = wire.tool_site(self.exchange)
         if site is not None:
-            self._context.state.see(site.call.name, site.name)
-        self._story = Story(self._context, self.exchange, self._protocol)
+            self._context.state.note_call(site.call.name, site.name)
+        self._story = ToolResultRewriter(self._context, self.exchange, self._protocol)
         request = self._story.rewritten(self.exchange.request)
         self._plan = decide(self._profile, self._context.dice, self.exchange, self._context.state)
         self._note(self._plan)
         if self.exchange.kind == "other":
-            self._lines.extend(unknown_socket(self._profile, self.exchange))
+            self._lines.extend(unknown_websocket(self._profile, self.exchange))
         for decision in self._plan.decisions:
-            self._course.add(self._started(decision))
-        leaving = Departure(request)
+            self._chain.add(self._started(decision))
+        leaving = OutboundRequest(request)
         leaving.actions = self._depart(leaving, request)
         return leaving
 
-    def _depart(self, leaving: Departure, request: Request) -> Iterator[Action]:
-        course = self._course
+    def _depart(self, leaving: OutboundRequest, request: Request) -> Iterator[Action]:
+        chain = self._chain
         if self._story is not None:
             yield from self._story.waits
-        if not course.idle:
-            yield from self._after(course.depart())
-        request = owe(self.exchange, course, self._context.state, request)
-        if course.answer is not None:
-            self._context.state.broke(self.exchange.key, self.exchange.n)
-        elif not course.ended:
-            request = self._story.retold(request, course.all) if self._story is not None else request
+        if not chain.idle:
+            yield from self._after(chain.depart())
+        request = expect(self.exchange, chain, self._context.state, request)
+        if chain.answer is not None:
+            self._context.state.mark_failed(self.exchange.key, self.exchange.n)
+        elif not chain.ended:
+            request = self._story.retold(request, chain.all) if self._story is not None else request
             deferred = self._plan.deferred if self._plan else ()
-            if (deferred or not course.idle) and self._reads(deferred):
+            if (deferred or not chain.idle) and self._reads(deferred):
                 # A body that a fault must read, or may have to, has to come unpacked.
                 request = unpacked(request)
-        leaving.settle(request, course.answer)
+        leaving.settle(request, chain.answer)
 
     def _reads(self, deferred: tuple[Entry, ...]) -> bool:
         """Must a fault read the response's body, or may it have to?"""
-        needs = self._course.needs
+        needs = self._chain.needs
         for entry in deferred:
             needs |= entry.fault.needs
         return bool(needs & (Need.BODY | Need.EVENTS))
 
-    def left_waiting(self) -> None:
+    def client_left(self) -> None:
         """The client left while a fault let time pass: the same request again is its retry."""
-        self._context.state.broke(self.exchange.key, self.exchange.n)
+        self._context.state.mark_failed(self.exchange.key, self.exchange.n)
 
     def _understand(self, request: Request) -> None:
         """Classify with the body, view it, and number the logical call."""
         profile, state = self._profile, self._context.state
-        found = wire.understood(request, profile.tools, profile.agents, state.peers)
+        found = wire.understand(request, profile.tools, profile.agents, state.peers)
         self._protocol = found.protocol
         begun = self.exchange
-        view = state.named(found.view) if found.view else None
+        view = state.with_tool_names(found.view) if found.view else None
         n, attempt = state.numbered(found.key, wire.attempt(request, found.protocol))
-        # Made anew, and once: `dataclasses.replace` was a sixth of what a passage costs.
+        # Made anew, and once: `dataclasses.replace` was a sixth of what a pipeline costs.
         self.exchange = Exchange(
             session=begun.session,
             number=begun.number,
@@ -187,7 +187,9 @@ class Passage:
             agent=found.agent,
             caller=begun.caller,
         )
-        self._lines.extend(() if found.unread is None else unread(profile, self.exchange, found.unread))
+        self._lines.extend(
+            () if found.unread is None else unread_request(profile, self.exchange, found.unread)
+        )
 
     # ------------------------------------------------------------ response
 
@@ -202,15 +204,15 @@ class Passage:
             plan = decide_head(self._plan, self._context.dice, self.exchange, self._context.state)
             self._note(plan)
             for decision in plan.decisions:
-                self._course.join(self._started(decision))
-            yield from self._after(self._course.pending())
+                self._chain.join(self._started(decision))
+            yield from self._after(self._chain.pending())
 
     def head(self, response: Response) -> Response:
-        """The head to deliver; `touches` and `holds_response` are valid from here on."""
+        """The head to deliver; `touches` and `needs_response_body` are valid from here on."""
         if self._calm:
             self._heard = response
             return response
-        ours = self._course.answer is not None
+        ours = self._chain.answer is not None
         if not ours and self.exchange.response is None:
             for _ in self.pending(response):  # whoever did not ask for them passes over them
                 pass
@@ -218,14 +220,14 @@ class Passage:
             self._open_inbox(response)
             return response
         delivered = response
-        if not self._course.idle:
+        if not self._chain.idle:
             exchange = self.exchange
             met = exchange if exchange.response is response else exchange.answered(response)
-            delivered = self._course.arrive(met)
+            delivered = self._chain.arrive(met)
         if delivered.status != response.status:
-            self._context.state.broke(self.exchange.key, self.exchange.n)
-        self.touches = self._course.touches
-        self.holds_response = self._course.holds
+            self._context.state.mark_failed(self.exchange.key, self.exchange.n)
+        self.touches = self._chain.touches
+        self.needs_response_body = self._chain.holds
         if not ours:
             self._listen(delivered)
             self._open_inbox(response)
@@ -234,8 +236,8 @@ class Passage:
     def feed(self, data: bytes) -> Iterator[Action]:
         """What to do in place of sending these upstream bytes."""
         if self._inbox is not None:
-            return self._after(self._course.relayed(self._inbox.feed(data)))
-        return self._after(self._course.feed(data) if self.touches else (Send(data),))
+            return self._after(self._chain.relayed(self._inbox.feed(data)))
+        return self._after(self._chain.feed(data) if self.touches else (Send(data),))
 
     def message(self, data: bytes, *, text: bool, by: Side) -> Iterator[Action]:
         """What to do in place of passing on one message of a WebSocket, which `by` has said.
@@ -253,42 +255,42 @@ class Passage:
             yield from heard.waits
             self._lines.extend(heard.lines)
             data = heard.data
-        yield from self._course.message(data, text=text, by=by)
+        yield from self._chain.message(data, text=text, by=by)
 
     def finish(self) -> Iterator[Action]:
         """What to do before the regular end of the response."""
         if self._inbox is not None:
-            yield from self._after(self._course.relayed(self._inbox.finish()))
-        yield from self._after(self._course.finish() if self.touches else ())
+            yield from self._after(self._chain.relayed(self._inbox.finish()))
+        yield from self._after(self._chain.finish() if self.touches else ())
         if self._ear is not None:
             self._context.state.learn(self._ear.end())
 
     def trailers(self, headers: Headers) -> Headers:
         """The trailers to deliver after all that `finish` gave (RFC 9110 §6.5)."""
-        return self._course.trailers(headers) if self.touches else headers
+        return self._chain.trailers(headers) if self.touches else headers
 
     def _after(self, actions: Iterable[Action]) -> Iterator[Action]:
         """The actions, with a note of what each means to later exchanges."""
         for action in actions:
             if isinstance(action, Cut | Reset | Close):
-                self._context.state.broke(self.exchange.key, self.exchange.n)
+                self._context.state.mark_failed(self.exchange.key, self.exchange.n)
             elif self._ear is not None and isinstance(action, Send) and action.to == "client":
                 self._context.state.learn(self._ear.hear(action.data))
-            rewrites.plant_all(self._course.all, self.exchange, self._context.state)
+            rewrites.plant_canaries(self._chain.all, self.exchange, self._context.state)
             yield action
 
     def _open_inbox(self, response: Response) -> None:
         """Answers that are owed may come in this stream."""
-        if self._profile.entries and Inbox.opens(self.exchange, response):
-            self._inbox = Inbox(self.exchange.request, self._context.state)
+        if self._profile.entries and DeferredReplies.opens(self.exchange, response):
+            self._inbox = DeferredReplies(self.exchange.request, self._context.state)
             self.touches = True
 
     def _listen(self, delivered: Response) -> None:
         """Hear what is said in the response, where later exchanges depend on it."""
-        heard = observers.listen(self._context, self._protocol, self.exchange, delivered, self._course.all)
+        heard = observers.attach(self._context, self._protocol, self.exchange, delivered, self._chain.all)
         self._ear, self._telling = heard.ear, heard.telling
         self.touches = self.touches or heard.touches
-        self.holds_response = self.holds_response or heard.whole
+        self.needs_response_body = self.needs_response_body or heard.whole
 
     def closes(self, delivered: bytes) -> bool:
         """Do these last bytes hold the closing event? Clients that then hang up have the whole answer."""
@@ -302,18 +304,18 @@ class Passage:
     def ledger(self) -> tuple[FaultFired, ...]:
         """Every decision on this exchange and what came of it."""
         story = self._story.lines if self._story is not None else ()
-        lines = (*self._lines, *story, *(ran(running) for running in self._course.all))
+        lines = (*self._lines, *story, *(ledger_line(active) for active in self._chain.all))
         return lines if self._inbox is None else (*lines, *self._inbox.lines)
 
     def over(self) -> tuple[FaultFired, ...]:
         """The ledger of an exchange that has ended: a fault that was not met by now never will be."""
         if self._inbox is not None:
             self._inbox.over()
-        settle(self._course.all, self._context.state)
+        release_unmet(self._chain.all, self._context.state)
         return self.ledger()
 
-    def _started(self, decision: Decision) -> Running:
-        return started(decision, self.exchange, self._context.dice, self._context.state)
+    def _started(self, decision: Decision) -> ActiveFault:
+        return activate(decision, self.exchange, self._context.dice, self._context.state)
 
     def _note(self, plan: Plan) -> None:
         for one in plan.decisions:

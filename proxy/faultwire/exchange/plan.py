@@ -106,7 +106,7 @@ def decide(profile: Profile, dice: Dice, exchange: Exchange, state: SessionState
     return Plan(tuple(decisions), tuple(deferred))
 
 
-def unknown_socket(profile: Profile, exchange: Exchange) -> Iterator[FaultFired]:
+def unknown_websocket(profile: Profile, exchange: Exchange) -> Iterator[FaultFired]:
     """A line for every entry that may have meant a WebSocket whose protocol nobody here knows."""
     if exchange.kind != "other" or not framing.wants_socket(exchange.request):
         return
@@ -118,7 +118,7 @@ def unknown_socket(profile: Profile, exchange: Exchange) -> Iterator[FaultFired]
         yield Decision(entry, whole, "inapplicable", why, counted=False).line()
 
 
-def unread(profile: Profile, exchange: Exchange, why: str) -> Iterator[FaultFired]:
+def unread_request(profile: Profile, exchange: Exchange, why: str) -> Iterator[FaultFired]:
     """A line for every entry that may have meant a request which nobody looked into, and for those about
     tool results, which may stand in it."""
     whole = Subject(exchange.key, exchange.n, exchange.attempt, exchange.tool or exchange.agent)
@@ -220,7 +220,7 @@ def _judge(entry: Entry, subject: Subject, exchange: Exchange, dice: Dice, state
 def _again(entry: Entry, subject: Subject, state: SessionState) -> Judgement | None:
     """The judgement on an earlier attempt of this call. One that came to nothing has lost its place."""
     judged = state.decided(entry.id, subject)
-    if judged is None or judged[0] != "fire" or not state.gave_back(entry.id, subject):
+    if judged is None or judged[0] != "fire" or not state.slot_released(entry.id, subject):
         return judged
     why_not = _used_up(entry.trigger, state.counts(entry.id)[1])
     return judged if why_not is None else ("skip", why_not, judged[2])

@@ -31,7 +31,7 @@ class SessionContext:
     """The session's first instant on that clock."""
 
 
-class Departure:
+class OutboundRequest:
     """What the shell does once it has the request.
 
     It performs `actions` in order (a `Cut` or `Reset` ends the exchange), then delivers `answer`

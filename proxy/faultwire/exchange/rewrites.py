@@ -15,7 +15,7 @@ from faultwire import _core, wire
 from faultwire.errors import WireError
 from faultwire.events import FaultFired, Wait
 from faultwire.exchange.plan import decide_result
-from faultwire.exchange.session_state import Planted, Subject
+from faultwire.exchange.session_state import PlantedCanary, Subject
 from faultwire.faults._api import RequestFault, ResultFault
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from faultwire.dice import Dice
     from faultwire.events import Exchange, Path, ToolResult
-    from faultwire.exchange.active_fault import Running
+    from faultwire.exchange.active_fault import ActiveFault
     from faultwire.exchange.plan import Decision
     from faultwire.exchange.session_state import SessionState
     from faultwire.profile.model import Profile
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from faultwire.wire.protocol import Protocol, Rewrite
 
 
-class Judged(NamedTuple):
+class ResultDecision(NamedTuple):
     """What was decided on one tool result: lines of the ledger, and waits before the request goes on."""
 
     lines: list[FaultFired]
     waits: list[Wait]
 
 
-def known(results: Iterable[ToolResult]) -> list[tuple[str, ToolResult]]:
+def keyed_results(results: Iterable[ToolResult]) -> list[tuple[str, ToolResult]]:
     """Each result with what it is remembered by in its session.
 
     A call id alone is not enough: providers count them per answer (`call_0`), or send none. So the tool,
@@ -55,16 +55,16 @@ def known(results: Iterable[ToolResult]) -> list[tuple[str, ToolResult]]:
     return keyed
 
 
-def judge(
+def decide_on_result(
     profile: Profile, dice: Dice, exchange: Exchange, key_of: tuple[str, ToolResult], state: SessionState
-) -> Judged:
+) -> ResultDecision:
     """Decide on one new tool result, and remember the decision by its key in the session."""
     remembered_by, result = key_of
     result = replace(result, earlier=state.said(result.name or "", result.text))
     key = wire.tool_key(result.name or "", result.arguments)
     subject = Subject(key, state.occurrence(key), 0, result.name)
     plan = decide_result(profile, dice, exchange, result, subject, state)
-    judged, rewrite = Judged([], []), None
+    judged, rewrite = ResultDecision([], []), None
     for decision in plan.decisions:
         if decision.counted:
             state.note(decision.entry.id, subject, decision.call, decision.at_s)
@@ -79,12 +79,12 @@ def judge(
         effect = effect or _effect(result, rewrite, delay_s)
         line = decision.line("fired" if effect else "no_effect", effect=effect)
         if effect:
-            state.untold[remembered_by] = line
+            state.unread_lines[remembered_by] = line
         else:
-            state.came_of(decision.entry.id, subject, met=False)
+            state.record_outcome(decision.entry.id, subject, met=False)
             judged.lines.append(line)
         if rewrite is not None and rewrite.canary:
-            plant(rewrite.canary, decision, exchange, state)
+            plant_canary(rewrite.canary, decision, exchange, state)
     state.remember(remembered_by, rewrite)
     return judged
 
@@ -96,7 +96,7 @@ def _effect(result: ToolResult, rewrite: Rewrite | None, delay_s: float) -> str 
     return f"result of `{result.name}` {' and '.join(did)}" if did else None
 
 
-def attack(
+def apply_attack(
     protocol: Protocol, body: bytes, decision: Decision, dice: Dice, exchange: Exchange, state: SessionState
 ) -> str | None:
     """Let a fault choose what shall read differently, and remember it; what it did, in words."""
@@ -108,19 +108,19 @@ def attack(
     except WireError:
         return None
     effects = []
-    for retold in fault.retell(texts, dice.held(decision.entry.id, subject.key, subject.n)):
-        if digest(retold.place) in state.retold:
+    for retold in fault.rewrite_texts(texts, dice.held(decision.entry.id, subject.key, subject.n)):
+        if digest(retold.place) in state.rewritten_texts:
             continue  # changed once already, in this request or an earlier one
-        state.retell(digest(retold.place), retold.text)
+        state.remember_text(digest(retold.place), retold.text)
         effects.append(retold.effect)
         if retold.canary:
-            plant(retold.canary, decision, exchange, state)
+            plant_canary(retold.canary, decision, exchange, state)
     return "; ".join(dict.fromkeys(effects)) or None
 
 
-def again(protocol: Protocol, body: bytes, state: SessionState) -> bytes:
+def reapply(protocol: Protocol, body: bytes, state: SessionState) -> bytes:
     """The body with every text that was ever changed in this session."""
-    if not state.retold:
+    if not state.rewritten_texts:
         return body
     try:
         texts = protocol.edits.texts(body)
@@ -128,10 +128,10 @@ def again(protocol: Protocol, body: bytes, state: SessionState) -> bytes:
         return body
     changed: dict[Path, str] = {}
     for place in texts:
-        text = state.retold.get(digest(place))
+        text = state.rewritten_texts.get(digest(place))
         if text is not None:
             changed[place.path] = text
-    return protocol.edits.retell(body, changed) if changed else body
+    return protocol.edits.rewrite_texts(body, changed) if changed else body
 
 
 def digest(place: TextPlace) -> str:
@@ -140,20 +140,22 @@ def digest(place: TextPlace) -> str:
     return _core.sha256_hex(f"{place.role}\x00{place.turn}\x00".encode() + said)
 
 
-def plant(canary: str, decision: Decision, exchange: Exchange, state: SessionState) -> None:
+def plant_canary(canary: str, decision: Decision, exchange: Exchange, state: SessionState) -> None:
     """Look out for a canary from the next request on."""
     fault = decision.entry.fault
-    state.plant(canary, Planted(decision.entry.id, fault.name, fault.site, exchange.number))
+    state.plant(canary, PlantedCanary(decision.entry.id, fault.name, fault.site, exchange.number))
 
 
-def plant_all(course: Iterable[Running], exchange: Exchange, state: SessionState) -> None:
+def plant_canaries(chain: Iterable[ActiveFault], exchange: Exchange, state: SessionState) -> None:
     """Look out for what a tool's own exchange has planted, before the agent can have read it."""
-    for running in course:
-        if running.mutator is not None and running.mutator.canary is not None:
-            plant(running.mutator.canary, running.decision, exchange, state)
+    for active in chain:
+        if active.mutator is not None and active.mutator.canary is not None:
+            plant_canary(active.mutator.canary, active.decision, exchange, state)
 
 
-def returned(exchange: Exchange, state: SessionState, *, within: bool = False) -> Iterator[FaultFired]:
+def returned_canaries(
+    exchange: Exchange, state: SessionState, *, within: bool = False
+) -> Iterator[FaultFired]:
     """A line of the ledger for every canary that stands in this request as the agent sent it; `within`:
     also one that was planted in this very exchange, by an earlier message."""
     if not state.canaries:

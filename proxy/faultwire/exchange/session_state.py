@@ -48,7 +48,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Planted:
+class PlantedCanary:
     """Who planted a canary: the entry and its fault, and the exchange in which it went out."""
 
     entry: str
@@ -98,16 +98,16 @@ class SessionState:
     """Addresses whose answers come in another exchange's stream, which is open (`elsewhere`)."""
     owed: OrderedDict[tuple[str, bytes], Any] = field(default_factory=OrderedDict)
     """Such an address and a request's id to the faults that wait for its answer (`elsewhere.Owed`)."""
-    untold: dict[str, FaultFired] = field(default_factory=dict)
+    unread_lines: dict[str, FaultFired] = field(default_factory=dict)
     """A tool result's key to the ledger's line about its fault, until a model has answered a request
     that carried it: only then has the fault been met."""
     tools: OrderedDict[str, ToolCall] = field(default_factory=OrderedDict)
     """Tool-call id to the call, from responses of providers that keep the conversation themselves."""
-    retold: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    rewritten_texts: OrderedDict[str, str] = field(default_factory=OrderedDict)
     """Digest of a text of the conversation to what it was changed to."""
     peers: Peers = field(default_factory=Peers)
     """Agents whose cards were seen."""
-    canaries: OrderedDict[str, Planted] = field(default_factory=OrderedDict)
+    canaries: OrderedDict[str, PlantedCanary] = field(default_factory=OrderedDict)
     """Words that were planted, by whom."""
     only: int | None = None
     """The one exchange on which faults act, by number; 0 while it has not come, None where all may."""
@@ -153,7 +153,7 @@ class SessionState:
         call.n += 1
         return call.n
 
-    def broke(self, key: str, n: int) -> None:
+    def mark_failed(self, key: str, n: int) -> None:
         """A fault ended this attempt: an identical request that follows is its retry."""
         call = self._call(key)
         if n in call.attempts:
@@ -179,11 +179,11 @@ class SessionState:
             if judgement[0] == "fire":
                 self._begun.setdefault(entry, (seen + 1, at_s))
             _bounded(self._decided, (entry, subject.key, subject.n), judgement)
-        elif judgement[0] == "fire" and self.gave_back(entry, subject):
+        elif judgement[0] == "fire" and self.slot_released(entry, subject):
             del self._came[entry, subject.key, subject.n]
             self._take(entry, 1)
 
-    def came_of(self, entry: str, subject: Subject, *, met: bool) -> None:
+    def record_outcome(self, entry: str, subject: Subject, *, met: bool) -> None:
         """What came of a decision to fire. Where no attempt of its logical call met the fault, it gives its
         place among `max_times` back."""
         decision = (entry, subject.key, subject.n)
@@ -193,7 +193,7 @@ class SessionState:
         if not before:
             _bounded(self._came, decision, met)
 
-    def gave_back(self, entry: str, subject: Subject) -> bool:
+    def slot_released(self, entry: str, subject: Subject) -> bool:
         """Has this decision no place among `max_times` any more?"""
         return self._came.get((entry, subject.key, subject.n)) is False
 
@@ -207,17 +207,17 @@ class SessionState:
             if call.id:
                 _bounded(self.tools, call.id, call)
 
-    def named(self, view: RequestView) -> RequestView:
+    def with_tool_names(self, view: RequestView) -> RequestView:
         """The view with the tools named that only an earlier response named."""
         if not self.tools or all(result.name for result in view.results):
             return view
         turns = tuple(
-            replace(turn, tool_results=tuple(self._named(result) for result in turn.tool_results))
+            replace(turn, tool_results=tuple(self._with_tool_name(result) for result in turn.tool_results))
             for turn in view.turns
         )
         return replace(view, turns=turns)
 
-    def _named(self, result: ToolResult) -> ToolResult:
+    def _with_tool_name(self, result: ToolResult) -> ToolResult:
         call = None if result.name else self.tools.get(result.call_id)
         return replace(result, name=call.name, arguments=call.arguments) if call else result
 
@@ -225,11 +225,11 @@ class SessionState:
         """Keep what was done to a tool's result, to do the same in every later request."""
         _bounded(self.rewrites, key, rewrite)
 
-    def retell(self, digest: str, text: str) -> None:
+    def remember_text(self, digest: str, text: str) -> None:
         """Keep what a text was changed to, to change it again in every later request."""
-        _bounded(self.retold, digest, text)
+        _bounded(self.rewritten_texts, digest, text)
 
-    def plant(self, canary: str, planted: Planted) -> None:
+    def plant(self, canary: str, planted: PlantedCanary) -> None:
         """Look out for a word in all that the agent sends from now on."""
         if canary not in self.canaries:
             _bounded(self.canaries, canary, planted)
@@ -240,11 +240,11 @@ class SessionState:
         _bounded(self._said, tool, text)
         return before
 
-    def open_inbox(self, address: str) -> None:
+    def open_replies(self, address: str) -> None:
         """A stream has begun in which the answers to this address come."""
         _bounded(self.inboxes, address, None)
 
-    def close_inbox(self, address: str) -> list[Any]:
+    def close_replies(self, address: str) -> list[Any]:
         """It has ended; what was still owed in it."""
         self.inboxes.pop(address, None)
         return [self.owed.pop(key) for key in [key for key in self.owed if key[0] == address]]
@@ -253,7 +253,7 @@ class SessionState:
         """Let faults wait for the answer to a request."""
         _bounded(self.owed, key, owed)
 
-    def see(self, tool: str, at: Own) -> None:
+    def note_call(self, tool: str, at: Own) -> None:
         """Note that a tool was called at a site of its own; the first one stays."""
         if tool not in self._sites:
             _bounded(self._sites, tool, at)

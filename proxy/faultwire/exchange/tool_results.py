@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.events import Exchange, FaultFired, Request, ToolResult, Wait
-    from faultwire.exchange.active_fault import Running
+    from faultwire.exchange.active_fault import ActiveFault
     from faultwire.exchange.request_out import SessionContext
     from faultwire.wire.protocol import Protocol
 
 
-class Story:
+class ToolResultRewriter:
     """What one request tells, and what is to be done before it goes on (`waits`)."""
 
     def __init__(self, context: SessionContext, exchange: Exchange, protocol: Protocol | None) -> None:
@@ -43,7 +43,7 @@ class Story:
             return request
         state = self._context.state
         signed = wire.is_signed(request)
-        for key, result in rewrites.known(view.results):
+        for key, result in rewrites.keyed_results(view.results):
             if result.new and key not in state.rewrites:
                 self._judge(key, result)
             rewrite = state.rewrites.get(key)
@@ -54,42 +54,44 @@ class Story:
                     body = protocol.replace_result(body, result, rewrite)
                 except WireError as error:  # it can be read but not edited: it goes on as it is
                     self._leave(key, error.message)
-            if key in state.untold:
-                self._carried[key] = state.untold[key]
+            if key in state.unread_lines:
+                self._carried[key] = state.unread_lines[key]
         return with_body(request, body)
 
-    def retold(self, request: Request, course: Iterable[Running]) -> Request:
+    def retold(self, request: Request, chain: Iterable[ActiveFault]) -> Request:
         """The request with every text that a fault changed, now or in an earlier request."""
         protocol, body, context = self._protocol, request.body, self._context
         if protocol is None or self._exchange.view is None or body is None:
             return request
-        for running in course:
-            mutator = running.mutator
-            if mutator is not None and running.decision.verb == "fire":
-                mutator.effect = mutator.effect or rewrites.attack(
-                    protocol, body, running.decision, context.dice, self._exchange, context.state
+        for active in chain:
+            mutator = active.mutator
+            if mutator is not None and active.decision.verb == "fire":
+                mutator.effect = mutator.effect or rewrites.apply_attack(
+                    protocol, body, active.decision, context.dice, self._exchange, context.state
                 )
-        return with_body(request, rewrites.again(protocol, body, context.state))
+        return with_body(request, rewrites.reapply(protocol, body, context.state))
 
     def _judge(self, key: str, result: ToolResult) -> None:
         context = self._context
-        judged = rewrites.judge(context.profile, context.dice, self._exchange, (key, result), context.state)
+        judged = rewrites.decide_on_result(
+            context.profile, context.dice, self._exchange, (key, result), context.state
+        )
         self._lines.extend(judged.lines)
         self.waits.extend(judged.waits)
 
     def _leave(self, key: str, why: str) -> None:
         """A result cannot be replaced after all."""
         state = self._context.state
-        line = state.untold.pop(key, None)
+        line = state.unread_lines.pop(key, None)
         if line is not None:
             self._lines.append(replace(line, outcome="inapplicable", reason=why, effect=None))
-            state.came_of(line.id, Subject(line.key, line.n, line.attempt), met=False)
+            state.record_outcome(line.id, Subject(line.key, line.n, line.attempt), met=False)
 
     def answered(self) -> None:
         """A model has answered this request: it has read what stood in it."""
         self._answered = True
         for key in self._carried:
-            self._context.state.untold.pop(key, None)
+            self._context.state.unread_lines.pop(key, None)
 
     @property
     def lines(self) -> tuple[FaultFired, ...]:

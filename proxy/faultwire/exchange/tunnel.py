@@ -31,7 +31,7 @@ _BY_NAME = _AT_FIRST | {"kind", "provider"}
 
 
 @dataclass(frozen=True, slots=True)
-class Stages:
+class TunnelProfiles:
     """A profile, divided for tunnels: `outside` is judged when one is opened, `inside` on the requests
     in it; the faults of `never` can only act at the first and are matched by what comes later."""
 
@@ -45,12 +45,12 @@ class Stages:
         return not self.outside.entries and not self.never
 
 
-def divide(profile: Profile) -> Stages:
+def divide(profile: Profile) -> TunnelProfiles:
     """The stages of a profile."""
     outside = tuple(entry for entry in profile.entries if _is_early(entry))
     never = tuple(entry for entry in profile.entries if _only_early(entry) and entry not in outside)
     inside = tuple(entry for entry in profile.entries if entry not in outside and entry not in never)
-    return Stages(_with(profile, outside), _with(profile, inside), never)
+    return TunnelProfiles(_with(profile, outside), _with(profile, inside), never)
 
 
 def _with(profile: Profile, entries: tuple[Entry, ...]) -> Profile:
@@ -76,11 +76,11 @@ def _keys(on: On) -> set[str]:
     return {key for key in On.model_fields if getattr(on, key) is not None}
 
 
-class Connecting:
+class Tunnel:
     """One CONNECT. `answer` is given in place of a tunnel; else `flaw` says what is wrong with the TLS
     in it. Where nothing was `judged` there is nothing to record."""
 
-    def __init__(self, context: SessionContext, stages: Stages, request: Request) -> None:
+    def __init__(self, context: SessionContext, stages: TunnelProfiles, request: Request) -> None:
         state = context.state
         self.exchange = _exchange(context, request)
         self._lines: list[FaultFired] = []
@@ -96,7 +96,7 @@ class Connecting:
             # Told by host, it was no call to a model yet.
             self.exchange = replace(self.exchange, number=state.number(), kind="other")
         if isinstance(self._met, NoTunnel):
-            self.broke(self._met.effect)
+            self.mark_failed(self._met.effect)
 
     def _decide(self, profile: Profile) -> None:
         context = self._context
@@ -140,10 +140,10 @@ class Connecting:
         """What the fault that fired does, in words; empty where none did."""
         return self._met.effect if self._met else ""
 
-    def broke(self, effect: str) -> None:
+    def mark_failed(self, effect: str) -> None:
         """The agent met the fault, and the same CONNECT again is its retry."""
         self._effect = effect
-        self._context.state.broke(self.exchange.key, self.exchange.n)
+        self._context.state.mark_failed(self.exchange.key, self.exchange.n)
 
     def ignored(self, effect: str) -> None:
         """The agent met the fault and went on."""

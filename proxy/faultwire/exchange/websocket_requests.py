@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faultwire.events import Exchange, FaultFired, RequestView, Wait
-    from faultwire.exchange.active_fault import Running
+    from faultwire.exchange.active_fault import ActiveFault
     from faultwire.exchange.request_out import SessionContext
     from faultwire.wire.protocol import Protocol
 
 
-class Heard(NamedTuple):
+class RewrittenMessage(NamedTuple):
     """What becomes of one message: the waits before it goes on, as what it does, and the ledger's lines,
     which hold from then on."""
 
@@ -33,18 +33,18 @@ class Heard(NamedTuple):
     lines: tuple[FaultFired, ...] = ()
 
 
-class Telling:
+class WebSocketRequestRewriter:
     """The client's side of one WebSocket. `hear` is asked about each text message, in order."""
 
     def __init__(
-        self, protocol: Protocol, context: SessionContext, exchange: Exchange, running: Sequence[Running]
+        self, protocol: Protocol, context: SessionContext, exchange: Exchange, active: Sequence[ActiveFault]
     ) -> None:
         self._protocol = protocol
         self._context = context
         self._exchange = exchange
         self._attacks = [
             one
-            for one in running
+            for one in active
             if one.decision.verb == "fire" and isinstance(one.decision.entry.fault, RequestFault)
         ]
         self._replaces = context.profile.candidates.replace_results
@@ -54,46 +54,48 @@ class Telling:
         """Is there anything to look for?"""
         return self._replaces or bool(self._attacks) or bool(self._context.state.canaries)
 
-    def hear(self, data: bytes) -> Heard:
+    def hear(self, data: bytes) -> RewrittenMessage:
         """Decide on what one message brings; one that is too heavy to be read at once passes unread."""
         view = None if size_limit.is_heavy(data) else self._protocol.message_view(data)
         if view is None:
-            return Heard(data)
+            return RewrittenMessage(data)
         state = self._context.state
-        view = state.named(view)
+        view = state.with_tool_names(view)
         request = replace(self._exchange.request, body=data)
         asked = self._exchange.view.model if self._exchange.view else ""
         said = replace(self._exchange, request=request, view=replace(view, model=view.model or asked))
-        back = rewrites.returned(said, state, within=True)
-        heard = self._results(Heard(data, lines=tuple(back)), said, view)
+        back = rewrites.returned_canaries(said, state, within=True)
+        heard = self._results(RewrittenMessage(data, lines=tuple(back)), said, view)
         return heard._replace(data=self._texts(heard.data, said))
 
-    def _results(self, heard: Heard, said: Exchange, view: RequestView) -> Heard:
+    def _results(self, heard: RewrittenMessage, said: Exchange, view: RequestView) -> RewrittenMessage:
         state, data = self._context.state, heard.data
         waits, lines = list(heard.waits), list(heard.lines)
-        for key, result in rewrites.known(view.results):
+        for key, result in rewrites.keyed_results(view.results):
             if key not in state.rewrites:
-                judged = rewrites.judge(self._context.profile, self._context.dice, said, (key, result), state)
+                judged = rewrites.decide_on_result(
+                    self._context.profile, self._context.dice, said, (key, result), state
+                )
                 waits += judged.waits
                 lines += judged.lines
-            line, rewrite = state.untold.pop(key, None), state.rewrites.get(key)
+            line, rewrite = state.unread_lines.pop(key, None), state.rewrites.get(key)
             if rewrite is not None:
                 try:
                     data = self._protocol.replace_result(data, result, rewrite)
                 except WireError as error:  # it can be read but not edited: it goes on as it is
                     if line is not None:
                         line = replace(line, outcome="inapplicable", reason=error.message, effect=None)
-                        state.came_of(line.id, Subject(line.key, line.n, line.attempt), met=False)
+                        state.record_outcome(line.id, Subject(line.key, line.n, line.attempt), met=False)
             if line is not None:
                 lines.append(line)
-        return Heard(data, tuple(waits), tuple(lines))
+        return RewrittenMessage(data, tuple(waits), tuple(lines))
 
     def _texts(self, data: bytes, said: Exchange) -> bytes:
         """Each attack acts once, on the first message that has something for it to act on."""
         context = self._context
-        for running in self._attacks:
-            if running.mutator is not None and running.acts and running.mutator.effect is None:
-                running.mutator.effect = rewrites.attack(
-                    self._protocol, data, running.decision, context.dice, said, context.state
+        for active in self._attacks:
+            if active.mutator is not None and active.acts and active.mutator.effect is None:
+                active.mutator.effect = rewrites.apply_attack(
+                    self._protocol, data, active.decision, context.dice, said, context.state
                 )
-        return rewrites.again(self._protocol, data, context.state)
+        return rewrites.reapply(self._protocol, data, context.state)

@@ -206,7 +206,7 @@ class RequestFault(Fault):
     kinds: ClassVar[tuple[Kind, ...]] = ("llm",)
 
     @abstractmethod
-    def retell(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
+    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
         """The texts that shall read differently; none where there is nothing to act on."""
 
     def inapplicable(self, exchange: Exchange) -> str | None:

@@ -48,7 +48,7 @@ class Changing(Mutator):
     def __init__(self, protocol: Protocol, change: Change, did: str) -> None:
         self._edits = protocol.edits
         self._change = change
-        self._editor = protocol.edits.changer(change)
+        self._editor = protocol.edits.stream_editor(change)
         self._did = did
 
     def feed(self, chunk: Chunk) -> Iterable[Action]:

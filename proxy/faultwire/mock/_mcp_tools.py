@@ -38,7 +38,7 @@ class McpTool:
         return told if self.gives is None else {**told, "outputSchema": self.gives}
 
 
-def told(name: str, description: str, result: Any, *, is_error: bool = False) -> McpTool:
+def stated_tool(name: str, description: str, result: Any, *, is_error: bool = False) -> McpTool:
     """A tool that always says the same: a text, or JSON."""
     text = result if isinstance(result, str) else orjson.dumps(result).decode()
     return McpTool(name, description, {"type": "object"}, lambda _: Given(text, is_error=is_error))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from faultwire.events import Request
     from faultwire.mock._a2a_words import Flavour, Object, Task
     from faultwire.wire.a2a.errors import Trouble
-    from faultwire.wire.a2a.view import Asked
+    from faultwire.wire.a2a.view import A2ARequest
 
 KEPT = 256
 """Tasks that are remembered."""
@@ -104,7 +104,7 @@ class _Call:
         agents: Agents,
         request: Request,
         protocol: AgentProtocol,
-        asked: Asked,
+        asked: A2ARequest,
         replying: Callable[[Conversation], Reply],
     ) -> None:
         self._agents = agents

@@ -37,7 +37,7 @@ from pydantic import Field, PositiveFloat
 from faultwire.errors import Location, ScenarioError, printable
 from faultwire.mock import talk
 from faultwire.mock._api import Call, Failure, Reply
-from faultwire.mock._mcp_tools import McpTool, told
+from faultwire.mock._mcp_tools import McpTool, stated_tool
 from faultwire.mock.failing import BreakSpec, ErrorSpec, FailureSpec
 from faultwire.mock.matching import Match
 from faultwire.profile.model import Frozen
@@ -104,7 +104,7 @@ class ToolSpec(Frozen):
 
     def made(self) -> McpTool:
         """The tool."""
-        return told(self.name, self.description, self.result, is_error=self.is_error)
+        return stated_tool(self.name, self.description, self.result, is_error=self.is_error)
 
 
 class Settings(Frozen):

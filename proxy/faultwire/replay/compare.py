@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Path, Recorded
     from faultwire.replay.match import Entry
-    from faultwire.replay.request_key import Asked
+    from faultwire.replay.request_key import RequestKey
 
 MANY = 12
 """Calls that differ in more places than this are two calls, not one that varies."""
@@ -112,7 +112,7 @@ def _answers(entry: Entry, recorded: Recorded) -> Divergence | None:
 
 def _said(recorded: Recorded) -> dict[str, Any] | None:
     """What a model's answer says; None where nothing could be made out."""
-    found = wire.conversation(recorded) if recorded.kind == "llm" else None
+    found = wire.transcript(recorded) if recorded.kind == "llm" else None
     answer = found.answer if found is not None else None
     if answer is None or not (answer.text or answer.tool_calls or answer.error):
         return None
@@ -160,13 +160,13 @@ def learn(one: Index, other: Iterable[Recorded]) -> list[Proposal]:
     return [Proposal(mask, count, *first[mask], minted[mask]) for mask, count in calls.most_common()]
 
 
-def _varied(index: Index, wanted: Asked) -> tuple[Entry, list[tuple[Path, object, object]]] | None:
+def _varied(index: Index, wanted: RequestKey) -> tuple[Entry, list[tuple[Path, object, object]]] | None:
     found = [(entry, counted(wanted, places)) for entry, places in near(index, wanted) if not entry.used]
     found = [one for one in found if 0 < len(one[1]) <= MANY]
     return min(found, key=lambda one: len(one[1])) if found else None
 
 
-def _mask(wanted: Asked, path: Path) -> str | None:
+def _mask(wanted: RequestKey, path: Path) -> str | None:
     """A place as a mask: every element of a list alike. None where a mask cannot name it."""
     request = wanted.request
     place = request.host.lower() + request.path.partition("?")[0]

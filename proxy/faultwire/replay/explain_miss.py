@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Path
     from faultwire.replay.match import Entry, Index, Missed
-    from faultwire.replay.request_key import Asked
+    from faultwire.replay.request_key import RequestKey
 
 Class = Literal[
     "new call",
@@ -137,14 +137,14 @@ def name(entry: Entry) -> str:
     return f"{recorded.session}#{recorded.number} {recorded.request.method} {recorded.request.url}"
 
 
-def nearest(index: Index, wanted: Asked) -> tuple[Entry, list[tuple[Path, Any, Any]]] | None:
+def nearest(index: Index, wanted: RequestKey) -> tuple[Entry, list[tuple[Path, Any, Any]]] | None:
     """The recorded exchange that asked most nearly the same at the same address, and where they differ."""
     seen = [(entry, counted(wanted, places) or places) for entry, places in near(index, wanted)]
     found = [(len(places) + bool(entry.used), entry, places) for entry, places in seen]
     return min(found, key=lambda one: one[0])[1:] if found else None
 
 
-def near(index: Index, wanted: Asked) -> Iterator[tuple[Entry, list[tuple[Path, Any, Any]]]]:
+def near(index: Index, wanted: RequestKey) -> Iterator[tuple[Entry, list[tuple[Path, Any, Any]]]]:
     """The few recorded exchanges at the same address that look most alike, and where they differ."""
     candidates = index.by_place.get(wanted.place, ())
     mine = sketch(wanted.request)
@@ -154,7 +154,7 @@ def near(index: Index, wanted: Asked) -> Iterator[tuple[Entry, list[tuple[Path, 
         yield entry, differences(content(recorded.body, recorded.path), asked_for)
 
 
-def counted(wanted: Asked, places: list[tuple[Path, Any, Any]]) -> list[tuple[Path, Any, Any]]:
+def counted(wanted: RequestKey, places: list[tuple[Path, Any, Any]]) -> list[tuple[Path, Any, Any]]:
     """The differing places that are not masked."""
     masks = [mask.split(".") for mask in wanted.masked]
     return [place for place in places if not any(_covers(mask, place[0]) for mask in masks)]
@@ -223,7 +223,7 @@ def _around(text: str, at: int) -> str:
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
 
-def classify(wanted: Asked, places: list[tuple[Path, Any, Any]]) -> Class:
+def classify(wanted: RequestKey, places: list[tuple[Path, Any, Any]]) -> Class:
     """What kind of difference it is."""
     if places and all(only_minted(old, new) for _, old, new in places):
         return "volatile value"

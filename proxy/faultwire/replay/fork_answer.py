@@ -207,7 +207,7 @@ def _changed(recorded: Recorded, told: Delivery, protocol: Protocol, change: Cha
     cutter = _cutter(recorded, told)
     if cutter is None:
         return _given(told, protocol.edits.change(plain, change))
-    editor = protocol.edits.changer(change)
+    editor = protocol.edits.stream_editor(change)
     if editor is None:
         raise _refused("--set", f"streams of `{protocol.name}` cannot be changed by words")
     events = [new for event in framing.cut(plain, cutter) for new in editor.feed(event)]

@@ -65,7 +65,7 @@ def _named(exchange: Recorded, tools: Mapping[str, ToolSite]) -> Recorded:
     looked into."""
     if exchange.tool is not None or exchange.kind not in ("tool", "other"):
         return exchange
-    found = wire.understood(exchange.request, tools)
+    found = wire.understand(exchange.request, tools)
     if found.tool is None:
         return exchange
     protocol = found.protocol.name if found.protocol is not None else None
@@ -144,11 +144,11 @@ class _Results:
 
     def of(self, exchange: Recorded) -> Iterator[dict[str, Any]]:
         """Those that this request is the first to bring."""
-        said = wire.conversation(exchange)
+        said = wire.transcript(exchange)
         if said is None:
             return
         results = [self._with_name(one) for one in (said.request.results if said.request is not None else ())]
-        for key, result in rewrites.known(results):
+        for key, result in rewrites.keyed_results(results):
             if key in self._known:
                 continue
             self._known.add(key)

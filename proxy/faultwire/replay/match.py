@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Literal
 
 from faultwire.replay.mask import Masks
-from faultwire.replay.request_key import Asked, around, asked, place_of
+from faultwire.replay.request_key import RequestKey, around, asked, place_of
 from faultwire.replay.shingles import sketch
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Entry:
 class Missed:
     """No recorded exchange answers. `like` is the one that would have, were it its turn."""
 
-    asked: Asked
+    asked: RequestKey
     why: Why
     like: Entry | None = None
 
@@ -103,17 +103,19 @@ class Index:
 
     # ------------------------------------------------------------ taking
 
-    def ask(self, request: Request) -> Asked:
+    def ask(self, request: Request) -> RequestKey:
         """What a request without secrets asks, under this index's masks."""
         return asked(request, self.masks)
 
-    def ask_again(self, request: Request, body: bytes) -> Asked | None:
+    def ask_again(self, request: Request, body: bytes) -> RequestKey | None:
         """The same for one that is a recorded one byte for byte, without reading it: it has no secret that
         the tape has not. `body` is its body's SHA-256; None where there is no such."""
         like = self._same.get(_same(request, body))
-        return None if like is None else Asked(request, "other", None, like.key, like.blind, like.secrets)
+        return (
+            None if like is None else RequestKey(request, "other", None, like.key, like.blind, like.secrets)
+        )
 
-    def take(self, wanted: Asked) -> Entry | Missed:
+    def take(self, wanted: RequestKey) -> Entry | Missed:
         """The exchange that answers, which is used up by this."""
         found = self._first(wanted, self._queues.get(wanted.blind, ()))
         if found is None:
@@ -145,7 +147,7 @@ class Index:
         if entry not in queue:
             queue.insert(sum(other.at < entry.at for other in queue), entry)
 
-    def _again(self, wanted: Asked) -> Entry | Missed:
+    def _again(self, wanted: RequestKey) -> Entry | Missed:
         known = [entry for entry in self._known.get(wanted.blind, ()) if self._agrees(wanted, entry)]
         if not known:
             return Missed(wanted, "unknown")
@@ -154,12 +156,12 @@ class Index:
         known[-1].used += 1
         return known[-1]
 
-    def _first(self, wanted: Asked, queue: Iterable[Entry]) -> Entry | None:
+    def _first(self, wanted: RequestKey, queue: Iterable[Entry]) -> Entry | None:
         return next((entry for entry in queue if self._agrees(wanted, entry)), None)
 
     # ------------------------------------------------------------ secrets
 
-    def _agrees(self, wanted: Asked, entry: Entry) -> bool:
+    def _agrees(self, wanted: RequestKey, entry: Entry) -> bool:
         """Are the secrets the same, or may they stand for each other?"""
         if wanted.key == entry.key:
             return True
@@ -175,7 +177,7 @@ class Index:
                 return False
         return True
 
-    def _bind(self, wanted: Asked, entry: Entry) -> None:
+    def _bind(self, wanted: RequestKey, entry: Entry) -> None:
         for ours, theirs in zip(wanted.secrets, entry.secrets, strict=False):
             if ours not in self._secrets:
                 self._stands_for.setdefault(ours, theirs)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from faultwire.replay.answer import Answer
     from faultwire.replay.match import Entry, Index
     from faultwire.replay.rebind import Rebinder
-    from faultwire.replay.request_key import Asked
+    from faultwire.replay.request_key import RequestKey
     from faultwire.tape.redact.redactor import Redactor
 
 LISTED = 50
@@ -150,7 +150,7 @@ class Player:
             self._rebinder.hear(live=plain.body, recorded=found.recorded.request.body)
         return found
 
-    def _rebound(self, wanted: Asked, missed: Missed) -> Entry | Missed:
+    def _rebound(self, wanted: RequestKey, missed: Missed) -> Entry | Missed:
         """An exchange that differs only in values that were minted."""
         assert self._rebinder is not None
         for entry, places in near(self._index, wanted):

@@ -13,7 +13,7 @@ from faultwire.replay.match import Index
 from faultwire.tape.evidence.salvage import cut_short, kept_of_cut
 from faultwire.tape.evidence.verify import verify
 from faultwire.tape.read.metadata import masks_of
-from faultwire.tape.read.partial import remains_of_cut
+from faultwire.tape.read.partial import partial_copy
 from faultwire.tape.read.reader import TapeReader
 from faultwire.tape.read.validate import event_of
 from faultwire.tape.record.blobs import unpack
@@ -69,7 +69,7 @@ def as_it_is(path: Path) -> TapeReader:
         return Unverified.open(path)
     with TemporaryDirectory() as folder:
         left = Path(folder) / path.name
-        remains_of_cut(path, left)
+        partial_copy(path, left)
         reader = Unverified.open(left)  # what is open stays readable when its name is gone
     reader.path = path
     return reader

@@ -20,7 +20,7 @@ from faultwire.tape.redact.text import unescape
 
 if TYPE_CHECKING:
     from faultwire.events import Path, Request
-    from faultwire.replay.request_key import Asked
+    from faultwire.replay.request_key import RequestKey
 
 _ESCAPE = re.compile(r"\\+[nrtbf\"/]")
 
@@ -57,7 +57,7 @@ class Rebinder:
             body = _replaced(body.decode("latin-1"), self._to_recorded).encode("latin-1")
         return replace(request, path=path, body=body)
 
-    def allows(self, wanted: Asked, places: list[tuple[Path, Any, Any]]) -> list[tuple[str, str]] | None:
+    def allows(self, wanted: RequestKey, places: list[tuple[Path, Any, Any]]) -> list[tuple[str, str]] | None:
         """The pairs (recorded, live) to bind so that two requests are the same; None where they are not."""
         found: dict[str, str] = {}
         back: dict[str, str] = {}
@@ -184,7 +184,7 @@ def _split(
     return out
 
 
-def _minting(wanted: Asked) -> list[Path]:
+def _minting(wanted: RequestKey) -> list[Path]:
     """Where in a request to a model stands what the agent's own code made: the results of its tools."""
     if wanted.protocol is None:
         return []

@@ -26,7 +26,7 @@ _ASKING = frozenset({"x-amz-target", "soapaction", "x-http-method-override"})
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestKey:
     """One request as it is compared. `key` takes placeholders as they are, `blind` takes them for equal;
     `secrets` are the placeholders in order."""
 
@@ -66,7 +66,7 @@ def clean(request: Request, redactor: Redactor) -> Request:
     return replace(request, path=event["path"], headers=headers, body=body)
 
 
-def asked(request: Request, masks: Masks) -> Asked:
+def asked(request: Request, masks: Masks) -> RequestKey:
     """What a request without secrets asks."""
     found = wire.classify(request)
     also = masks.paths(request)
@@ -82,7 +82,7 @@ def asked(request: Request, masks: Masks) -> Asked:
         other = around(request) + wire.fingerprint(same, found.kind, found.protocol, also)
     own = found.protocol.volatile if found.protocol is not None else ()
     masked = (*(wire.VOLATILE if found.kind == "llm" else own), *also)
-    return Asked(request, found.kind, found.protocol, key, other, secrets, masked)
+    return RequestKey(request, found.kind, found.protocol, key, other, secrets, masked)
 
 
 def around(request: Request) -> str:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from faultwire.capture.base_url import Plan
     from faultwire.capture.bundle import TrustFiles
-    from faultwire.capture.freeze import Frozen
+    from faultwire.capture.freeze import FrozenClock
     from faultwire.events import Bypass, History
     from faultwire.mitm.engine.client import SessionHandle, SessionSummary
     from faultwire.profile.model import Profile
@@ -65,7 +65,7 @@ class LaunchSettings:
     redact: Mapping[str, Any] = field(default_factory=dict)
     replay: ReplaySettings | None = None
     masks: tuple[str, ...] = ()
-    frozen: Frozen | None = None
+    frozen: FrozenClock | None = None
     base: Path = STATE
     about: Mapping[str, Any] = field(default_factory=dict)
 

@@ -19,7 +19,7 @@ MOST = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class PastRuns:
     """One run that was. `score` is 0 to 1; `scores` by phase. What the file does not say is None."""
 
     id: str
@@ -49,7 +49,7 @@ class Earlier:
         }
 
 
-def runs(base: Path = STATE) -> list[Earlier]:
+def runs(base: Path = STATE) -> list[PastRuns]:
     """Every run whose `run.json` can be read, the oldest first."""
     folder = base / "runs"
     if not folder.is_dir():
@@ -87,7 +87,7 @@ def run_folder(name: str, base: Path = STATE) -> Path:
     )
 
 
-def _found(folder: Path) -> Iterator[Earlier]:
+def _found(folder: Path) -> Iterator[PastRuns]:
     for path in folder.iterdir():
         try:
             with (path / "run.json").open("rb") as file:
@@ -98,13 +98,13 @@ def _found(folder: Path) -> Iterator[Earlier]:
             yield _read(path, about)
 
 
-def _read(path: Path, about: dict[str, Any]) -> Earlier:
+def _read(path: Path, about: dict[str, Any]) -> PastRuns:
     def text(key: str) -> str | None:
         value = about.get(key)
         return value if isinstance(value, str) else None
 
     seed, scores = about.get("seed"), about.get("scores")
-    return Earlier(
+    return PastRuns(
         id=path.name,
         path=path,
         command=text("command") or "?",

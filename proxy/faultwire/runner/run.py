@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from faultwire import wire
 from faultwire.agents._api import Asked
-from faultwire.capture.bypass_watch import Lookout
+from faultwire.capture.bypass_watch import BypassWatch
 from faultwire.checks._api import quoted
 from faultwire.errors import AgentError, CaptureError, FaultwireError, TapeError
 from faultwire.events import History
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from faultwire.agents._api import Agent
-    from faultwire.capture.bypass_watch import Watch
+    from faultwire.capture.bypass_watch import InvocationWatch
     from faultwire.contract.matrix import Invocation
     from faultwire.events import Bypass
     from faultwire.profile.model import Profile
@@ -94,7 +94,7 @@ def play(
     CaptureError where no invocation at all sent anything through the proxy. Nothing is started after
     the first error.
     """
-    lookout = Lookout()
+    lookout = BypassWatch()
 
     def run(invocation: Invocation) -> Played:
         return _tried(invocation, ask(invocation), agent, stage, seed, retries, lookout)
@@ -146,7 +146,7 @@ def _tried(
     stage: Stage,
     seed: int,
     retries: int,
-    lookout: Lookout,
+    lookout: BypassWatch,
 ) -> Played:
     """Play an invocation until it is not void, each time in a session of its own."""
     played = _invocation(invocation, asked, agent, stage, seed, invocation.id, lookout.watch())
@@ -159,7 +159,13 @@ def _tried(
 
 
 def _invocation(
-    invocation: Invocation, asked: Asked, agent: Agent, stage: Stage, seed: int, name: str, watch: Watch
+    invocation: Invocation,
+    asked: Asked,
+    agent: Agent,
+    stage: Stage,
+    seed: int,
+    name: str,
+    watch: InvocationWatch,
 ) -> Played:
     try:
         env = stage.open_session(name, invocation.scenario.profile, seed)
@@ -195,7 +201,7 @@ def _reset(agent: Agent, env: Mapping[str, str]) -> tuple[str, ...]:
     return ()
 
 
-def _closed(stage: Stage, name: str, watch: Watch) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _closed(stage: Stage, name: str, watch: InvocationWatch) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Close a session: why it is void, and what became no exchange."""
     try:
         closed = stage.close_session(name, watch.found, watch.more)

@@ -11,21 +11,20 @@ from faultwire.wire.recognition.signed import WHY as SIGNED, is_signed, signs_he
 from faultwire.wire.recognition.size_limit import WHY as HEAVY, is_heavy
 from faultwire.wire.registry import protocol, protocols, text_members
 from faultwire.wire.tool_sites import tool_site
-from faultwire.wire.transcript.exchange import Told, conversation
-from faultwire.wire.transcript.history import Earlier
-from faultwire.wire.understand import Understood, understood
+from faultwire.wire.transcript.exchange import Transcript, transcript
+from faultwire.wire.transcript.history import ConversationHistory
+from faultwire.wire.understand import Understanding, understand
 
 __all__ = [
     "HEAVY",
     "SIGNED",
     "VOLATILE",
     "Classified",
-    "Earlier",
-    "Told",
-    "Understood",
+    "ConversationHistory",
+    "Transcript",
+    "Understanding",
     "attempt",
     "classify",
-    "conversation",
     "fingerprint",
     "is_heavy",
     "is_signed",
@@ -38,5 +37,6 @@ __all__ = [
     "text_members",
     "tool_key",
     "tool_site",
-    "understood",
+    "transcript",
+    "understand",
 ]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol as Structure
 
 from faultwire.wire import protocol_retries
 from faultwire.wire.editing import plain_errors
-from faultwire.wire.editing.api import Edits
+from faultwire.wire.editing.api import Editor
 from faultwire.wire.framing import split as framing
 from faultwire.wire.recognition.confirm import Signs, by_signs
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Kind, Request, RequestView, Response, ResponseView, ToolResult
     from faultwire.wire.framing.split import Splitter
-    from faultwire.wire.transcript.history import Earlier
+    from faultwire.wire.transcript.history import ConversationHistory
 
 
 class Errors(Structure):
@@ -93,7 +93,7 @@ class Protocol(ABC):
     methods: ClassVar[frozenset[str]] = frozenset(("POST",))
     """The HTTP methods of its requests; no other one is shown to `recognise`."""
 
-    edits: ClassVar[Edits] = Edits()
+    edits: ClassVar[Editor] = Editor()
     """Changes of answers and requests that this protocol knows how to make."""
 
     hosts: ClassVar[tuple[tuple[str, str], ...]] = ()
@@ -167,7 +167,7 @@ class Protocol(ABC):
         agent or a tool. Raises WireError."""
         return self.view(request)
 
-    def told_after(self, request: Request, earlier: Earlier) -> RequestView | None:
+    def transcript_after(self, request: Request, earlier: ConversationHistory) -> RequestView | None:
         """The same as `told`, for who reads the requests of a session in order: what `earlier` knows need
         not be read again."""
         return self.told(request)
@@ -218,7 +218,7 @@ class Protocol(ABC):
 
     def attempt(self, request: Request) -> int | None:
         """The retries that came before this request by the SDK's own count; None where it tells none."""
-        return protocol_retries.told(request.headers)
+        return protocol_retries.retry_count(request.headers)
 
     def error(
         self, status: int, *, message: str | None = None, retry_after_s: float | None = None

@@ -16,10 +16,10 @@ _DIGITS = 3
 
 def attempt(request: Request, protocol: Protocol | None) -> int | None:
     """The retries that came before, as the protocol's SDKs tell them, or any SDK's for no protocol."""
-    return told(request.headers) if protocol is None else protocol.attempt(request)
+    return retry_count(request.headers) if protocol is None else protocol.attempt(request)
 
 
-def told(headers: Headers) -> int | None:
+def retry_count(headers: Headers) -> int | None:
     """What the SDK says, None where it says nothing.
 
     `x-stainless-retry-count` counts from 0 (the SDKs of OpenAI, Anthropic and others that Stainless

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from faultwire.wire.recognition.peers import Peers
 
 
-class Understood(NamedTuple):
+class Understanding(NamedTuple):
     """As in `events.Exchange`; `view` is None where nobody can read the request."""
 
     kind: Kind
@@ -34,12 +34,12 @@ class Understood(NamedTuple):
     """Why nobody looked into the body, where that is so."""
 
 
-def understood(
+def understand(
     request: Request,
     tools: Mapping[str, Site] | None = None,
     agents: Mapping[str, Site] | None = None,
     peers: Peers | None = None,
-) -> Understood:
+) -> Understanding:
     """Classify, view and fingerprint a whole request: on its way, or from a tape.
 
     `tools` and `agents` are the user's own words, `peers` those of cards, as for `classify`. A body that
@@ -57,4 +57,4 @@ def understood(
             view = None
     key = fingerprint(unkeyed_request(request), found.kind, found.protocol)
     why = size_limit.WHY if heavy else None
-    return Understood(found.kind, found.protocol, found.provider, found.tool, view, key, found.agent, why)
+    return Understanding(found.kind, found.protocol, found.provider, found.tool, view, key, found.agent, why)

@@ -39,7 +39,7 @@ class Flattery(RequestFault):
 
     praise: Annotated[str, Field(description="the compliment")] = "You are wonderful."
 
-    def retell(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
+    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
         """The last text of the user."""
         said = [place for place in texts if place.role == "user"]
         return (Retold(said[-1], f"{self.praise} {said[-1].text}", "flattered"),) if said else ()

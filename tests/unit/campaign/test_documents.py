@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from faultwire.agents.settings import CommandSettings
-from faultwire.campaign.documents import Told, phase_document, summary_document
+from faultwire.campaign.documents import PhaseSummary, phase_document, summary_document
 from faultwire.checks._registry import make
 from faultwire.config.model import Config, ScoringSettings
 from faultwire.contract.matrix import Prompt
@@ -24,7 +24,7 @@ PHASE = Phase(
     "contract", (CALM,), PROMPTS, (make("contains", {"value": "Paris"}),),
     planned((CALM,), PROMPTS, phase="contract"), notes=("`x` cannot be applied",),
 )  # fmt: skip
-TOLD = Told(
+TOLD = PhaseSummary(
     "20261122T000000Z-00000000", "ci", "node agent.mjs --key sk-secret", CONFIG, "2026-11-22T00:00:00+00:00",
     1.23456, "0" * 64, ("run.tape", "replay1.tape"), warnings=("`agent` sk-secret",),
 )  # fmt: skip

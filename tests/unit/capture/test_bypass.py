@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from faultwire.capture.bypass import Outward, counts, is_loopback, plain, read_table
+from faultwire.capture.bypass import OutboundSocket, counts, is_loopback, plain, read_table
 from faultwire.events import Bypass
 
 HEAD = (
@@ -27,7 +27,7 @@ def peers(text: str, transport: str = "tcp", order: str = "little") -> list[str]
 def test_an_ipv4_line() -> None:
     # 127.0.0.1:34152 to 203.0.113.5:443, as a little-endian kernel writes it
     found = read_table(HEAD + line("0100007F:8568", "057100CB:01BB", "01"), "tcp", "little")
-    assert found.open == [Outward(4743378, 34152, Bypass("203.0.113.5", 443))]
+    assert found.open == [OutboundSocket(4743378, 34152, Bypass("203.0.113.5", 443))]
     assert found.listening == set()
 
 

@@ -11,9 +11,9 @@ from tests.unit.capture.test_bypass import HEAD, line
 from tests.unit.capture.test_processes import Fake
 
 from faultwire import clock
-from faultwire.capture.bypass import Outward, Table
-from faultwire.capture.bypass_watch import BLIND, EVERY_S, KEPT, Lookout, Watch, _started
-from faultwire.capture.snapshot import Sights
+from faultwire.capture.bypass import OutboundSocket, SocketTable
+from faultwire.capture.bypass_watch import BLIND, EVERY_S, KEPT, BypassWatch, InvocationWatch, _started
+from faultwire.capture.snapshot import SocketSnapshot
 from faultwire.events import Bypass
 
 SPACE = "net:[1]"
@@ -39,11 +39,11 @@ class World(Fake):
                 (folder / "net" / name).write_text(HEAD + text)
 
 
-def no_netlink(_asked: frozenset[int]) -> Table:
+def no_netlink(_asked: frozenset[int]) -> SocketTable:
     raise OSError("netlink has no answer")
 
 
-def begun(world: World, lookout: Lookout, pid: int = 100) -> Watch:
+def begun(world: World, lookout: BypassWatch, pid: int = 100) -> InvocationWatch:
     """A watch on a process that nobody looks at but the test."""
     watch = lookout.watch()
     stat = lookout._procs.stat(pid)
@@ -60,15 +60,15 @@ def world(tmp_path: Path) -> World:
 
 
 @pytest.fixture
-def lookout(world: World) -> Lookout:
-    return Lookout(world.root, no_netlink)
+def lookout(world: World) -> BypassWatch:
+    return BypassWatch(world.root, no_netlink)
 
 
-def texts(watch: Watch) -> list[str]:
+def texts(watch: InvocationWatch) -> list[str]:
     return [one.text for one in watch.found]
 
 
-def test_a_connection_of_the_family_is_found_and_no_other(world: World, lookout: Lookout) -> None:
+def test_a_connection_of_the_family_is_found_and_no_other(world: World, lookout: BypassWatch) -> None:
     world.add(101, 100, 1001, 8)
     world.add(200, 50, 1002, 9)
     tables = line(HERE, FAR, "01", 7) + line(HERE, "067100CB:0050", "02", 8)
@@ -79,7 +79,7 @@ def test_a_connection_of_the_family_is_found_and_no_other(world: World, lookout:
     assert (watch.looks, watch.more, watch.unread) == (1, 0, set())
 
 
-def test_one_that_somebody_else_opened_to_it_is_none(world: World, lookout: Lookout) -> None:
+def test_one_that_somebody_else_opened_to_it_is_none(world: World, lookout: BypassWatch) -> None:
     listener = line("00000000:1F90", "00000000:0000", "0A", 6)
     world.say(tcp=listener + line("0100007F:1F90", FAR, "01", 7))
     watch = begun(world, lookout)
@@ -90,13 +90,13 @@ def test_one_that_somebody_else_opened_to_it_is_none(world: World, lookout: Look
 def test_what_is_settled_is_not_looked_up_again(world: World) -> None:
     asked = []
 
-    def tables(inodes: frozenset[int]) -> Table:
+    def tables(inodes: frozenset[int]) -> SocketTable:
         assert inodes <= {7, 70, 71}
         asked.append(len(asked))
-        return Table(open=[Outward(7, 34152, Bypass("203.0.113.5", 443))])
+        return SocketTable(open=[OutboundSocket(7, 34152, Bypass("203.0.113.5", 443))])
 
     world.say(unix="0: 2 0 0 1 1 70 /x\n")
-    lookout = Lookout(world.root, tables)
+    lookout = BypassWatch(world.root, tables)
     watch = begun(world, lookout)
     for _ in range(3):
         lookout.look([watch])
@@ -114,7 +114,7 @@ def test_what_is_settled_is_not_looked_up_again(world: World) -> None:
     assert (asked, watch.looks, other.looks) == ([0, 1, 2, 3], 7, 1)
 
 
-def test_where_netlink_does_not_answer_the_files_do(world: World, lookout: Lookout) -> None:
+def test_where_netlink_does_not_answer_the_files_do(world: World, lookout: BypassWatch) -> None:
     world.say(tcp=line(HERE, FAR, "01", 7))
     watch = begun(world, lookout)
     lookout.look([watch])
@@ -123,10 +123,10 @@ def test_where_netlink_does_not_answer_the_files_do(world: World, lookout: Looko
 
 
 def test_of_another_network_namespace_only_the_files_tell(world: World) -> None:
-    def ours(_asked: frozenset[int]) -> Table:
+    def ours(_asked: frozenset[int]) -> SocketTable:
         raise AssertionError("it tells of our own namespace")
 
-    lookout = Lookout(world.root, ours)
+    lookout = BypassWatch(world.root, ours)
     world.say(tcp=line(HERE, FAR, "01", 7))
     (world.root / "100" / "ns" / "net").unlink()
     (world.root / "100" / "ns" / "net").symlink_to("net:[2]")
@@ -135,7 +135,7 @@ def test_of_another_network_namespace_only_the_files_tell(world: World) -> None:
     assert texts(watch) == ["203.0.113.5:443"]
 
 
-def test_udp_counts_at_second_sight_of_the_same_socket(world: World, lookout: Lookout) -> None:
+def test_udp_counts_at_second_sight_of_the_same_socket(world: World, lookout: BypassWatch) -> None:
     world.say(udp=line(HERE, FAR, "01", 7))
     watch = begun(world, lookout)
     lookout.look([watch])
@@ -151,7 +151,7 @@ def test_udp_counts_at_second_sight_of_the_same_socket(world: World, lookout: Lo
     assert texts(watch) == ["203.0.113.6:443/udp"]
 
 
-def test_who_left_the_family_is_still_of_it_and_a_namesake_is_not(world: World, lookout: Lookout) -> None:
+def test_who_left_the_family_is_still_of_it_and_a_namesake_is_not(world: World, lookout: BypassWatch) -> None:
     world.add(101, 100, 1001)
     watch = begun(world, lookout)
     lookout.look([watch])
@@ -168,28 +168,28 @@ def test_who_left_the_family_is_still_of_it_and_a_namesake_is_not(world: World, 
     assert texts(watch) == ["203.0.113.5:443"]
 
 
-def test_addresses_beyond_a_bound_are_counted(world: World, lookout: Lookout) -> None:
+def test_addresses_beyond_a_bound_are_counted(world: World, lookout: BypassWatch) -> None:
     watch = begun(world, lookout)
-    each = [Outward(at, 1, Bypass(f"198.18.{at >> 8}.{at & 255}", 443)) for at in range(KEPT + 3)]
-    watch.note(Sights(each, set()), set(range(KEPT + 3)))
+    each = [OutboundSocket(at, 1, Bypass(f"198.18.{at >> 8}.{at & 255}", 443)) for at in range(KEPT + 3)]
+    watch.note(SocketSnapshot(each, set()), set(range(KEPT + 3)))
     assert (len(watch.found), watch.more) == (KEPT, 3)
 
 
 def test_a_system_that_shows_nothing_says_so(tmp_path: Path) -> None:
-    watch = Lookout(tmp_path / "nowhere").watch()
+    watch = BypassWatch(tmp_path / "nowhere").watch()
     with watch(os.getpid()):
         pass
     assert (watch.blind, watch.looks, watch.found) == (BLIND, 0, ())
 
 
-def test_a_process_that_is_gone_is_not_watched(world: World, lookout: Lookout) -> None:
+def test_a_process_that_is_gone_is_not_watched(world: World, lookout: BypassWatch) -> None:
     watch = lookout.watch()
     with watch(999):
         pass
     assert (watch.blind, watch.looks, lookout._thread) == (None, 0, None)
 
 
-def test_a_watch_looks_at_least_once_and_its_thread_ends(world: World, lookout: Lookout) -> None:
+def test_a_watch_looks_at_least_once_and_its_thread_ends(world: World, lookout: BypassWatch) -> None:
     world.say(tcp=line(HERE, FAR, "01", 7))
     watch = lookout.watch()
     with watch(100):
@@ -202,7 +202,7 @@ def test_a_watch_looks_at_least_once_and_its_thread_ends(world: World, lookout: 
     assert lookout._thread is None
 
 
-def test_what_we_have_open_ourselves_is_not_the_agents(world: World, lookout: Lookout) -> None:
+def test_what_we_have_open_ourselves_is_not_the_agents(world: World, lookout: BypassWatch) -> None:
     world.add(os.getpid(), 1, 1, 7)
     world.say(tcp=line(HERE, FAR, "01", 7))
     watch = lookout.watch()
@@ -223,7 +223,7 @@ def test_no_signal_reaches_the_thread() -> None:
     assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == before
 
 
-def test_a_server_that_stays_is_looked_at_once_for_all_who_ask_it(world: World, lookout: Lookout) -> None:
+def test_a_server_that_stays_is_looked_at_once_for_all_who_ask_it(world: World, lookout: BypassWatch) -> None:
     one, other = begun(world, lookout), begun(world, lookout)
     for watch in (one, other):
         watch.pid = 100
@@ -235,7 +235,7 @@ def test_a_server_that_stays_is_looked_at_once_for_all_who_ask_it(world: World, 
     assert lookout._due >= began + EVERY_S  # nor has the thread to look again at once
 
 
-def test_after_a_process_that_is_gone_there_is_a_last_look(world: World, lookout: Lookout) -> None:
+def test_after_a_process_that_is_gone_there_is_a_last_look(world: World, lookout: BypassWatch) -> None:
     gone = begun(world, lookout)
     gone.looks = 1  # nobody looks at a server again
     lookout._active.append(gone)

@@ -20,7 +20,7 @@ def lib(tmp_path: Path) -> dict[str, str]:
 
 
 def test_what_a_child_is_given(lib: dict[str, str]) -> None:
-    found = freeze.frozen(datetime(2026, 3, 1, 10, 0, 0, 999, tzinfo=UTC), lib, NOW)
+    found = freeze.frozen_clock(datetime(2026, 3, 1, 10, 0, 0, 999, tzinfo=UTC), lib, NOW)
     child = found.environment({"PATH": "/bin", "LD_PRELOAD": "/x.so"})
     assert child["LD_PRELOAD"] == f"{lib[freeze.VARIABLE]}:/x.so"
     assert (child["FAKETIME"], child["FAKETIME_FMT"]) == ("1772359200", "%s")
@@ -55,7 +55,7 @@ def test_what_is_no_instant(text: str) -> None:
 @pytest.mark.parametrize("off", [timedelta(days=-21 * 365), timedelta(days=2)])
 def test_instants_that_no_certificate_covers(off: timedelta, lib: dict[str, str]) -> None:
     with pytest.raises(UsageError, match="of the last 20 years"):
-        freeze.frozen(NOW + off, lib, NOW)
+        freeze.frozen_clock(NOW + off, lib, NOW)
 
 
 def test_a_missing_library_is_named(tmp_path: Path) -> None:

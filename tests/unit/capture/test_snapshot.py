@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from tests.unit.capture.test_processes import Fake
 
-from faultwire.capture.bypass import Outward
-from faultwire.capture.bypass_watch import Lookout, Watch
+from faultwire.capture.bypass import OutboundSocket
+from faultwire.capture.bypass_watch import BypassWatch, InvocationWatch
 from faultwire.capture.processes import ProcFs
-from faultwire.capture.snapshot import Held, Sights
+from faultwire.capture.snapshot import ProcessSockets, SocketSnapshot
 from faultwire.events import Bypass
 
 FAR, PROXY = Bypass("203.0.113.5", 443), Bypass("127.0.0.1", 8080)
@@ -34,27 +34,34 @@ class Counting(ProcFs):
         return super().space(pid)
 
 
-def watch(**mine: int) -> Watch:
-    made = Lookout(Path("/nowhere")).watch()
+def watch(**mine: int) -> InvocationWatch:
+    made = BypassWatch(Path("/nowhere")).watch()
     made.mine |= {int(pid.removeprefix("p")): started for pid, started in mine.items()}
     return made
 
 
 def test_what_a_process_has_connected_is_told_from_what_was_connected_to_it() -> None:
-    each = [Outward(1, 40001, FAR), Outward(2, 9000, Bypass("203.0.113.7", 5)), Outward(3, 40002, PROXY)]
-    each += [
-        Outward(4, 40003, PROXY),
-        Outward(5, 40004, Bypass("203.0.113.8", 53)),
-        Outward(6, 40005, RESOLVER),
+    each = [
+        OutboundSocket(1, 40001, FAR),
+        OutboundSocket(2, 9000, Bypass("203.0.113.7", 5)),
+        OutboundSocket(3, 40002, PROXY),
     ]
-    sights = Sights(each, {9000})
+    each += [
+        OutboundSocket(4, 40003, PROXY),
+        OutboundSocket(5, 40004, Bypass("203.0.113.8", 53)),
+        OutboundSocket(6, 40005, RESOLVER),
+    ]
+    sights = SocketSnapshot(each, {9000})
     assert sights.settled == {1, 2, 3, 4, 5}
     assert sights.outward == {FAR: {1}, PROXY: {3, 4}}
-    assert sights.udp == [Outward(6, 40005, RESOLVER)]
+    assert sights.udp == [OutboundSocket(6, 40005, RESOLVER)]
 
 
 def test_each_watch_takes_what_is_its_own() -> None:
-    sights = Sights([Outward(1, 40001, FAR), Outward(2, 40002, PROXY), Outward(3, 40003, RESOLVER)], set())
+    sights = SocketSnapshot(
+        [OutboundSocket(1, 40001, FAR), OutboundSocket(2, 40002, PROXY), OutboundSocket(3, 40003, RESOLVER)],
+        set(),
+    )
     one, other = watch(), watch()
     one.note(sights, {1, 9})
     other.note(sights, {2, 3})
@@ -77,7 +84,7 @@ def test_a_process_is_asked_once_for_all_watches(fake: Fake) -> None:
     one, other, done = watch(p100=1000), watch(p100=1000), watch(p100=1000)
     other.settle({7})
     done.settle({7, 8})
-    held = Held(procs)
+    held = ProcessSockets(procs)
     assert held.unsettled(one) == {"net:[1]": (100, {7, 8})}
     assert held.unsettled(other) == {"net:[1]": (100, {8})}
     assert held.unsettled(done) == {}
@@ -86,7 +93,7 @@ def test_a_process_is_asked_once_for_all_watches(fake: Fake) -> None:
 
 def test_a_number_that_was_given_again_meanwhile_is_nobodys(fake: Fake) -> None:
     fake.add(100, 50, 2000, 7)
-    held = Held(ProcFs(fake.root))
+    held = ProcessSockets(ProcFs(fake.root))
     assert held.unsettled(watch(p100=1000)) == {}
     assert held.unsettled(watch(p100=2000)) == {"": (100, {7})}
 
@@ -96,5 +103,5 @@ def test_a_process_whose_sockets_may_not_be_seen_is_told(fake: Fake) -> None:
     fake.add(100, 50, 1000, 7)
     (fake.root / "100" / "fd").chmod(0)
     made = watch(p100=1000)
-    assert Held(ProcFs(fake.root)).unsettled(made) == {}
+    assert ProcessSockets(ProcFs(fake.root)).unsettled(made) == {}
     assert made.unread == {100}

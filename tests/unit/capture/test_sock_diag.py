@@ -8,7 +8,7 @@ import struct
 import pytest
 
 from faultwire.capture import sock_diag
-from faultwire.capture.bypass import Outward, Table
+from faultwire.capture.bypass import OutboundSocket, SocketTable
 from faultwire.events import Bypass
 
 DONE = struct.pack("=IHHIIi", 20, 3, 2, 1, 0, 0)
@@ -23,7 +23,7 @@ def told(family: int, state: int, local: int, remote: int, address: bytes, inode
 
 
 def test_sockets_with_a_peer_and_listeners() -> None:
-    table = Table()
+    table = SocketTable()
     data = told(socket.AF_INET, 1, 34152, 443, bytes([203, 0, 113, 5]), 77)
     data += told(socket.AF_INET6, 2, 34153, 8443, socket.inet_pton(socket.AF_INET6, "2001:db8::7"), 78)
     data += told(socket.AF_INET6, 8, 1, 443, bytes(10) + b"\xff\xff" + bytes([203, 0, 113, 6]), 79)
@@ -33,20 +33,20 @@ def test_sockets_with_a_peer_and_listeners() -> None:
     assert sock_diag.take(DONE, table)
     assert table.listening == {8080}
     assert table.open == [
-        Outward(77, 34152, Bypass("203.0.113.5", 443)),
-        Outward(78, 34153, Bypass("2001:db8::7", 8443)),
-        Outward(79, 1, Bypass("203.0.113.6", 443)),
+        OutboundSocket(77, 34152, Bypass("203.0.113.5", 443)),
+        OutboundSocket(78, 34153, Bypass("2001:db8::7", 8443)),
+        OutboundSocket(79, 1, Bypass("203.0.113.6", 443)),
     ]
 
 
 def test_only_sockets_that_are_asked_for_and_all_that_listen() -> None:
-    table = Table()
+    table = SocketTable()
     data = told(socket.AF_INET, 1, 34152, 443, bytes([203, 0, 113, 5]), 77)
     data += told(socket.AF_INET, 1, 34153, 443, bytes([203, 0, 113, 6]), 78)
     data += told(socket.AF_INET, 10, 8080, 0, b"", 80)
     sock_diag.take(data + DONE, table, frozenset({78}))
     assert table.listening == {8080}
-    assert table.open == [Outward(78, 34153, Bypass("203.0.113.6", 443))]
+    assert table.open == [OutboundSocket(78, 34153, Bypass("203.0.113.6", 443))]
 
 
 def test_the_question_names_the_states() -> None:
@@ -70,4 +70,4 @@ def test_the_question_names_the_states() -> None:
 )
 def test_what_is_no_answer_is_an_error(data: bytes) -> None:
     with pytest.raises(OSError, match=r"netlink|sock_diag"):
-        sock_diag.take(data, Table())
+        sock_diag.take(data, SocketTable())

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.checks.bent import bent, checks
 
 from faultwire import wire
-from faultwire.checks._told import _LIGHT, charged, models, told
+from faultwire.checks._told import _LIGHT, charged, models, transcript_of
 from faultwire.events import Message
 
 
@@ -27,9 +27,9 @@ def talks(history, wire):
 
 
 def test_a_history_is_read_once(talks):
-    assert [said for _, said in models(talks)] == [wire.conversation(one) for one in talks.exchanges]
+    assert [said for _, said in models(talks)] == [wire.transcript(one) for one in talks.exchanges]
     assert all(one is other for (_, one), (_, other) in zip(models(talks), models(talks), strict=True))
-    assert told(talks, talks.exchanges[2]) is models(talks)[2][1]
+    assert transcript_of(talks, talks.exchanges[2]) is models(talks)[2][1]
 
 
 def test_what_one_request_and_the_next_hold_is_the_same_object(talks):
@@ -56,7 +56,7 @@ def test_verdicts_are_those_of_each_request_read_alone():
 
 def test_nothing_is_told_by_what_is_no_exchange_with_a_model(history, wire):
     one = history("", wire.used(1), replace(wire.talk(2), protocol=None), wire.talk(3))
-    assert [told(one, exchange) is None for exchange in one.exchanges] == [True, True, False]
+    assert [transcript_of(one, exchange) is None for exchange in one.exchanges] == [True, True, False]
     assert [exchange.number for exchange, _ in models(one)] == [3]
 
 

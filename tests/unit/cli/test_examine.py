@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from faultwire.capture.bypass_watch import Lookout
+from faultwire.capture.bypass_watch import BypassWatch
 from faultwire.capture.runtime import recognise
 from faultwire.cli import _examine
 from faultwire.cli._examine import PROBES, machine
@@ -103,7 +103,7 @@ FAR, NEAR = Bypass("203.0.113.5", 443), Bypass("127.0.0.1", 5001)
     ],
 )
 def test_what_went_past_the_proxy(bypassed, more, expected) -> None:
-    watch = Lookout().watch()
+    watch = BypassWatch().watch()
     watch.blind, watch.looks = None, 3
     closed = SessionSummary("doctor", 0, 0, bypassed=bypassed, bypassed_more=more)
     findings = _examine.bypasses(closed, watch, "go")
@@ -115,7 +115,7 @@ def test_what_went_past_the_proxy(bypassed, more, expected) -> None:
 
 def test_what_could_not_be_watched_is_told(tmp_path: Path) -> None:
     closed = SessionSummary("doctor", 0, 0)
-    watch = Lookout(tmp_path).watch()
+    watch = BypassWatch(tmp_path).watch()
     (blind,) = _examine.bypasses(closed, watch, "unknown")
     assert blind.state == "note"
     assert blind.text.startswith("cannot be watched here: this system does not show")

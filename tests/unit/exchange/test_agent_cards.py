@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from faultwire.events import Request, Response
-from faultwire.exchange.agent_cards import MOST, Meeting, wanted
+from faultwire.exchange.agent_cards import MOST, AgentCardObserver, needs_card
 from faultwire.profile.load import parse
 from faultwire.wire.recognition.peers import Peers
 
@@ -16,7 +16,7 @@ OK = Response(200, "OK", (("content-type", "application/json"),))
 
 def met(body: bytes, head: Response = OK) -> str | None:
     peers = Peers()
-    listener = Meeting(peers, head)
+    listener = AgentCardObserver(peers, head)
     for at in range(0, len(body), 7):
         assert listener.hear(body[at : at + 7]) == ()
     assert listener.end() == ()
@@ -43,5 +43,5 @@ def test_only_where_the_profile_names_agents():
     edge = parse("faults: [{agent_down: , on: {edge: 'a->writer'}}]", "p.yaml")
     plain = parse("faults: [agent_down]", "p.yaml")
     asked = Request("GET", "http", "a.test", 80, "/x")
-    assert [wanted(p, READ) for p in (named, edge, plain)] == [True, True, False]
-    assert not wanted(named, asked)
+    assert [needs_card(p, READ) for p in (named, edge, plain)] == [True, True, False]
+    assert not needs_card(named, asked)

@@ -8,8 +8,8 @@ import pytest
 
 from faultwire.dice import Dice
 from faultwire.events import Cut, Exchange, Request, Response, Send
-from faultwire.exchange.deferred_replies import Inbox
-from faultwire.exchange.pipeline import Passage
+from faultwire.exchange.deferred_replies import DeferredReplies
+from faultwire.exchange.pipeline import ExchangePipeline
 from faultwire.exchange.request_out import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.profile.load import parse
@@ -24,8 +24,8 @@ class Session:
         self.state = SessionState()
         profile = parse(f"name: p\nfaults:\n{faults}", "p.yaml")
         self.context = SessionContext("s", profile, Dice(1, "s"), self.state)
-        self.stream = Passage(self.context, Request("GET", "http", "h", 80, path))
-        self.stream.request(b"" if self.stream.holds_request else None)
+        self.stream = ExchangePipeline(self.context, Request("GET", "http", "h", 80, path))
+        self.stream.request(b"" if self.stream.needs_request_body else None)
         self.stream.head(SSE)
         self.heard = self.hear(first)
 
@@ -37,14 +37,14 @@ class Session:
         """What the server is sent, or the answer of ours; and the ledger of the `POST`."""
         asked = {"jsonrpc": "2.0", "id": ident, "method": "tools/call", "params": {"name": name}}
         head = Request("POST", "http", "h", 80, address, (("content-type", "application/json"),))
-        passage = Passage(self.context, head)
-        departure = passage.request(json.dumps(asked).encode())
+        pipeline = ExchangePipeline(self.context, head)
+        departure = pipeline.request(json.dumps(asked).encode())
         list(departure.actions)
         if departure.answer is not None:
-            return departure.answer, passage.over()
-        passage.head(Response(202))
-        assert list(passage.finish()) == []
-        return json.loads(departure.request.body), passage.over()
+            return departure.answer, pipeline.over()
+        pipeline.head(Response(202))
+        assert list(pipeline.finish()) == []
+        return json.loads(departure.request.body), pipeline.over()
 
 
 def answer(ident=1, text="22C"):
@@ -140,15 +140,15 @@ def test_other_streams_pass_byte_by_byte():
 )
 def test_what_may_be_such_a_stream(method, response, opens):
     exchange = Exchange("s", 1, Request(method, "http", "h", 80, "/x"))
-    assert Inbox.opens(exchange, response) is opens
+    assert DeferredReplies.opens(exchange, response) is opens
 
 
 def test_nothing_is_held_for_a_calm_profile():
     context = SessionContext("s", parse("name: p\nfaults: []", "p.yaml"), Dice(1, "s"), SessionState())
-    passage = Passage(context, Request("GET", "http", "h", 80, "/sse"))
-    passage.request(None)
-    passage.head(SSE)
-    assert not passage.touches
+    pipeline = ExchangePipeline(context, Request("GET", "http", "h", 80, "/sse"))
+    pipeline.request(None)
+    pipeline.head(SSE)
+    assert not pipeline.touches
 
 
 def test_only_an_open_stream_is_owed_to():

@@ -5,11 +5,11 @@ from __future__ import annotations
 from faultwire import wire
 from faultwire.dice import Dice
 from faultwire.events import Exchange, Request, Response
-from faultwire.exchange.observers import closes, listen
+from faultwire.exchange.observers import attach, closes
 from faultwire.exchange.request_out import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.profile.inline import inline
-from faultwire.wire.transcript.response import Ear
+from faultwire.wire.transcript.response import ResponseObserver
 
 HEADERS = (("content-type", "application/json"),)
 KEPT = Request(
@@ -20,12 +20,12 @@ SSE = Response(200, "OK", (("content-type", "text/event-stream"),))
 
 def heard(fault: str, response: Response = SSE):
     context = SessionContext("s", inline(fault), Dice(1, "s"), SessionState())
-    return listen(context, wire.protocol("openai_responses"), Exchange("s", 1, KEPT, "llm"), response, ())
+    return attach(context, wire.protocol("openai_responses"), Exchange("s", 1, KEPT, "llm"), response, ())
 
 
 def test_a_kept_conversation_is_heard_where_results_are_replaced():
     found = heard("tool_error: {message: x}")
-    assert isinstance(found.ear, Ear)
+    assert isinstance(found.ear, ResponseObserver)
     assert found.touches
     assert not found.whole, "a stream is heard as it passes"
     assert heard("tool_error: {message: x}", Response(200, "OK", HEADERS)).whole

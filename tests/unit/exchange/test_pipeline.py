@@ -11,8 +11,8 @@ import pytest
 
 from faultwire.dice import Dice
 from faultwire.events import Action, Cut, Request, Reset, Response, Send, Wait, header
-from faultwire.exchange.pipeline import Passage, SessionContext
-from faultwire.exchange.request_out import Departure, unpacked, with_body
+from faultwire.exchange.pipeline import ExchangePipeline, SessionContext
+from faultwire.exchange.request_out import OutboundRequest, unpacked, with_body
 from faultwire.exchange.session_state import SessionState
 from faultwire.profile.load import inline, merge, parse
 
@@ -44,80 +44,80 @@ def sent(actions: list[Action]) -> bytes:
     return b"".join(a.data for a in actions if isinstance(a, Send))
 
 
-def through(passage: Passage, body: bytes, response: Response, chunks: list[bytes]) -> list[Action]:
-    departure = passage.request(body)
+def through(pipeline: ExchangePipeline, body: bytes, response: Response, chunks: list[bytes]) -> list[Action]:
+    departure = pipeline.request(body)
     assert departure.answer is None
-    passage.head(response)
-    actions = [action for chunk in chunks for action in passage.feed(chunk)]
-    return actions + list(passage.finish())
+    pipeline.head(response)
+    actions = [action for chunk in chunks for action in pipeline.feed(chunk)]
+    return actions + list(pipeline.finish())
 
 
 def test_an_empty_profile_holds_and_touches_nothing() -> None:
-    passage = Passage(context(profile="name: calm\ndescription: nothing\nfaults: []\n"), HEAD)
-    assert not passage.holds_request
-    assert passage.request(None).request is passage.exchange.request
-    assert passage.head(SSE) is SSE
-    assert not passage.touches
-    assert list(passage.feed(b"abc")) == [Send(b"abc")]
-    assert passage.ledger() == ()
+    pipeline = ExchangePipeline(context(profile="name: calm\ndescription: nothing\nfaults: []\n"), HEAD)
+    assert not pipeline.needs_request_body
+    assert pipeline.request(None).request is pipeline.exchange.request
+    assert pipeline.head(SSE) is SSE
+    assert not pipeline.touches
+    assert list(pipeline.feed(b"abc")) == [Send(b"abc")]
+    assert pipeline.ledger() == ()
 
 
 def test_a_request_is_held_only_where_an_entry_may_match() -> None:
     fault = context("latency: {ms: 1}")
-    assert Passage(fault, HEAD).holds_request
-    assert not Passage(fault, replace(HEAD, method="GET", path="/v1/models")).holds_request
+    assert ExchangePipeline(fault, HEAD).needs_request_body
+    assert not ExchangePipeline(fault, replace(HEAD, method="GET", path="/v1/models")).needs_request_body
     unknown = replace(HEAD, path="/some/gateway")
-    assert Passage(fault, unknown).holds_request, "the body may show a model request"
+    assert ExchangePipeline(fault, unknown).needs_request_body, "the body may show a model request"
 
 
 def test_an_answer_replaces_the_call() -> None:
-    passage = Passage(context("status: {code: 503}"), HEAD)
-    departure = passage.request(chat())
+    pipeline = ExchangePipeline(context("status: {code: 503}"), HEAD)
+    departure = pipeline.request(chat())
     assert departure.answer is not None
     assert departure.answer.status == 503
-    (line,) = passage.ledger()
+    (line,) = pipeline.ledger()
     assert (line.fault, line.outcome) == ("status", "fired")
     assert line.effect
 
 
 def test_a_cut_stream_ends_after_its_events_and_the_ledger_says_where() -> None:
-    passage = Passage(context("cut_stream: {after_events: 2}"), HEAD)
-    actions = through(passage, chat(stream=True), SSE, STREAM)
+    pipeline = ExchangePipeline(context("cut_stream: {after_events: 2}"), HEAD)
+    actions = through(pipeline, chat(stream=True), SSE, STREAM)
     assert sent(actions) == b"".join(STREAM[:2])
     assert actions[-1] == Cut()
-    (line,) = passage.ledger()
+    (line,) = pipeline.ledger()
     assert line.outcome == "fired"
     assert "2" in str(line.effect)
 
 
 def test_a_fault_whose_moment_never_came_has_not_fired() -> None:
-    passage = Passage(context("reset: {at: {after_bytes: 100000}}"), HEAD)
-    actions = through(passage, chat(stream=True), SSE, STREAM)
+    pipeline = ExchangePipeline(context("reset: {at: {after_bytes: 100000}}"), HEAD)
+    actions = through(pipeline, chat(stream=True), SSE, STREAM)
     assert sent(actions) == b"".join(STREAM)
-    assert [line.outcome for line in passage.ledger()] == ["no_effect"]
+    assert [line.outcome for line in pipeline.ledger()] == ["no_effect"]
 
 
 def test_a_stream_fault_on_a_whole_answer_says_why_not() -> None:
-    passage = Passage(context("cut_stream: {after_events: 1}"), HEAD)
+    pipeline = ExchangePipeline(context("cut_stream: {after_events: 1}"), HEAD)
     whole = Response(200, "OK", (("content-type", "application/json"),))
-    assert sent(through(passage, chat(), whole, [b"{}"])) == b"{}"
-    (line,) = passage.ledger()
+    assert sent(through(pipeline, chat(), whole, [b"{}"])) == b"{}"
+    (line,) = pipeline.ledger()
     assert line.outcome == "inapplicable"
     assert "stream" in line.reason
 
 
 def test_later_faults_see_what_earlier_ones_deliver() -> None:
-    passage = Passage(context("slow_tokens: {ms: 10}", "cut_stream: {after_events: 1}"), HEAD)
-    actions = through(passage, chat(stream=True), SSE, STREAM)
+    pipeline = ExchangePipeline(context("slow_tokens: {ms: 10}", "cut_stream: {after_events: 1}"), HEAD)
+    actions = through(pipeline, chat(stream=True), SSE, STREAM)
     assert [type(a) for a in actions][-1] is Cut
-    assert any(isinstance(a, Wait) for a in actions) or passage.ledger()[0].outcome != "fired"
+    assert any(isinstance(a, Wait) for a in actions) or pipeline.ledger()[0].outcome != "fired"
     assert sent(actions) == STREAM[0]
 
 
 def test_a_body_that_must_be_read_is_asked_for_unpacked() -> None:
-    touched = Passage(context("truncate_response: {max_tokens: 1}"), HEAD).request(chat())
+    touched = ExchangePipeline(context("truncate_response: {max_tokens: 1}"), HEAD).request(chat())
     assert header(touched.request.headers, "accept-encoding") == "identity"
-    untouched = Passage(context("latency: {ms: 1}"), HEAD).request(chat())
+    untouched = ExchangePipeline(context("latency: {ms: 1}"), HEAD).request(chat())
     assert header(untouched.request.headers, "accept-encoding") == "gzip, br"
 
 
@@ -132,7 +132,7 @@ QUESTION = {"role": "user", "content": "six times seven"}
 
 def test_a_replaced_result_is_replaced_again_in_every_later_request() -> None:
     session = context("tool_error: {message: on fire}")
-    first = Passage(session, HEAD)
+    first = ExchangePipeline(session, HEAD)
     body = first.request(chat(QUESTION, CALL, RESULT)).request.body
     assert body is not None
     assert b"on fire" in body
@@ -140,7 +140,7 @@ def test_a_replaced_result_is_replaced_again_in_every_later_request() -> None:
     first.head(SSE)
     assert [(f.outcome, f.subject) for f in first.ledger()] == [("fired", "calc")]
 
-    later = Passage(session, HEAD)
+    later = ExchangePipeline(session, HEAD)
     history = (
         QUESTION,
         CALL,
@@ -153,7 +153,7 @@ def test_a_replaced_result_is_replaced_again_in_every_later_request() -> None:
 
 
 def test_an_old_result_is_left_alone() -> None:
-    passage = Passage(context("tool_error: {message: on fire}"), HEAD)
+    pipeline = ExchangePipeline(context("tool_error: {message: on fire}"), HEAD)
     history = (
         QUESTION,
         CALL,
@@ -162,13 +162,13 @@ def test_an_old_result_is_left_alone() -> None:
         {"role": "user", "content": "?"},
     )
     body = chat(*history)
-    assert passage.request(body).request.body == body
+    assert pipeline.request(body).request.body == body
 
 
 def test_the_length_follows_a_rewritten_request() -> None:
     body = chat(QUESTION, CALL, RESULT)
     head = replace(HEAD, headers=(*HEADERS, ("Content-Length", str(len(body)))))
-    request = Passage(context("tool_error: {message: on fire}"), head).request(body).request
+    request = ExchangePipeline(context("tool_error: {message: on fire}"), head).request(body).request
     assert header(request.headers, "content-length") == str(len(request.body or b""))
 
 
@@ -178,7 +178,7 @@ def test_a_retry_shares_the_decision_of_its_call() -> None:
 
     def attempt(count: int, text: str) -> int | None:
         head = replace(HEAD, headers=(*HEADERS, ("x-stainless-retry-count", str(count))))
-        answer = Passage(session, head).request(chat({"role": "user", "content": text})).answer
+        answer = ExchangePipeline(session, head).request(chat({"role": "user", "content": text})).answer
         return answer.status if answer else None
 
     assert [attempt(n, "a") for n in range(3)] == [500, 500, 500], "the whole logical call fails"
@@ -186,8 +186,10 @@ def test_a_retry_shares_the_decision_of_its_call() -> None:
 
 
 def test_a_malformed_request_goes_on_unchanged() -> None:
-    passage = Passage(context("truncate_response: {max_tokens: 1}", "tool_error: {message: x}"), HEAD)
-    assert passage.request(b'{"messages": 7').request.body == b'{"messages": 7'
+    pipeline = ExchangePipeline(
+        context("truncate_response: {max_tokens: 1}", "tool_error: {message: x}"), HEAD
+    )
+    assert pipeline.request(b'{"messages": 7').request.body == b'{"messages": 7'
 
 
 @pytest.mark.parametrize("status", [200, 503])
@@ -195,17 +197,17 @@ def test_an_entry_on_the_status_is_decided_when_the_status_is_there(status: int)
     profile = (
         "name: late\ndescription: d\nfaults:\n  - cut_stream: {after_events: 1}\n    on: {status: 200}\n"
     )
-    passage = Passage(context(profile=profile), HEAD)
-    actions = through(passage, chat(stream=True), replace(SSE, status=status), STREAM)
+    pipeline = ExchangePipeline(context(profile=profile), HEAD)
+    actions = through(pipeline, chat(stream=True), replace(SSE, status=status), STREAM)
     assert (actions[-1] == Cut()) == (status == 200)
-    assert [f.outcome for f in passage.ledger()] == (["fired"] if status == 200 else [])
+    assert [f.outcome for f in pipeline.ledger()] == (["fired"] if status == 200 else [])
 
 
 def test_a_fault_that_waits_for_the_status_can_read_the_body() -> None:
     profile = (
         "name: late\ndescription: d\nfaults:\n  - truncate_response: {max_tokens: 1}\n    on: {status: 200}\n"
     )
-    request = Passage(context(profile=profile), HEAD).request(chat()).request
+    request = ExchangePipeline(context(profile=profile), HEAD).request(chat()).request
     assert header(request.headers, "accept-encoding") == "identity"
 
 
@@ -215,9 +217,9 @@ def test_the_same_call_id_of_another_tool_is_another_result() -> None:
 
     def result_of(tool: str) -> bytes:
         call = {**CALL["tool_calls"][0], "function": {"name": tool, "arguments": "{}"}}
-        passage = Passage(session, HEAD)
-        body = passage.request(chat(QUESTION, {**CALL, "tool_calls": [call]}, RESULT)).request.body
-        passage.head(SSE)
+        pipeline = ExchangePipeline(session, HEAD)
+        body = pipeline.request(chat(QUESTION, {**CALL, "tool_calls": [call]}, RESULT)).request.body
+        pipeline.head(SSE)
         return body or b""
 
     assert b"down" in result_of("search")
@@ -226,14 +228,14 @@ def test_the_same_call_id_of_another_tool_is_another_result() -> None:
 
 def test_a_replaced_result_counts_once_the_model_has_read_it() -> None:
     session = context("tool_error: {message: on fire}", "status: {code: 503}")
-    refused = Passage(session, HEAD)
+    refused = ExchangePipeline(session, HEAD)
     assert refused.request(chat(QUESTION, CALL, RESULT)).answer is not None
     assert [(f.fault, f.outcome) for f in refused.ledger()] == [
         ("tool_error", "preempted"),
         ("status", "fired"),
     ]
     calm = SessionContext("s", context("tool_error: {message: on fire}").profile, Dice(1, "s"), session.state)
-    again = Passage(calm, HEAD)
+    again = ExchangePipeline(calm, HEAD)
     again.request(chat(QUESTION, CALL, RESULT))
     again.head(SSE)
     assert [(f.fault, f.outcome) for f in again.ledger()] == [("tool_error", "fired")]
@@ -243,14 +245,14 @@ def test_parallel_results_of_one_tool_are_told_apart() -> None:
     calls = [{**CALL["tool_calls"][0], "id": ""} for _ in range(2)]
     results = [{**RESULT, "tool_call_id": ""}, {**RESULT, "tool_call_id": ""}]
     session = context("tool_error: {message: on fire}")
-    passage = Passage(session, HEAD)
-    passage.request(chat(QUESTION, {**CALL, "tool_calls": calls}, *results))
-    passage.head(SSE)
-    assert [f.outcome for f in passage.ledger()] == ["fired", "fired"]
+    pipeline = ExchangePipeline(session, HEAD)
+    pipeline.request(chat(QUESTION, {**CALL, "tool_calls": calls}, *results))
+    pipeline.head(SSE)
+    assert [f.outcome for f in pipeline.ledger()] == ["fired", "fired"]
 
 
 def test_a_departure_is_settled_by_its_last_action() -> None:
-    departure = Departure(HEAD)
+    departure = OutboundRequest(HEAD)
     assert (departure.request, departure.answer) == (HEAD, None)
     answer = Response(503)
 
@@ -272,54 +274,54 @@ def test_a_request_with_another_body_has_its_length() -> None:
 # ---------------------------------------------------------------- a client that leaves
 
 
-def outcomes(passage: Passage) -> dict[str, str]:
-    return {line.fault: line.outcome for line in passage.ledger()}
+def outcomes(pipeline: ExchangePipeline) -> dict[str, str]:
+    return {line.fault: line.outcome for line in pipeline.ledger()}
 
 
 def test_what_a_client_did_not_wait_for_it_did_not_meet() -> None:
     session = context("latency: {ms: 5000}", "status: {code: 503}")
-    passage = Passage(session, HEAD)
-    departure = passage.request(chat())
+    pipeline = ExchangePipeline(session, HEAD)
+    departure = pipeline.request(chat())
     assert next(departure.actions) == Wait(5.0)
-    passage.left_waiting()
-    assert outcomes(passage) == {"latency": "fired", "status": "no_effect"}
+    pipeline.client_left()
+    assert outcomes(pipeline) == {"latency": "fired", "status": "no_effect"}
 
-    again = Passage(session, HEAD)
+    again = ExchangePipeline(session, HEAD)
     assert again.request(chat()).answer is not None
     assert again.exchange.attempt == 1, "the same request right after it is its retry"
     assert outcomes(again) == {"latency": "fired", "status": "fired"}
 
 
 def test_a_cut_behind_a_wait_is_not_met_before_its_turn() -> None:
-    passage = Passage(context("cut_stream: {after_events: 2}", "slow_tokens: {ms: 1000}"), HEAD)
-    passage.request(chat(stream=True))
-    passage.head(SSE)
-    actions = passage.feed(b"".join(STREAM))
+    pipeline = ExchangePipeline(context("cut_stream: {after_events: 2}", "slow_tokens: {ms: 1000}"), HEAD)
+    pipeline.request(chat(stream=True))
+    pipeline.head(SSE)
+    actions = pipeline.feed(b"".join(STREAM))
     while not isinstance(next(actions), Wait):
         pass
-    assert outcomes(passage)["cut_stream"] == "no_effect"
+    assert outcomes(pipeline)["cut_stream"] == "no_effect"
     assert list(actions)[-1] == Cut()
-    assert outcomes(passage)["cut_stream"] == "fired"
+    assert outcomes(pipeline)["cut_stream"] == "fired"
 
 
 def test_a_deferred_wait_comes_before_the_head() -> None:
     profile = "name: late\ndescription: d\nfaults:\n  - latency: {ms: 250}\n    on: {status: 200}\n"
-    passage = Passage(context(profile=profile), HEAD)
-    assert list(passage.request(chat()).actions) == []
-    assert list(passage.pending(SSE)) == [Wait(0.25)]
-    assert passage.head(SSE) is SSE
-    assert not passage.touches
-    assert outcomes(passage) == {"latency": "fired"}
+    pipeline = ExchangePipeline(context(profile=profile), HEAD)
+    assert list(pipeline.request(chat()).actions) == []
+    assert list(pipeline.pending(SSE)) == [Wait(0.25)]
+    assert pipeline.head(SSE) is SSE
+    assert not pipeline.touches
+    assert outcomes(pipeline) == {"latency": "fired"}
 
 
 def test_a_reset_after_the_headers_acts_on_an_answer_of_ours() -> None:
-    passage = Passage(context("reset: {at: after_headers}", "status: {code: 503}"), HEAD)
-    answer = passage.request(chat()).answer
+    pipeline = ExchangePipeline(context("reset: {at: after_headers}", "status: {code: 503}"), HEAD)
+    answer = pipeline.request(chat()).answer
     assert answer is not None
-    assert passage.head(answer) == answer
-    assert passage.touches
-    assert list(passage.feed(answer.body or b"")) == [Reset()]
-    assert outcomes(passage) == {"reset": "fired", "status": "fired"}
+    assert pipeline.head(answer) == answer
+    assert pipeline.touches
+    assert list(pipeline.feed(answer.body or b"")) == [Reset()]
+    assert outcomes(pipeline) == {"reset": "fired", "status": "fired"}
 
 
 # ---------------------------------------------------------------- WebSockets
@@ -328,40 +330,40 @@ UPGRADE = Request("GET", "https", "socket.test", 443, "/v1/realtime", (("Upgrade
 SWITCH = Response(101, "Switching Protocols", (("upgrade", "websocket"),))
 
 
-def socket(*faults: str) -> Passage:
-    passage = Passage(context(*faults), UPGRADE)
-    assert passage.request(b"").answer is None
-    passage.head(SWITCH)
-    return passage
+def socket(*faults: str) -> ExchangePipeline:
+    pipeline = ExchangePipeline(context(*faults), UPGRADE)
+    assert pipeline.request(b"").answer is None
+    pipeline.head(SWITCH)
+    return pipeline
 
 
 def test_messages_of_a_calm_session_need_not_be_asked_about() -> None:
-    passage = socket()
-    assert not passage.touches
-    assert list(passage.message(b"a", text=True, by="client")) == [Send(b"a", "server", True)]
-    assert list(passage.message(b"b", text=False, by="server")) == [Send(b"b", "client", False)]
+    pipeline = socket()
+    assert not pipeline.touches
+    assert list(pipeline.message(b"a", text=True, by="client")) == [Send(b"a", "server", True)]
+    assert list(pipeline.message(b"b", text=False, by="server")) == [Send(b"b", "client", False)]
 
 
 def test_a_stream_fault_acts_on_the_servers_messages() -> None:
-    passage = socket("cut_stream: {after_events: 1, on: {path: '*'}}")
-    assert passage.touches
-    assert list(passage.message(b"up", text=True, by="client")) == [Send(b"up", "server", True)]
-    assert list(passage.message(b"a", text=True, by="server")) == [Send(b"a", "client", True)]
-    assert list(passage.message(b"b", text=True, by="server")) == [Cut(clean=False)]
-    assert outcomes(passage) == {"cut_stream": "fired"}
+    pipeline = socket("cut_stream: {after_events: 1, on: {path: '*'}}")
+    assert pipeline.touches
+    assert list(pipeline.message(b"up", text=True, by="client")) == [Send(b"up", "server", True)]
+    assert list(pipeline.message(b"a", text=True, by="server")) == [Send(b"a", "client", True)]
+    assert list(pipeline.message(b"b", text=True, by="server")) == [Cut(clean=False)]
+    assert outcomes(pipeline) == {"cut_stream": "fired"}
 
 
 def test_the_two_directions_overlap() -> None:
-    passage = socket("stall: {after_events: 0, for_ms: 5, on: {path: '*'}}")
-    waiting = passage.message(b"a", text=True, by="server")
+    pipeline = socket("stall: {after_events: 0, for_ms: 5, on: {path: '*'}}")
+    waiting = pipeline.message(b"a", text=True, by="server")
     assert next(waiting) == Wait(0.005)
-    assert list(passage.message(b"up", text=True, by="client")) == [Send(b"up", "server", True)]
+    assert list(pipeline.message(b"up", text=True, by="client")) == [Send(b"up", "server", True)]
     assert list(waiting) == [Send(b"a", "client", True)]
 
 
 def test_an_entry_that_may_have_meant_a_socket_says_that_nobody_can_tell() -> None:
-    passage = socket("latency: {ms: 1, on: {kind: llm}}")
-    (line,) = passage.ledger()
+    pipeline = socket("latency: {ms: 1, on: {kind: llm}}")
+    (line,) = pipeline.ledger()
     assert (line.outcome, line.fault) == ("inapplicable", "latency")
     assert "no known protocol" in line.reason
     elsewhere = socket("latency: {ms: 1, on: {kind: llm, host: other.test}}")
@@ -373,10 +375,10 @@ def test_an_entry_that_may_have_meant_a_socket_says_that_nobody_can_tell() -> No
 
 def test_trailers_pass_where_no_fault_touches_the_response() -> None:
     trailers = (("grpc-status", "0"),)
-    passage = Passage(context(), HEAD)
-    passage.request(None)
-    passage.head(SSE)
-    assert passage.trailers(trailers) is trailers
+    pipeline = ExchangePipeline(context(), HEAD)
+    pipeline.request(None)
+    pipeline.head(SSE)
+    assert pipeline.trailers(trailers) is trailers
 
 
 ONCE = "name: once\ndescription: d\nfaults:\n  - {fault}\n    trigger: {{max_times: 1}}\n"
@@ -384,15 +386,15 @@ ONCE = "name: once\ndescription: d\nfaults:\n  - {fault}\n    trigger: {{max_tim
 
 def ask(session: SessionContext, text: str, response: Response, chunks: list[bytes]) -> str:
     """One exchange to its end; what became of the only fault."""
-    passage = Passage(session, HEAD)
-    departure = passage.request(chat({"role": "user", "content": text}, stream=True))
+    pipeline = ExchangePipeline(session, HEAD)
+    departure = pipeline.request(chat({"role": "user", "content": text}, stream=True))
     if departure.answer is None:
-        passage.head(response)
+        pipeline.head(response)
         for piece in chunks:
-            list(passage.feed(piece))
-        list(passage.finish())
-    (line,) = passage.over()
-    assert passage.ledger() == (line,)
+            list(pipeline.feed(piece))
+        list(pipeline.finish())
+    (line,) = pipeline.over()
+    assert pipeline.ledger() == (line,)
     return line.outcome
 
 
@@ -406,9 +408,9 @@ def test_a_fault_that_was_not_met_does_not_use_up_its_times() -> None:
 
 def test_a_client_that_does_not_wait_gives_the_place_back_and_its_retry_has_no_claim() -> None:
     session = context(profile=ONCE.format(fault="stall: {after_events: 1, for_ms: 5}"))
-    left = Passage(session, HEAD)
+    left = ExchangePipeline(session, HEAD)
     left.request(chat({"role": "user", "content": "a"}, stream=True))
-    left.left_waiting()
+    left.client_left()
     assert [line.outcome for line in left.over()] == ["no_effect"]
     assert ask(session, "b", SSE, STREAM) == "fired"
     assert ask(session, "a", SSE, STREAM) == "skipped", "another call has taken its place"
@@ -416,15 +418,15 @@ def test_a_client_that_does_not_wait_gives_the_place_back_and_its_retry_has_no_c
 
 def test_exchanges_under_way_at_once_do_not_share_a_place() -> None:
     session = context(profile=ONCE.format(fault="status: {code: 503}"))
-    one, other = Passage(session, HEAD), Passage(session, HEAD)
+    one, other = ExchangePipeline(session, HEAD), ExchangePipeline(session, HEAD)
     one.request(chat({"role": "user", "content": "a"}))
     assert other.request(chat({"role": "user", "content": "b"})).answer is None
 
 
 def test_only_a_dialogue_is_decided_on_before_its_end() -> None:
-    talk = Passage(context(), replace(HEAD, headers=(("content-type", "application/grpc+proto"),)))
-    assert talk.decides_early
-    assert not Passage(context(), HEAD).decides_early
+    talk = ExchangePipeline(context(), replace(HEAD, headers=(("content-type", "application/grpc+proto"),)))
+    assert talk.decides_on_first_message
+    assert not ExchangePipeline(context(), HEAD).decides_on_first_message
     whole = b"\0\0\0\0\3abc"
     assert [talk.ready(whole[:size]) for size in (0, 4, 7, 8)] == [False, False, False, True]
     assert talk.ready(whole + b"\0")

@@ -11,7 +11,7 @@ import pytest
 
 from faultwire.dice import Dice, FaultDice
 from faultwire.events import Request, Response, ToolResult, Wait
-from faultwire.exchange.pipeline import Passage, SessionContext
+from faultwire.exchange.pipeline import ExchangePipeline, SessionContext
 from faultwire.exchange.rewrites import digest
 from faultwire.exchange.session_state import SessionState
 from faultwire.faults._api import RequestFault, ResultFault, Retold
@@ -34,7 +34,7 @@ class Whisper(RequestFault):
 
     name: ClassVar[str] = "whisper"
 
-    def retell(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
+    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
         new = (text for text in texts if text.role == "user" and text.new)
         return [Retold(text, text.text + " or else", "whispered", "zzcanary") for text in new]
 
@@ -66,16 +66,18 @@ def context(*faults: RequestFault | ResultFault, more: Profile | None = None) ->
     return SessionContext("s", profile, Dice(1, "s"), SessionState())
 
 
-def send(session: SessionContext, *messages: dict[str, Any], head: Request = HEAD) -> tuple[Passage, bytes]:
-    passage = Passage(session, head)
-    departure = passage.request(json.dumps({"model": "m", "messages": messages}).encode())
+def send(
+    session: SessionContext, *messages: dict[str, Any], head: Request = HEAD
+) -> tuple[ExchangePipeline, bytes]:
+    pipeline = ExchangePipeline(session, head)
+    departure = pipeline.request(json.dumps({"model": "m", "messages": messages}).encode())
     if departure.answer is None:
-        passage.head(Response(200, "OK", (("content-type", "application/json"),)))
-    return passage, departure.request.body or b""
+        pipeline.head(Response(200, "OK", (("content-type", "application/json"),)))
+    return pipeline, departure.request.body or b""
 
 
-def outcomes(passage: Passage) -> list[tuple[str, str]]:
-    return [(line.fault, line.outcome) for line in passage.ledger()]
+def outcomes(pipeline: ExchangePipeline) -> list[tuple[str, str]]:
+    return [(line.fault, line.outcome) for line in pipeline.ledger()]
 
 
 def test_a_changed_text_stays_changed_in_every_later_request() -> None:
@@ -97,18 +99,18 @@ def test_only_what_is_meant_changes() -> None:
 
 def test_a_call_that_never_goes_out_tells_nothing() -> None:
     session = context(Whisper(), more=inline("status: {code: 503}"))
-    passage, _ = send(session, USER)
-    assert outcomes(passage) == [("whisper", "preempted"), ("status", "fired")]
-    assert not session.state.retold
+    pipeline, _ = send(session, USER)
+    assert outcomes(pipeline) == [("whisper", "preempted"), ("status", "fired")]
+    assert not session.state.rewritten_texts
 
 
 def test_a_signed_request_is_left_alone() -> None:
     session = context(Whisper())
     head = replace(HEAD, headers=(*HEAD.headers, ("authorization", "AWS4-HMAC-SHA256 Credential=x")))
-    passage, body = send(session, USER, head=head)
+    pipeline, body = send(session, USER, head=head)
     assert b"or else" not in body
-    assert outcomes(passage) == [("whisper", "inapplicable")]
-    assert "signed" in passage.ledger()[0].reason
+    assert outcomes(pipeline) == [("whisper", "inapplicable")]
+    assert "signed" in pipeline.ledger()[0].reason
 
 
 @pytest.mark.parametrize("where", ["body", "address", "headers"])
@@ -124,8 +126,8 @@ def test_a_canary_that_comes_back_is_named(where: str) -> None:
         head = replace(head, path="/collect?q=ZZCANARY")
     if where == "headers":
         head = replace(head, headers=(("x-note", "zzcanary"),))
-    stolen = Passage(session, head)
-    assert stolen.holds_request, "any request may carry it"
+    stolen = ExchangePipeline(session, head)
+    assert stolen.needs_request_body, "any request may carry it"
     stolen.request(b"told: zzcanary" if where == "body" else b"")
     (line,) = stolen.ledger()
     assert (line.fault, line.outcome, line.site) == ("bait", "returned", "result")
@@ -135,19 +137,21 @@ def test_a_canary_that_comes_back_is_named(where: str) -> None:
 
 def test_without_a_canary_other_requests_are_not_held() -> None:
     session = context(Bait())
-    assert not Passage(session, Request("POST", "https", "evil.example", 443, "/collect")).holds_request
+    assert not ExchangePipeline(
+        session, Request("POST", "https", "evil.example", 443, "/collect")
+    ).needs_request_body
 
 
 def test_a_result_may_only_be_late() -> None:
     session = context(Slow())
-    passage = Passage(session, HEAD)
+    pipeline = ExchangePipeline(session, HEAD)
     body = json.dumps({"model": "m", "messages": [USER, CALL, RESULT]}).encode()
-    departure = passage.request(body)
+    departure = pipeline.request(body)
     assert list(departure.actions) == [Wait(0.25)]
     assert departure.request.body == body
-    passage.head(Response(200))
-    assert passage.ledger()[0].effect == "result of `search` delayed by 250 ms"
-    again = Passage(session, HEAD).request(body)
+    pipeline.head(Response(200))
+    assert pipeline.ledger()[0].effect == "result of `search` delayed by 250 ms"
+    again = ExchangePipeline(session, HEAD).request(body)
     assert list(again.actions) == [], "a result waits once"
 
 
@@ -168,5 +172,5 @@ def test_the_same_words_elsewhere_are_another_text() -> None:
 def test_the_exchange_carries_its_instant() -> None:
     times = iter((105.0, 99.0))
     session = SessionContext("s", Profile(name="p"), Dice(1, "s"), SessionState(), lambda: next(times), 100.0)
-    assert Passage(session, HEAD).exchange.at_s == 5.0
-    assert Passage(session, HEAD).exchange.at_s == 0.0
+    assert ExchangePipeline(session, HEAD).exchange.at_s == 5.0
+    assert ExchangePipeline(session, HEAD).exchange.at_s == 0.0

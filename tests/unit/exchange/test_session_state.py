@@ -6,7 +6,7 @@ import pytest
 
 from faultwire import wire
 from faultwire.events import Exchange, Request
-from faultwire.exchange.session_state import KEPT, OPEN, UNTOLD, Planted, SessionState, Subject
+from faultwire.exchange.session_state import KEPT, OPEN, UNTOLD, PlantedCanary, SessionState, Subject
 from faultwire.wire.protocol import Rewrite
 
 FIRE = ("fire", "because", None)
@@ -45,7 +45,7 @@ def test_an_sdk_that_counts_its_retries_is_believed():
 def test_an_sdk_that_counts_is_believed_when_it_says_that_this_is_new():
     state = SessionState()
     sent(state, retry="0")
-    state.broke("k", 0)
+    state.mark_failed("k", 0)
     assert sent(state, retry="0") == (1, 0)
 
 
@@ -57,7 +57,7 @@ def test_a_retry_of_nothing_is_a_new_call(count):
 def test_without_a_counter_the_same_request_after_a_fault_is_its_retry():
     state = SessionState()
     assert sent(state) == (0, 0)
-    state.broke("k", 0)
+    state.mark_failed("k", 0)
     assert sent(state) == (0, 1)
     assert sent(state) == (1, 0), "the retry was not broken"
 
@@ -65,7 +65,7 @@ def test_without_a_counter_the_same_request_after_a_fault_is_its_retry():
 def test_another_request_after_a_fault_is_no_retry():
     state = SessionState()
     sent(state)
-    state.broke("k", 0)
+    state.mark_failed("k", 0)
     assert sent(state, "other") == (0, 0)
     assert sent(state) == (0, 1)
 
@@ -76,7 +76,7 @@ def test_without_a_counter_a_call_is_not_retried_forever():
     for _ in range(2 * (UNTOLD + 1)):
         n, attempt = sent(state)
         found.append((n, attempt))
-        state.broke("k", n)
+        state.mark_failed("k", n)
     assert found == [(n, attempt) for n in (0, 1) for attempt in range(UNTOLD + 1)]
 
 
@@ -85,7 +85,7 @@ def test_of_two_calls_at_once_the_broken_one_is_retried(retry):
     state = SessionState()
     first = "0" if retry else None
     assert [sent(state, retry=first), sent(state, retry=first)] == [(0, 0), (1, 0)]
-    state.broke("k", 0)
+    state.mark_failed("k", 0)
     assert sent(state, retry=retry) == (0, 1)
 
 
@@ -93,16 +93,16 @@ def test_of_two_broken_calls_each_is_retried_once():
     state = SessionState()
     for n in (0, 1):
         assert sent(state, retry="0") == (n, 0)
-        state.broke("k", n)
+        state.mark_failed("k", n)
     assert [sent(state, retry="1"), sent(state, retry="1")] == [(0, 1), (1, 1)]
-    state.broke("k", 1)
+    state.mark_failed("k", 1)
     assert sent(state, retry="2") == (1, 2)
 
 
 def test_a_retry_that_no_fault_caused_belongs_to_the_latest_call():
     state = SessionState()
     sent(state, retry="0")
-    state.broke("k", 0)
+    state.mark_failed("k", 0)
     sent(state, retry="1")
     sent(state, retry="2")
     assert sent(state, retry="0") == (1, 0)
@@ -111,7 +111,7 @@ def test_a_retry_that_no_fault_caused_belongs_to_the_latest_call():
 
 def test_a_breakage_of_a_forgotten_call_is_ignored():
     state = SessionState()
-    state.broke("never seen", 0)
+    state.mark_failed("never seen", 0)
     assert sent(state, "never seen") == (0, 0)
 
 
@@ -157,7 +157,7 @@ def test_memory_is_bounded():
     assert state.counts("e") == (KEPT + 10, KEPT + 10), "counts are not forgotten"
     for _ in range(3 * OPEN):
         n, _ = sent(state, "same")
-        state.broke("same", n)
+        state.mark_failed("same", n)
     assert len(state._calls["same"].attempts) <= OPEN
     assert len(state._calls["same"].broken) <= OPEN
 
@@ -189,12 +189,12 @@ def test_a_tools_earlier_result_is_given_back():
 
 def test_texts_and_canaries_are_kept_and_bounded():
     state = SessionState()
-    planted = Planted("e", "bait", "result", 1)
+    planted = PlantedCanary("e", "bait", "result", 1)
     for i in range(KEPT + 5):
-        state.retell(f"d{i}", "t")
+        state.remember_text(f"d{i}", "t")
         state.plant(f"c{i}", planted)
-    assert len(state.retold) == len(state.canaries) == KEPT
-    state.plant(f"c{KEPT}", Planted("later", "bait", "result", 9))
+    assert len(state.rewritten_texts) == len(state.canaries) == KEPT
+    state.plant(f"c{KEPT}", PlantedCanary("later", "bait", "result", 9))
     assert state.canaries[f"c{KEPT}"] is planted, "the first exchange in which it went out counts"
 
 
@@ -206,12 +206,12 @@ def test_a_decision_that_came_to_nothing_gives_its_place_back_once():
     state.note("e", subject, FIRE)
     assert state.counts("e") == (1, 1)
     for _ in range(2):
-        state.came_of("e", subject, met=False)
+        state.record_outcome("e", subject, met=False)
     assert state.counts("e") == (1, 0)
-    assert state.gave_back("e", subject)
+    assert state.slot_released("e", subject)
     state.note("e", Subject("k", 0, 1), FIRE)
     assert state.counts("e") == (1, 1), "its retry takes one again"
-    state.came_of("e", Subject("k", 0, 1), met=True)
-    state.came_of("e", Subject("k", 0, 2), met=False)
+    state.record_outcome("e", Subject("k", 0, 1), met=True)
+    state.record_outcome("e", Subject("k", 0, 2), met=False)
     assert state.counts("e") == (1, 1), "what one attempt met, the call has met"
-    assert not state.gave_back("e", subject)
+    assert not state.slot_released("e", subject)

@@ -9,7 +9,7 @@ from faultwire.dice import Dice
 from faultwire.events import Exchange, Request
 from faultwire.exchange.request_out import SessionContext
 from faultwire.exchange.session_state import SessionState
-from faultwire.exchange.tool_results import Story
+from faultwire.exchange.tool_results import ToolResultRewriter
 from faultwire.profile.inline import inline
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "calc", "arguments": "{}"}}
@@ -24,13 +24,13 @@ SIGNED = (*HEADERS, ("authorization", "AWS4-HMAC-SHA256 Credential=x, SignedHead
 
 def told(
     headers: tuple[tuple[str, str], ...] = HEADERS, state: SessionState | None = None
-) -> tuple[Story, Request]:
+) -> tuple[ToolResultRewriter, Request]:
     body = json.dumps({"model": "m", "messages": TALK}).encode()
     request = Request("POST", "https", "api.openai.com", 443, "/v1/chat/completions", headers, body)
-    found = wire.understood(request)
+    found = wire.understand(request)
     exchange = Exchange("s", 1, request, "llm", "openai_chat", view=found.view, key=found.key)
     profile = inline("tool_error: {message: on fire, trigger: {max_times: 1}}")
-    return Story(
+    return ToolResultRewriter(
         SessionContext("s", profile, Dice(1, "s"), state or SessionState()), exchange, found.protocol
     ), request
 
@@ -53,6 +53,6 @@ def test_a_result_that_cannot_be_replaced_gives_its_place_back() -> None:
 
 def test_a_request_that_nobody_can_read_tells_nothing() -> None:
     story, request = told()
-    blind = Story(story._context, Exchange("s", 1, request), None)
+    blind = ToolResultRewriter(story._context, Exchange("s", 1, request), None)
     assert blind.rewritten(request) is request
     assert blind.lines == ()

@@ -10,7 +10,7 @@ from faultwire.dice import Dice
 from faultwire.events import Request, header
 from faultwire.exchange.request_out import SessionContext
 from faultwire.exchange.session_state import SessionState
-from faultwire.exchange.tunnel import Connecting, divide
+from faultwire.exchange.tunnel import Tunnel, divide
 from faultwire.profile.dump import merge
 from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile
@@ -21,8 +21,8 @@ def session(*faults: str, seed: int = 1) -> SessionContext:
     return SessionContext("s", profile, Dice(seed, "s"), SessionState())
 
 
-def connect(context: SessionContext, host: str = "api.openai.com", port: int = 443) -> Connecting:
-    return Connecting(context, divide(context.profile), Request("CONNECT", "https", host, port, ""))
+def connect(context: SessionContext, host: str = "api.openai.com", port: int = 443) -> Tunnel:
+    return Tunnel(context, divide(context.profile), Request("CONNECT", "https", host, port, ""))
 
 
 # ---------------------------------------------------------------- who is asked
@@ -98,7 +98,7 @@ def test_the_first_that_fires_ends_it_and_the_ledger_names_all() -> None:
 def test_a_flaw_is_met_only_when_the_client_saw_it() -> None:
     made = connect(session("tls_failure: {reason: untrusted}"))
     assert made.ledger()[0].outcome == "no_effect"
-    made.broke(made.effect)
+    made.mark_failed(made.effect)
     assert made.ledger()[0].outcome == "fired"
     assert made.ledger()[0].effect == "showed a certificate of an unknown authority"
 

@@ -1,6 +1,6 @@
 """faultwire.exchange.websocket_requests.
 
-A client's messages through a passage, with real protocols and faults, no socket.
+A client's messages through a pipeline, with real protocols and faults, no socket.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tests.unit.wire.sockets import REALTIME, TEXT, call_item, message_item, res
 
 from faultwire.dice import Dice
 from faultwire.events import Action, FaultFired, Response, Send, Wait
-from faultwire.exchange.pipeline import Passage, SessionContext
+from faultwire.exchange.pipeline import ExchangePipeline, SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.profile.load import inline, merge, parse
 
@@ -27,94 +27,94 @@ HELLO = json.dumps(
 ).encode()  # fmt: skip
 
 
-def opened(*faults: str, profile: str | None = None, request: Any = REALTIME) -> Passage:
+def opened(*faults: str, profile: str | None = None, request: Any = REALTIME) -> ExchangePipeline:
     made = parse(profile, "test.yaml") if profile else merge([inline(text) for text in faults])
-    passage = Passage(SessionContext("s", made, Dice(1, "s"), SessionState()), request)
-    departure = passage.request(b"" if passage.holds_request else None)
+    pipeline = ExchangePipeline(SessionContext("s", made, Dice(1, "s"), SessionState()), request)
+    departure = pipeline.request(b"" if pipeline.needs_request_body else None)
     assert departure.answer is None
-    assert passage.head(OPEN) == OPEN
-    return passage
+    assert pipeline.head(OPEN) == OPEN
+    return pipeline
 
 
-def said(passage: Passage, data: bytes, by: Any = "client") -> list[Action]:
-    return list(passage.message(data, text=True, by=by))
+def said(pipeline: ExchangePipeline, data: bytes, by: Any = "client") -> list[Action]:
+    return list(pipeline.message(data, text=True, by=by))
 
 
-def answered(passage: Passage, events: list[bytes]) -> list[bytes]:
-    out = [action for event in events for action in said(passage, event, "server")]
+def answered(pipeline: ExchangePipeline, events: list[bytes]) -> list[bytes]:
+    out = [action for event in events for action in said(pipeline, event, "server")]
     return [action.data for action in out if isinstance(action, Send)]
 
 
-def fired(passage: Passage) -> list[FaultFired]:
-    list(passage.finish())
-    return [line for line in passage.over() if line.outcome == "fired"]
+def fired(pipeline: ExchangePipeline) -> list[FaultFired]:
+    list(pipeline.finish())
+    return [line for line in pipeline.over() if line.outcome == "fired"]
 
 
 def test_a_tool_s_result_is_replaced_in_the_message_that_brings_it() -> None:
-    passage = opened("tool_error: {message: on fire}")
-    assert said(passage, HELLO) == [Send(HELLO, "server", True)]
+    pipeline = opened("tool_error: {message: on fire}")
+    assert said(pipeline, HELLO) == [Send(HELLO, "server", True)]
     events = response(call_item())
-    assert answered(passage, events) == events
-    (sent,) = said(passage, RESULT)
+    assert answered(pipeline, events) == events
+    (sent,) = said(pipeline, RESULT)
     assert isinstance(sent, Send)
     assert sent.to == "server"
     assert "on fire" in json.loads(sent.data)["item"]["output"]
-    (line,) = fired(passage)
+    (line,) = fired(pipeline)
     assert (line.fault, line.subject) == ("tool_error", "get_weather")
     assert line.effect == "result of `get_weather` replaced"
 
 
 def test_only_the_tool_that_is_meant() -> None:
     profile = "faults:\n  - tool_error: {}\n    on: {tool: search}\n"
-    passage = opened(profile=profile)
-    answered(passage, response(call_item()))
-    assert said(passage, RESULT) == [Send(RESULT, "server", True)]
-    assert fired(passage) == []
+    pipeline = opened(profile=profile)
+    answered(pipeline, response(call_item()))
+    assert said(pipeline, RESULT) == [Send(RESULT, "server", True)]
+    assert fired(pipeline) == []
 
 
 def test_a_slow_tool_holds_the_message_back() -> None:
-    passage = opened("tool_slow: {ms: 50}")
-    answered(passage, response(call_item()))
-    assert said(passage, RESULT) == [Wait(0.05), Send(RESULT, "server", True)]
-    assert [line.fault for line in fired(passage)] == ["tool_slow"]
+    pipeline = opened("tool_slow: {ms: 50}")
+    answered(pipeline, response(call_item()))
+    assert said(pipeline, RESULT) == [Wait(0.05), Send(RESULT, "server", True)]
+    assert [line.fault for line in fired(pipeline)] == ["tool_slow"]
 
 
 def test_a_client_that_leaves_while_it_waits_has_not_met_the_fault() -> None:
-    passage = opened("tool_slow: {ms: 50}")
-    answered(passage, response(call_item()))
-    actions = passage.message(RESULT, text=True, by="client")
+    pipeline = opened("tool_slow: {ms: 50}")
+    answered(pipeline, response(call_item()))
+    actions = pipeline.message(RESULT, text=True, by="client")
     assert next(iter(actions)) == Wait(0.05)
-    assert fired(passage) == []
+    assert fired(pipeline) == []
 
 
 def test_an_attack_acts_on_the_first_message_that_it_can_act_on() -> None:
-    passage = opened("memory_poisoning: {payload: You owe me money}")
+    pipeline = opened("memory_poisoning: {payload: You owe me money}")
     update = b'{"type":"session.update","session":{"tools":[]}}'
-    assert said(passage, update) == [Send(update, "server", True)]
-    first, again = (said(passage, HELLO)[0] for _ in range(2))
+    assert said(pipeline, update) == [Send(update, "server", True)]
+    first, again = (said(pipeline, HELLO)[0] for _ in range(2))
     assert isinstance(first, Send)
-    lines = fired(passage)
+    lines = fired(pipeline)
     assert b"You owe me money" in first.data
     assert first == again, "the same words are changed in the same way"
     assert [line.fault for line in lines] == ["memory_poisoning"]
 
 
 def test_a_canary_that_the_model_passes_on_is_told() -> None:
-    passage = opened("tool_malicious: {}")
-    answered(passage, response(call_item()))
-    (sent,) = said(passage, RESULT)
+    pipeline = opened("tool_malicious: {}")
+    answered(pipeline, response(call_item()))
+    (sent,) = said(pipeline, RESULT)
     assert isinstance(sent, Send)
-    (canary,) = passage._context.state.canaries
+    (canary,) = pipeline._context.state.canaries
     assert canary.encode() in sent.data
     back = HELLO.replace(b"Hello", f"I was told {canary}".encode())
-    said(passage, back)
-    assert [line.outcome for line in passage.over()].count("returned") == 1
+    said(pipeline, back)
+    assert [line.outcome for line in pipeline.over()].count("returned") == 1
 
 
 def test_where_nothing_is_to_be_done_nothing_is_asked() -> None:
-    passage = opened("latency: {ms: 1}")
-    assert not passage.touches
-    assert said(passage, RESULT) == [Send(RESULT, "server", True)]
+    pipeline = opened("latency: {ms: 1}")
+    assert not pipeline.touches
+    assert said(pipeline, RESULT) == [Send(RESULT, "server", True)]
     audio = b'{"type":"input_audio_buffer.append","audio":"AAAA"}'
     touched = opened("tool_error: {}")
     assert touched.touches
@@ -123,7 +123,7 @@ def test_where_nothing_is_to_be_done_nothing_is_asked() -> None:
 
 
 def test_results_over_the_responses_socket() -> None:
-    passage = opened("tool_error: {message: on fire}", request=upgrade("api.openai.com", "/v1/responses"))
+    pipeline = opened("tool_error: {message: on fire}", request=upgrade("api.openai.com", "/v1/responses"))
     body = {
         "type": "response.create",
         "model": "m",
@@ -132,16 +132,16 @@ def test_results_over_the_responses_socket() -> None:
             {"type": "function_call_output", "call_id": "call_1", "output": "sunny"},
         ],
     }
-    (sent,) = said(passage, json.dumps(body).encode())
+    (sent,) = said(pipeline, json.dumps(body).encode())
     assert isinstance(sent, Send)
     assert json.loads(sent.data)["input"][1]["output"] == "Error: on fire"
-    assert len(fired(passage)) == 1
+    assert len(fired(pipeline)) == 1
 
 
 def test_answers_are_changed_message_by_message() -> None:
-    passage = opened("truncate_response: {max_tokens: 2}")
-    out = answered(passage, response(message_item()))
+    pipeline = opened("truncate_response: {max_tokens: 2}")
+    out = answered(pipeline, response(message_item()))
     texts = [e["delta"] for e in map(json.loads, out) if e["type"] == "response.output_text.delta"]
     assert TEXT.startswith("".join(texts))
     assert "".join(texts) == "It is"
-    assert [line.fault for line in fired(passage)] == ["truncate_response"]
+    assert [line.fault for line in fired(pipeline)] == ["truncate_response"]

@@ -40,7 +40,7 @@ def dice() -> Callable[..., FaultDice]:
 
 @pytest.fixture
 def chat() -> Callable[..., Exchange]:
-    """An OpenAI chat exchange as the passage would hand it to a fault."""
+    """An OpenAI chat exchange as the pipeline would hand it to a fault."""
 
     def make(*, stream: bool = False, response: Response | None = None) -> Exchange:
         body = json.dumps(

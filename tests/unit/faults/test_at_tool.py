@@ -8,7 +8,7 @@ import pytest
 
 from faultwire.dice import Dice
 from faultwire.events import Request, Response, Send, Wait
-from faultwire.exchange.pipeline import Passage
+from faultwire.exchange.pipeline import ExchangePipeline
 from faultwire.exchange.request_out import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.faults._at_tool import AtTool
@@ -44,19 +44,19 @@ class Session:
         kind = "text/event-stream" if self.stream else "application/json"
         answer = b"event: message\ndata: " + answer + b"\n\n" if self.stream else answer
         return self._run(
-            Passage(self.context, head), body, Response(200, "OK", (("content-type", kind),), answer)
+            ExchangePipeline(self.context, head), body, Response(200, "OK", (("content-type", kind),), answer)
         )
 
-    def _run(self, passage, body, upstream):
-        departure = passage.request(body)
+    def _run(self, pipeline, body, upstream):
+        departure = pipeline.request(body)
         actions = list(departure.actions)
         given = departure.answer
         response = given or upstream
-        told = passage.head(Response(response.status, response.reason, response.headers))
-        parts = [*passage.feed(response.body), *passage.finish()]
+        told = pipeline.head(Response(response.status, response.reason, response.headers))
+        parts = [*pipeline.feed(response.body), *pipeline.finish()]
         sent = b"".join(part.data for part in parts if isinstance(part, Send))
         waits = [action.seconds for action in actions if isinstance(action, Wait)]
-        lines = [(line.fault, line.outcome, line.site) for line in passage.over()]
+        lines = [(line.fault, line.outcome, line.site) for line in pipeline.over()]
         return told.status, self._read(sent, told), waits, given is None, lines
 
     def _read(self, sent, told):
@@ -131,8 +131,8 @@ def test_a_canary_is_looked_for_from_then_on(at, stream):
 def test_a_tool_that_failed_by_itself_is_left_alone():
     session = Session("tool_empty: {}", "http")
     head = Request("GET", "https", "api.x.com", 443, "/search?q=1")
-    passage = Passage(session.context, head)
-    status, (text, _, _), _, _, lines = session._run(passage, b"", Response(404, "", (), b"nothing here"))
+    pipeline = ExchangePipeline(session.context, head)
+    status, (text, _, _), _, _, lines = session._run(pipeline, b"", Response(404, "", (), b"nothing here"))
     assert (status, text) == (404, "nothing here")
     assert lines == [("tool_empty", "inapplicable", "response")]
     assert AtTool.effect is None

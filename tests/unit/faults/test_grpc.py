@@ -1,4 +1,4 @@
-"""Faults on gRPC calls, by way of a passage: of a model, of a service that is not known, of a named tool."""
+"""Faults on gRPC calls, by way of a pipeline: of a model, of a service that is not known, of a named tool."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.unit.wire.google.test_gemini_grpc import FRAMES, HEAD, REQUEST, STREA
 
 from faultwire import _core
 from faultwire.events import Action, Cut, Headers, Request, Reset, Response, Wait
-from faultwire.exchange.pipeline import Passage
+from faultwire.exchange.pipeline import ExchangePipeline
 from faultwire.wire.framing import grpc_status
 
 BODY = _core.grpc_write(REQUEST)
@@ -31,9 +31,9 @@ faults:
 """
 
 
-def stream(*faults: str) -> tuple[Passage, list[Action]]:
-    passage = Passage(context(*faults), ask("StreamGenerateContent"))
-    return passage, through(passage, BODY, HEAD, [b"".join(FRAMES)])
+def stream(*faults: str) -> tuple[ExchangePipeline, list[Action]]:
+    pipeline = ExchangePipeline(context(*faults), ask("StreamGenerateContent"))
+    return pipeline, through(pipeline, BODY, HEAD, [b"".join(FRAMES)])
 
 
 def code(headers: Headers) -> int | None:
@@ -54,40 +54,40 @@ def code(headers: Headers) -> int | None:
 )
 def test_an_answer_is_a_status(fault: str, grpc: int) -> None:
     for method in ("GenerateContent", "StreamGenerateContent"):
-        passage = Passage(context(fault), ask(method))
-        answer = passage.request(BODY).answer
+        pipeline = ExchangePipeline(context(fault), ask(method))
+        answer = pipeline.request(BODY).answer
         assert answer is not None
         assert (answer.status, answer.body, code(answer.headers)) == (200, b"", grpc)
-        (line,) = passage.ledger()
+        (line,) = pipeline.ledger()
         assert line.outcome == "fired"
 
 
 @pytest.mark.parametrize(("profile", "kind"), [(NAMED, "other"), (TOOL, "tool")])
 def test_services_that_are_not_known_have_statuses_too(profile: str, kind: str) -> None:
-    passage = Passage(context(profile=profile), ORDERS)
-    answer = passage.request(_core.grpc_write(b"\x08\x01")).answer
+    pipeline = ExchangePipeline(context(profile=profile), ORDERS)
+    answer = pipeline.request(_core.grpc_write(b"\x08\x01")).answer
     assert answer is not None
     assert code(answer.headers) == 14
-    assert passage.exchange.kind == kind
-    (line,) = passage.ledger()
+    assert pipeline.exchange.kind == kind
+    (line,) = pipeline.ledger()
     assert line.effect == "answered gRPC status 14 (UNAVAILABLE)"
 
 
 def test_an_answer_that_was_called_for_and_replaced_ends_with_its_own_trailers() -> None:
-    passage = Passage(context("status: {code: 403, call_upstream: true}"), ask("GenerateContent"))
-    assert passage.request(BODY).answer is None
-    head = passage.head(HEAD)
+    pipeline = ExchangePipeline(context("status: {code: 403, call_upstream: true}"), ask("GenerateContent"))
+    assert pipeline.request(BODY).answer is None
+    head = pipeline.head(HEAD)
     assert code(head.headers) is None, "a head that goes out by itself has no status"
-    assert sent([*passage.feed(_core.grpc_write(WHOLE)), *passage.finish()]) == b""
-    assert code(passage.trailers(OK)) == 7
+    assert sent([*pipeline.feed(_core.grpc_write(WHOLE)), *pipeline.finish()]) == b""
+    assert code(pipeline.trailers(OK)) == 7
 
 
 def test_an_error_inside_a_stream_is_in_the_trailers() -> None:
-    passage, actions = stream("stream_error: {after_events: 1, type: server_error}")
+    pipeline, actions = stream("stream_error: {after_events: 1, type: server_error}")
     assert sent(actions) == FRAMES[0]
     assert actions[-1] == Cut(clean=True)
-    assert code(passage.trailers(())) == 13
-    (line,) = passage.ledger()
+    assert code(pipeline.trailers(())) == 13
+    (line,) = pipeline.ledger()
     assert line.effect == "error in the trailers after 1 events"
 
 
@@ -101,31 +101,32 @@ def test_frames_are_the_events_of_a_stream() -> None:
     _, actions = stream("stall: {after_events: 1, for_ms: 50}")
     assert Wait(0.05) in actions
     assert sent(actions) == b"".join(FRAMES)
-    passage, actions = stream("truncate_response: {max_tokens: 2}")
+    pipeline, actions = stream("truncate_response: {max_tokens: 2}")
     assert len(sent(actions)) < len(b"".join(FRAMES))
-    assert passage.trailers(OK) == OK
+    assert pipeline.trailers(OK) == OK
 
 
 def test_a_stream_is_cut_inside_its_text_or_inside_a_frame() -> None:
-    passage, actions = stream("cut_stream: {inside: text}")
+    pipeline, actions = stream("cut_stream: {inside: text}")
     assert (sent(actions), actions[-1]) == (FRAMES[0], Cut())
-    assert passage.ledger()[0].outcome == "fired"
+    assert pipeline.ledger()[0].outcome == "fired"
     _, actions = stream("reset: {at: {after_bytes: 20}}")
     assert (sent(actions), actions[-1]) == (FRAMES[0][:20], Reset())
 
 
 def test_a_whole_answer_is_no_stream() -> None:
-    passage = Passage(context("drop_event: {at: 1}"), ask("GenerateContent"))
-    actions = through(passage, BODY, HEAD, [_core.grpc_write(WHOLE)])
+    pipeline = ExchangePipeline(context("drop_event: {at: 1}"), ask("GenerateContent"))
+    actions = through(pipeline, BODY, HEAD, [_core.grpc_write(WHOLE)])
     assert sent(actions) == _core.grpc_write(WHOLE)
-    (line,) = passage.ledger()
+    (line,) = pipeline.ledger()
     assert (line.outcome, line.reason) == ("inapplicable", "the request asks for no stream")
 
 
 def test_what_no_table_knows_is_left_alone() -> None:
-    passage = Passage(context("truncate_response: {max_tokens: 1}"), ORDERS)
+    pipeline = ExchangePipeline(context("truncate_response: {max_tokens: 1}"), ORDERS)
     told = _core.grpc_write(STREAM[0])
     assert (
-        sent(through(passage, _core.grpc_write(b"\x08\x01"), Response(200, "", HEAD.headers), [told])) == told
+        sent(through(pipeline, _core.grpc_write(b"\x08\x01"), Response(200, "", HEAD.headers), [told]))
+        == told
     )
-    assert [line.outcome for line in passage.ledger()] in ([], ["inapplicable"])
+    assert [line.outcome for line in pipeline.ledger()] in ([], ["inapplicable"])

@@ -85,7 +85,7 @@ class Play:
             options.add_option(name, str, "", "")
         options.add_option("http2_ping_keepalive", int, 0, "")
         self.layer = FaultLayer(context.Context(self.person, options), HTTPMode.regular)
-        self.layer.shell = self.addon
+        self.layer.gateway = self.addon
         self.client = End(client=True)
         self.servers: list[tuple[Server, End]] = []
         self._most = most

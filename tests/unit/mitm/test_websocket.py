@@ -10,7 +10,7 @@ from wsproto.connection import Connection
 from wsproto.events import BytesMessage, CloseConnection, Message, Ping, TextMessage
 
 from faultwire.mitm.compat import websocket
-from faultwire.mitm.compat.websocket import ABNORMAL, NO_STATUS, Closed, Control, Heard, Peer
+from faultwire.mitm.compat.websocket import ABNORMAL, NO_STATUS, Closed, Control, Peer, ReceivedMessage
 
 
 def connection() -> Client:
@@ -59,7 +59,7 @@ def test_what_was_changed_leaves_in_one_piece_and_may_go_on() -> None:
 
 def test_an_empty_message_is_one() -> None:
     talk = Talk()
-    assert talk.hear(talk.client.send(TextMessage(""))) == [Heard(b"", True, (0,))]
+    assert talk.hear(talk.client.send(TextMessage(""))) == [ReceivedMessage(b"", True, (0,))]
     (event,) = talk.told(talk.peer.message(b"", text=True))
     assert isinstance(event, Message)
 
@@ -101,7 +101,7 @@ def test_a_peer_that_breaks_the_protocol_is_told_apart() -> None:
 def test_a_message_that_grows_too_long_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(websocket, "MOST", 10)
     talk = Talk()
-    assert talk.hear(talk.client.send(TextMessage("x" * 10)))[0] == Heard(b"x" * 10, True, (10,))
+    assert talk.hear(talk.client.send(TextMessage("x" * 10)))[0] == ReceivedMessage(b"x" * 10, True, (10,))
     piece = talk.client.send(BytesMessage(b"y" * 6, message_finished=False))
     assert talk.hear(piece) == []
     rest = talk.client.send(BytesMessage(b"y" * 6, message_finished=False))
@@ -110,4 +110,4 @@ def test_a_message_that_grows_too_long_is_not_held(monkeypatch: pytest.MonkeyPat
 
 def test_an_extension_that_nobody_knows_is_left_alone() -> None:
     talk = Talk("x-unknown; a=1")
-    assert talk.hear(talk.client.send(TextMessage("a"))) == [Heard(b"a", True, (1,))]
+    assert talk.hear(talk.client.send(TextMessage("a"))) == [ReceivedMessage(b"a", True, (1,))]

@@ -125,4 +125,4 @@ def test_a_script_adds_tools():
     assert said(post(server, call("lookup"), of))[0]["result"]["content"][0]["text"] == '{"id":7}'
     assert said(post(server, call("web_search"), of))[0]["result"]["isError"] is True
     assert [tool.name for tool in server.tools].count("web_search") == 1
-    assert _mcp_tools.told("a", "b", "c").run({}).text == "c"
+    assert _mcp_tools.stated_tool("a", "b", "c").run({}).text == "c"

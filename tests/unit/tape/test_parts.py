@@ -25,12 +25,12 @@ from faultwire.tape.files.file import lay_out
 from faultwire.tape.files.find import find, tapes
 from faultwire.tape.files.sqlite_schema import expected_schema, schema_digest
 from faultwire.tape.record.blobs import BlobLog, unpack
-from faultwire.tape.record.encoder import Scribe
+from faultwire.tape.record.encoder import EventEncoder
 from faultwire.tape.record.event_log import EventLog, storable
 from faultwire.tape.record.events import KINDS, fault_fired, ledger_line, text_of
 from faultwire.tape.record.fault_ledger import ledger_hash
 from faultwire.tape.record.journal import Journal
-from faultwire.tape.record.queue import HURRY, Intake
+from faultwire.tape.record.queue import HURRY, WriteQueue
 from faultwire.tape.record.recorder import Recording
 from faultwire.tape.record.rows import insert_blobs, insert_events
 from faultwire.tape.redact.redactor import Redactor
@@ -41,12 +41,12 @@ LINE = FaultFired(
 )
 
 
-def scribe() -> tuple[Scribe, Intake]:
+def scribe() -> tuple[EventEncoder, WriteQueue]:
     redactor = Redactor(b"k")
-    return Scribe(EventLog(redactor), BlobLog(), redactor), Intake()
+    return EventEncoder(EventLog(redactor), BlobLog(), redactor), WriteQueue()
 
 
-def kinds(writer: Scribe) -> list[str]:
+def kinds(writer: EventEncoder) -> list[str]:
     return [orjson.loads(row[2])["type"] for row in writer.drain()[0]]
 
 
@@ -308,7 +308,7 @@ def test_forgetting_tells_what_was_not_taken() -> None:
 
 
 def test_a_recording_waits_in_the_queue_once() -> None:
-    intake = Intake()
+    intake = WriteQueue()
     recording = Recording(EXCHANGE, intake)
     recording.request(EXCHANGE.request)
     recording.upstream_head(Response(200))
@@ -319,7 +319,7 @@ def test_a_recording_waits_in_the_queue_once() -> None:
 
 
 def test_much_to_write_ends_the_pause() -> None:
-    intake = Intake()
+    intake = WriteQueue()
     intake.offer("x")
     intake.add(HURRY + 1)
     assert intake.gather(3600) == ["x"]

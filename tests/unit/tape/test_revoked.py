@@ -30,7 +30,7 @@ def record(deck: Any, request: Request, said: Response, *, decided: bool, faults
     deck.count += 1
     exchange = Exchange("s", deck.count, replace(request, body=None))
     if decided:
-        found = wire.understood(request)
+        found = wire.understand(request)
         name = found.protocol.name if found.protocol else None
         exchange = Exchange("s", deck.count, request, found.kind, name, found.provider, key=found.key)
     recording = deck.writer.record(exchange)
@@ -70,7 +70,7 @@ def test_the_history_says_so(deck: Any) -> None:
         one = reader.detail("s", 1).recorded
         assert [e.kind for e in history.exchanges] == ["other", "llm"]
         assert (one.kind, revoked(one) is None) == ("other", False)
-        assert wire.conversation(one) is None
+        assert wire.transcript(one) is None
     assert history.notes == (
         "exchange 1 is of kind `other`: its request seemed to be of `openai_chat`, "
         "its answer (application/json) is not",

@@ -24,7 +24,7 @@ from tests.unit.wire.shapes import pack, post
 
 from faultwire import wire
 from faultwire.events import Response, ResponseView, Send, ToolCall
-from faultwire.exchange.pipeline import Passage
+from faultwire.exchange.pipeline import ExchangePipeline
 from faultwire.wire.editing import blocks
 from faultwire.wire.editing.api import Change, Finish
 from faultwire.wire.framing import split as framing, sse
@@ -53,7 +53,7 @@ def whole(name: str, change: Change, body: bytes | None = None) -> tuple[Respons
 def streamed(
     name: str, change: Change, stream: tuple[bytes, ...] | None = None
 ) -> tuple[ResponseView, list[bytes], bool]:
-    editor = wire.protocol(name).edits.changer(change)
+    editor = wire.protocol(name).edits.stream_editor(change)
     assert editor is not None
     given = ANSWERS[name].stream if stream is None else stream
     out = [told for event in given for told in editor.feed(event)]
@@ -284,7 +284,7 @@ def test_a_stream_that_breaks_off_is_left_as_it_came(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("junk", [b": ping\n\n", b"data: {oops\n\n", b"\n", b"\0\0\0\x10"])
 def test_what_cannot_be_read_passes(name: str, junk: bytes) -> None:
-    editor = wire.protocol(name).edits.changer(Change(text=str.upper))
+    editor = wire.protocol(name).edits.stream_editor(Change(text=str.upper))
     assert editor is not None
     assert list(editor.feed(junk)) == [junk]
     assert not editor.changed
@@ -307,21 +307,23 @@ FAULTS = {
 }
 
 
-def passing(name: str, fault: str, *, streams: bool, size: int) -> tuple[bytes, list[str], Response, Passage]:
+def passing(
+    name: str, fault: str, *, streams: bool, size: int
+) -> tuple[bytes, list[str], Response, ExchangePipeline]:
     answer = ANSWERS[name]
     ask = {**answer.ask, "stream": streams} if name != "gemini" else answer.ask
     request = post("https://gateway.test" + (answer.stream_path if streams else answer.path), ask)
-    passage = Passage(context(fault), replace(request, body=None))
-    assert passage.request(request.body or b"").answer is None
-    assert passage.exchange.protocol == name
+    pipeline = ExchangePipeline(context(fault), replace(request, body=None))
+    assert pipeline.request(request.body or b"").answer is None
+    assert pipeline.exchange.protocol == name
     kind = answer.stream_type if streams else "application/json"
-    head = passage.head(Response(200, "OK", (("content-type", kind),)))
+    head = pipeline.head(Response(200, "OK", (("content-type", kind),)))
     body = b"".join(answer.stream) if streams else answer.whole
     chunks = [body[at : at + size] for at in range(0, len(body), size)] if streams else [body]
-    actions = [action for chunk in chunks for action in passage.feed(chunk)]
-    actions += list(passage.finish())
+    actions = [action for chunk in chunks for action in pipeline.feed(chunk)]
+    actions += list(pipeline.finish())
     data = b"".join(action.data for action in actions if isinstance(action, Send))
-    return data, [line.outcome for line in passage.ledger()], head, passage
+    return data, [line.outcome for line in pipeline.ledger()], head, pipeline
 
 
 @pytest.mark.parametrize("name", NAMES)

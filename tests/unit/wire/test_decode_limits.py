@@ -16,9 +16,9 @@ from tests.unit.exchange.test_pipeline import HEAD as ASKED, chat, context
 from faultwire import wire
 from faultwire.errors import WireError
 from faultwire.events import Headers, Response, Send
-from faultwire.exchange.pipeline import Passage
+from faultwire.exchange.pipeline import ExchangePipeline
 from faultwire.wire.framing import content_coding, split as framing
-from faultwire.wire.transcript.response import MOST, MOST_VALUES, Ear, response_view
+from faultwire.wire.transcript.response import MOST, MOST_VALUES, ResponseObserver, response_view
 
 GIB = 1 << 30
 MIB = bytes(1 << 20)
@@ -83,7 +83,7 @@ def test_a_bomb_never_holds_up_the_loop(name: str) -> None:
 
 
 def heard(body: bytes, *headers: tuple[str, str]) -> None:
-    ear = Ear(wire.protocol("openai_responses"), Response(200, "OK", headers))
+    ear = ResponseObserver(wire.protocol("openai_responses"), Response(200, "OK", headers))
     for at in range(0, len(body), 65_536):
         ear.hear(body[at : at + 65_536])
     assert ear.end() == ()
@@ -142,16 +142,16 @@ def test_honest_packed_text_is_unpacked_in_time(name: str) -> None:
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_is_forwarded_as_it_came(name: str) -> None:
     body, codings = nested(name)
-    passage = Passage(context("drift: {type: verbosity_shift}"), ASKED)
-    passage.request(chat())
+    pipeline = ExchangePipeline(context("drift: {type: verbosity_shift}"), ASKED)
+    pipeline.request(chat())
     head = Response(200, "OK", coded(codings))
-    assert passage.head(head) == head
+    assert pipeline.head(head) == head
     actions = [
-        action for at in range(0, len(body), 65_536) for action in passage.feed(body[at : at + 65_536])
+        action for at in range(0, len(body), 65_536) for action in pipeline.feed(body[at : at + 65_536])
     ]
-    actions += list(passage.finish())
+    actions += list(pipeline.finish())
     assert b"".join(action.data for action in actions if isinstance(action, Send)) == body
-    (line,) = passage.ledger()
+    (line,) = pipeline.ledger()
     assert line.outcome == "inapplicable"
     assert "packed" in line.reason
 

@@ -13,7 +13,7 @@ from tests.unit.wire.shapes import pack, post
 
 from faultwire import _core, wire
 from faultwire.events import Cut, Recorded, Request, Response, Send
-from faultwire.exchange.pipeline import Passage
+from faultwire.exchange.pipeline import ExchangePipeline
 from faultwire.wire.editing.json_stream import ELEMENTS, SSE_OR_ELEMENTS
 from faultwire.wire.framing import split as framing, sse
 from faultwire.wire.transcript.response import response_view
@@ -37,21 +37,21 @@ def elements(stream: bytes) -> list[bytes]:
 
 def passing(
     faults: str | tuple[str, ...], *chunks: bytes, request: Request = ASK
-) -> tuple[bytes, Passage, list[Any]]:
+) -> tuple[bytes, ExchangePipeline, list[Any]]:
     """What is delivered of a stream that arrives in these chunks."""
     faults = (faults,) if isinstance(faults, str) else faults
-    passage = Passage(context(*faults), replace(request, body=None))
-    departure = passage.request(request.body or b"")
+    pipeline = ExchangePipeline(context(*faults), replace(request, body=None))
+    departure = pipeline.request(request.body or b"")
     assert departure.answer is None
-    passage.head(HEAD)
+    pipeline.head(HEAD)
     actions: list[Any] = []
     for chunk in chunks:
         if not any(isinstance(action, Cut) for action in actions):
-            actions += list(passage.feed(chunk))
+            actions += list(pipeline.feed(chunk))
     if not any(isinstance(action, Cut) for action in actions):
-        actions += list(passage.finish())
+        actions += list(pipeline.finish())
     data = b"".join(action.data for action in actions if isinstance(action, Send))
-    return data, passage, [line.outcome for line in passage.ledger()]
+    return data, pipeline, [line.outcome for line in pipeline.ledger()]
 
 
 def chunked(stream: bytes, size: int) -> list[bytes]:
@@ -109,7 +109,7 @@ def test_the_tape_s_reader_frames_it_too(size: int) -> None:
     recorded = Recorded(
         "s", 1, "llm", "gemini", "google", None, ASK, delivery, delivery, "complete", None, 0, 0, 1.0
     )
-    told = wire.conversation(recorded)
+    told = wire.transcript(recorded)
     assert told is not None
     assert told.answer is not None
     assert told.answer.text == GEMINI.text + ' {[ " ,'
@@ -124,12 +124,12 @@ def _delivery(body: bytes) -> Any:
 
 
 def test_an_element_leaves_as_soon_as_it_is_whole() -> None:
-    passage = Passage(context("duplicate_event: {at: 99}"), replace(ASK, body=None))
-    passage.request(ASK.body or b"")
-    passage.head(HEAD)
+    pipeline = ExchangePipeline(context("duplicate_event: {at: 99}"), replace(ASK, body=None))
+    pipeline.request(ASK.body or b"")
+    pipeline.head(HEAD)
     first = elements(STREAM)[0]
-    assert list(passage.feed(first[:-1])) == []
-    assert list(passage.feed(first[-1:])) == [Send(first)]
+    assert list(pipeline.feed(first[:-1])) == []
+    assert list(pipeline.feed(first[-1:])) == [Send(first)]
 
 
 @pytest.mark.parametrize("at", range(1, len(ANSWERS) + 1))

@@ -17,7 +17,7 @@ def with_body(body: bytes) -> Request:
 
 def test_it_is_what_its_parts_say() -> None:
     request = with_body(json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).encode())
-    found = wire.understood(request)
+    found = wire.understand(request)
     classified = wire.classify(request)
     assert (found.kind, found.protocol, found.provider) == ("llm", classified.protocol, "openai")
     assert found.view is not None
@@ -26,11 +26,11 @@ def test_it_is_what_its_parts_say() -> None:
 
 
 def test_a_request_that_cannot_be_read_has_a_key_and_no_view() -> None:
-    found = wire.understood(with_body(b'{"messages": 7'))
+    found = wire.understand(with_body(b'{"messages": 7'))
     assert (found.kind, found.view) == ("llm", None)
     assert found.key
 
 
 def test_what_is_no_model_is_not_viewed() -> None:
-    found = wire.understood(Request("GET", "https", "x.test", 443, "/", (), b""))
+    found = wire.understand(Request("GET", "https", "x.test", 443, "/", (), b""))
     assert (found.kind, found.protocol, found.view) == ("other", None, None)

@@ -44,7 +44,7 @@ class ConflictingContext(RequestFault):
     )
     canary: Annotated[bool, Field(description="whether its way is followed")] = False
 
-    def retell(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
+    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
         """The newest message of the user that the model has not answered."""
         fresh = [place for place in texts if place.new]
         place = next((place for place in reversed(fresh) if place.role == "user"), None)

@@ -47,7 +47,7 @@ class InjectionViaContext(RequestFault):
     ] = FAMILIES
     canary: Annotated[bool, Field(description="whether its way is followed")] = True
 
-    def retell(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
+    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
         """The newest message of the user that the model has not answered."""
         place = next((place for place in reversed(texts) if place.new and place.role == "user"), None)
         if place is None:

@@ -51,7 +51,7 @@ class MemoryPoisoning(RequestFault):
     ] = "user"
     canary: Annotated[bool, Field(description="whether its way is followed")] = False
 
-    def retell(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
+    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
         """The oldest text of that role."""
         place = next((place for place in texts if place.role == self.role), None)
         if place is None:

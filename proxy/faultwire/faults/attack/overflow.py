@@ -50,7 +50,7 @@ class Overflow(RequestFault):
         int, Field(ge=1, le=1_000_000, description="about how many tokens are added")
     ] = 4000
 
-    def retell(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
+    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
         """The newest text that the model has not answered."""
         place = next((place for place in reversed(texts) if place.new), None)
         if place is None:

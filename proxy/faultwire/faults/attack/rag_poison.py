@@ -49,7 +49,7 @@ class RagPoison(RequestFault):
     position: Annotated[_carrier.Position, Field(description="where in the text")] = "end"
     canary: Annotated[bool, Field(description="whether its way is followed")] = True
 
-    def retell(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
+    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
         """Every text that matches, except for what the model said."""
         mine = (self.payload,) if self.payload else None
         payload = marked(pick(mine, self.families, dice), dice, canary=self.canary)

@@ -20,7 +20,7 @@ from faultwire.mitm.compat import http1, http2
 from faultwire.mitm.compat.handler import FastHandler, Hooks, SafeHandler
 from faultwire.mitm.compat.hooks import FaultwireWaitHook, Pause
 from faultwire.mitm.compat.http1 import BoundedHttp1Server
-from faultwire.mitm.compat.leaves import Leaves
+from faultwire.mitm.compat.leaves import LeafCertificates
 from faultwire.mitm.compat.tls import JoiningTls
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ __all__ = [
     "FastHandler",
     "Hooks",
     "JoiningTls",
-    "Leaves",
+    "LeafCertificates",
     "SafeHandler",
     "check",
     "fast_handler_works",
@@ -73,7 +73,7 @@ _NEEDED: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (http_layer.HttpLayer, ("make_stream", "event_to_child", "_handle_event")),
     (http_layer, ("GetHttpConnection", "SendHttp", "DropStream", "Http1Client")),
     (http1.BoundedHttp1Server, ("read_headers", "done", "mark_done")),
-    (http2.Leaving, ("_receive_goaway_frame", "open_inbound_streams", "open_outbound_streams")),
+    (http2.GoawayAware, ("_receive_goaway_frame", "open_inbound_streams", "open_outbound_streams")),
     (http2.PatientHttp2Client, ("close_connection", "done", "is_closed")),
     (layer.Layer, ("handle_event",)),
     (JoiningTls, ("event_to_child", "send_data")),

@@ -30,7 +30,7 @@ NO_ERROR, CANCEL = 0, 8
 """Codes of RFC 9113 §7."""
 
 
-class Leaving(BufferedH2Connection):
+class GoawayAware(BufferedH2Connection):
     """Frames and states. `leaving` is the last stream that the peer still answers, once it has said so."""
 
     leaving: int | None = None
@@ -51,7 +51,7 @@ class Leaving(BufferedH2Connection):
 class _Patient(_http2.Http2Connection):
     """Either side of it."""
 
-    h2_conn: Leaving
+    h2_conn: GoawayAware
 
     def _handle_event(self, event: events.Event) -> Commands:
         yield from super()._handle_event(event)
@@ -102,6 +102,6 @@ class PatientHttp2Client(_Patient, _http2.Http2Client):
 
 def install() -> None:
     """Put the mends where mitmproxy looks these names up."""
-    _http2.BufferedH2Connection = Leaving  # type: ignore[attr-defined]
+    _http2.BufferedH2Connection = GoawayAware  # type: ignore[attr-defined]
     http_layer.Http2Client = PatientHttp2Client  # type: ignore[attr-defined]
     http_layer.Http2Server = PatientHttp2Server  # type: ignore[attr-defined]

@@ -24,7 +24,7 @@ KEPT = 256
 _RENEW_BEFORE = timedelta(hours=12)
 
 
-class Leaves(TlsConfig):
+class LeafCertificates(TlsConfig):
     """mitmproxy's TLS settings, with short-lived leaves that have a key of their own."""
 
     name = "tlsconfig"
@@ -62,7 +62,7 @@ class Leaves(TlsConfig):
 def signer() -> ca.Signer:
     """Who signs the certificates that clients are shown: our own authority, or a stock mitmdump's."""
     tls: Any = ctx.master.addons.get("tlsconfig")
-    if isinstance(tls, Leaves):
+    if isinstance(tls, LeafCertificates):
         return tls.authority
     store = tls.certstore
     return ca.Signer(store.default_privatekey, x509.load_pem_x509_certificate(store.default_ca.to_pem()))

@@ -26,7 +26,7 @@ NO_STATUS, ABNORMAL, GOING_AWAY, TOO_BIG = 1005, 1006, 1001, 1009
 """Codes of RFC 6455 §7.4.1."""
 
 
-class Heard(NamedTuple):
+class ReceivedMessage(NamedTuple):
     """A whole message, and the sizes of the fragments in which it came."""
 
     data: bytes
@@ -82,7 +82,7 @@ class Peer:
 
     # ------------------------------------------------------------ what it says
 
-    def hear(self, data: bytes) -> Iterator[Heard | Control | Closed]:
+    def hear(self, data: bytes) -> Iterator[ReceivedMessage | Control | Closed]:
         """What these bytes complete."""
         if self.done:
             return
@@ -113,8 +113,8 @@ class Peer:
             self._size = 0
         return self._held > MOST
 
-    def _whole(self, *, text: bool) -> Heard:
-        heard = Heard(b"".join(self._pieces), text, tuple(self._sizes))
+    def _whole(self, *, text: bool) -> ReceivedMessage:
+        heard = ReceivedMessage(b"".join(self._pieces), text, tuple(self._sizes))
         self._pieces, self._sizes, self._held = [], [], 0
         return heard
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire import child_process
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.events import Bypass
-from faultwire.mitm.engine.control_client import Asking
+from faultwire.mitm.engine.control_client import ControlClient
 
 if TYPE_CHECKING:
     import subprocess
@@ -81,7 +81,7 @@ class Engine:
         self.control = Path(ready["control"])
         self.implicit: bool = bool(ready.get("implicit"))
         self.token: str = ready.get("token") or ""
-        self._asking = Asking.at(self.control)
+        self._asking = ControlClient.at(self.control)
 
     @classmethod
     def start(cls, settings: EngineSettings) -> Engine:

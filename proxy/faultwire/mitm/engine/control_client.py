@@ -22,7 +22,7 @@ REPLY_TIMEOUT_S = 60.0
 _PIECE = 1 << 16
 
 
-class Asking:
+class ControlClient:
     """Used from several threads: there are as many connections as questions at the same time."""
 
     def __init__(self, connect: Callable[[], socket.socket]) -> None:
@@ -31,7 +31,7 @@ class Asking:
         self._closed = False
 
     @classmethod
-    def at(cls, path: Path) -> Asking:
+    def at(cls, path: Path) -> ControlClient:
         """To whoever listens at this path."""
         return cls(lambda: _connected(str(path)))
 

@@ -119,7 +119,7 @@ class Engine:
         options = Options(confdir=str(self.settings.ca_dir), server=False, rawtcp=False)
         self.master = Master(options)
         self.proxyserver = Proxyserver()
-        self.master.addons.add(Core(), self.proxyserver, self.addon, compat.Leaves())
+        self.master.addons.add(Core(), self.proxyserver, self.addon, compat.LeafCertificates())
         options.update(
             connection_strategy="lazy",
             ssl_verify_upstream_trusted_ca=bundle,

@@ -36,7 +36,7 @@ def is_due(middle: int, live: int) -> bool:
     return middle >= MUCH or (middle >= SOME and live <= QUIET)
 
 
-class Collector:
+class PacedCollector:
     """Takes the full collections over from Python, from `start` on; `live` tells the exchanges in flight."""
 
     def __init__(self, live: Callable[[], int], every_s: float = EVERY_S) -> None:

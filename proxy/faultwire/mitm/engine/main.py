@@ -22,7 +22,7 @@ from faultwire.errors import FaultwireError, UsageError
 from faultwire.mitm.engine.control_server import Control, as_json
 from faultwire.mitm.engine.engine import Engine
 from faultwire.mitm.engine.event_loop import GuardedLoop
-from faultwire.mitm.engine.garbage_collection import Collector
+from faultwire.mitm.engine.garbage_collection import PacedCollector
 from faultwire.mitm.engine.settings import EngineSettings
 
 SWITCH_S = 0.0005
@@ -52,7 +52,7 @@ async def _run(settings: EngineSettings) -> int:
     control = Control(engine, settings.run_dir)
     await control.start()
     loop = asyncio.get_running_loop()
-    collector = Collector(lambda: engine.addon.live)
+    collector = PacedCollector(lambda: engine.addon.live)
     collector.start(loop)
     on_signal = _OnSignal(engine)
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Bypass, Exchange, FaultFired
     from faultwire.exchange.pipeline import SessionContext
-    from faultwire.exchange.tunnel import Stages
+    from faultwire.exchange.tunnel import TunnelProfiles
 
 VOIDS_KEPT = 20
 """Reasons that are kept word for word; more of them are only counted."""
@@ -55,7 +55,7 @@ class Session:
     """Calls in base-URL mode to routes that were not declared, by the route's name."""
 
     def __post_init__(self) -> None:
-        self.stages: Stages = divide(self.context.profile)
+        self.stages: TunnelProfiles = divide(self.context.profile)
         self.inside: SessionContext = self.context
         if not self.stages.idle:
             self.inside = replace(self.context, profile=self.stages.inside)
@@ -119,7 +119,7 @@ class Session:
         }
 
 
-class Strangers:
+class UnknownUsers:
     """Calls that belong to no session, by host; they are noted once, for the whole engine.
 
     A client that sends its proxy user only when it is asked for it is no stranger: its host is

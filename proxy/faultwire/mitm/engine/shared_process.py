@@ -33,7 +33,7 @@ class Fields(Protocol):
         """Names and values in order."""
 
 
-class Astray(Exception):
+class UnattributedCalls(Exception):
     """A call belongs to no open session; says why."""
 
 
@@ -87,7 +87,7 @@ class Shared:
                 return self.attached[trace]
         if any(trace in self._closed for trace in named):
             self.late += 1
-            raise Astray(f"this call of `{self.name}` belongs to a session that is over")
+            raise UnattributedCalls(f"this call of `{self.name}` belongs to a session that is over")
         if not self.attached:
             return self.own
         alone = self.single
@@ -99,7 +99,7 @@ class Shared:
         )
         for session in self.attached.values():
             session.void(why)
-        raise Astray(why)
+        raise UnattributedCalls(why)
 
     @property
     def notes(self) -> list[str]:

@@ -1,6 +1,6 @@
-"""Performing what a passage asks for on one live response, and every way in which it can end.
+"""Performing what a pipeline asks for on one live response, and every way in which it can end.
 
-`Performer` is the half of a stream that acts: it sends, waits without holding a thread, cuts (FIN) or
+`ActionExecutor` is the half of a stream that acts: it sends, waits without holding a thread, cuts (FIN) or
 resets (RST) between any two bytes on HTTP/1 and HTTP/2, and answers in place of upstream.
 """
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from faultwire.events import Action, Response
     from faultwire.mitm.flow.error_responses import Refusal
-    from faultwire.mitm.flow.gateway import Shell
-    from faultwire.mitm.flow.recorded_exchange import Crossing
+    from faultwire.mitm.flow.gateway import Gateway
+    from faultwire.mitm.flow.recorded_exchange import RecordedExchange
 
     Commands = Generator[commands.Command, Any, None]
     Ended = Generator[commands.Command, Any, bool]
@@ -47,14 +47,14 @@ QUEUE_LIMIT = 512 * 1024
 """Bytes of a paused response that may wait in memory before we stop reading from upstream."""
 
 
-class Performer(HttpStream):
+class ActionExecutor(HttpStream):
     """One exchange on the wire. `_upstream` is True while a server connection works for it, `_said_all` once
     a client that still sends its request was told that the response is over."""
 
-    def __init__(self, context: Context, stream_id: int, shell: Shell) -> None:
+    def __init__(self, context: Context, stream_id: int, gateway: Gateway) -> None:
         super().__init__(context, stream_id)
-        self._shell = shell
-        self._crossing: Crossing | None = None
+        self._gateway = gateway
+        self._recorded: RecordedExchange | None = None
         self._answer: tuple[Response, str, str | None] | None = None
         self._head_sent = False
         self._left = False
@@ -72,8 +72,8 @@ class Performer(HttpStream):
         for action in actions:
             if isinstance(action, Send):
                 if action.data:
-                    assert self._crossing is not None
-                    self._crossing.delivered(action)
+                    assert self._recorded is not None
+                    self._recorded.delivered(action)
                     yield SendHttp(ResponseData(self.stream_id, action.data), self.context.client)
             elif isinstance(action, Wait):
                 if (yield from self._wait(action.seconds)):
@@ -99,7 +99,7 @@ class Performer(HttpStream):
 
     def _client_left(self) -> bool:
         """Is there nobody left to answer? (The event that says so may still be queued.)"""
-        return self._left or (self._crossing is not None and self._crossing.ended)
+        return self._left or (self._recorded is not None and self._recorded.ended)
 
     def _cut(self, *, clean: bool) -> Commands:
         if not (clean and self._head_sent):
@@ -111,8 +111,8 @@ class Performer(HttpStream):
             # The message says how long it is; ending it early shows only by closing.
             yield from self._hang_up("cut", None)
             return
-        assert self._crossing is not None
-        trailers = self._crossing.last_words()
+        assert self._recorded is not None
+        trailers = self._recorded.last_words()
         self.flow.response.trailers = convert.fields_of(trailers) if trailers else None
         yield from self._complete("cut")
 
@@ -123,12 +123,12 @@ class Performer(HttpStream):
 
     def _hang_up(self, ending: str, error: str | None) -> Commands:
         """End without a word: FIN on HTTP/1, RST_STREAM on HTTP/2."""
-        if self._crossing is not None:
-            self._crossing.end(ending, error)
+        if self._recorded is not None:
+            self._recorded.end(ending, error)
         yield from self._cancel_upstream()
         self._release(self._waiting)
         self.flow.error = mitm_flow.Error(error or f"faultwire: {ending}")
-        if self._shell.stock_hooks:
+        if self._gateway.stock_hooks:
             yield HttpErrorHook(self.flow)
         if self.client_state != self.state_errored:
             killed = ResponseProtocolError(self.stream_id, ending, compat.KILL)
@@ -151,8 +151,8 @@ class Performer(HttpStream):
 
     def state_discard_request_body(self, event: events.Event) -> Commands:
         """Let the client finish its request, then give it the answer that stands already."""
-        if isinstance(event, RequestData) and self._crossing is not None:
-            self._crossing.request_chunk(event.data)
+        if isinstance(event, RequestData) and self._recorded is not None:
+            self._recorded.request_chunk(event.data)
         if isinstance(event, RequestEndOfMessage):
             self.client_state = self.state_done
             assert self._answer is not None
@@ -160,8 +160,8 @@ class Performer(HttpStream):
 
     def state_ignore_request_body(self, event: events.Event) -> Commands:
         """The client has its answer, and nobody upstream wants the rest."""
-        if isinstance(event, RequestData) and self._crossing is not None:
-            self._crossing.request_chunk(event.data)
+        if isinstance(event, RequestData) and self._recorded is not None:
+            self._recorded.request_chunk(event.data)
         elif isinstance(event, RequestEndOfMessage):
             self.client_state = self.state_done
             if self.server_state == self.state_done:
@@ -171,8 +171,8 @@ class Performer(HttpStream):
         """Give a whole answer of our own."""
         message = self.flow.response = self._own(response)
         content = b"" if self.flow.request.method == "HEAD" else message.raw_content or b""
-        if self._crossing is not None:
-            self._crossing.answered(replace(convert.response_of(message), body=content))
+        if self._recorded is not None:
+            self._recorded.answered(replace(convert.response_of(message), body=content))
         yield from self._send_head(end_stream=not content)
         if content:
             yield SendHttp(ResponseData(self.stream_id, content), self.context.client)
@@ -187,10 +187,10 @@ class Performer(HttpStream):
 
     def _complete(self, ending: str, error: str | None = None) -> Commands:
         """The regular end of a response."""
-        if self._crossing is not None:
-            self._crossing.end(ending, error)
+        if self._recorded is not None:
+            self._recorded.end(ending, error)
         self._release(self._waiting)
-        if self._shell.stock_hooks:
+        if self._gateway.stock_hooks:
             yield HttpResponseHook(self.flow)
         self.server_state = self.state_done
         assert self.flow.response is not None
@@ -231,14 +231,14 @@ class Performer(HttpStream):
 
     def _abandoned(self, event: RequestProtocolError) -> Commands:
         """The client went away: so does the call upstream."""
-        if self._crossing is not None:
-            self._crossing.end("client_aborted", event.message)
+        if self._recorded is not None:
+            self._recorded.end("client_aborted", event.message)
         self._release(self._waiting)
         if self._upstream:
             self._upstream = False
             yield SendHttp(event, self.context.server)
         self.flow.error = mitm_flow.Error(event.message)
-        if self._shell.stock_hooks:
+        if self._gateway.stock_hooks:
             yield HttpErrorHook(self.flow)
         self.flow.live = False
         self.client_state = self.server_state = self.state_errored
@@ -253,7 +253,7 @@ class Performer(HttpStream):
 
     def _answer_when_read(self, refusal: Refusal, ending: str) -> Commands:
         """Answer once the request is whole: HTTP/1 clients that are still sending would see a reset. On
-        HTTP/2 at once (RFC 9113 §8.1): in a dialogue the client waits for us before it says more."""
+        HTTP/2 at once (RFC 9113 §8.1): in a websocket the client waits for us before it says more."""
         answer = (refusal.response(), ending, refusal.message)
         if self.client_state != self.state_done and not self.flow.request.is_http2:
             self._answer = answer
@@ -269,10 +269,10 @@ class Performer(HttpStream):
         self._waiting += size
         if self._waiting > QUEUE_LIMIT and not self._throttled:
             self._throttled = True
-            self._shell.throttle(self.flow, paused=True)
+            self._gateway.throttle(self.flow, paused=True)
 
     def _release(self, size: int) -> None:
         self._waiting = max(0, self._waiting - size)
         if self._throttled and self._waiting <= QUEUE_LIMIT // 2:
             self._throttled = False
-            self._shell.throttle(self.flow, paused=False)
+            self._gateway.throttle(self.flow, paused=False)

@@ -20,7 +20,7 @@ from faultwire.mitm import compat
 from faultwire.mitm.compat import leaves, transports
 from faultwire.mitm.engine.shared_process import Shared
 from faultwire.mitm.flow import convert, error_responses
-from faultwire.mitm.flow.entry import Approach
+from faultwire.mitm.flow.entry import EntryPoints
 from faultwire.mitm.flow.request import FaultLayer
 from faultwire.mitm.network import broken_tls
 from faultwire.mitm.network.egress_guard import MARK
@@ -80,8 +80,8 @@ def _client_of(data: Any) -> Client | None:
     return next((found for found in candidates if isinstance(found, Client)), None)
 
 
-class FaultwireAddon(Approach):
-    """The hooks; what they and the streams decide with is in `Shell` and `Approach`."""
+class FaultwireAddon(EntryPoints):
+    """The hooks; what they and the streams decide with is in `Shell` and `EntryPoints`."""
 
     name = "faultwire"
 
@@ -113,7 +113,7 @@ class FaultwireAddon(Approach):
 
     def _http(self, context: Any, mode: HTTPMode) -> FaultLayer:
         made = FaultLayer(context, mode)
-        made.shell = self
+        made.gateway = self
         return made
 
     def _swap(self, nextlayer: layer.NextLayer) -> None:
@@ -126,7 +126,7 @@ class FaultwireAddon(Approach):
             if type(found) is HttpLayer:
                 found.__class__ = FaultLayer
                 swapped: Any = found
-                swapped.shell = self
+                swapped.gateway = self
                 return
             found = getattr(found, "child_layer", None)
 
@@ -145,7 +145,7 @@ class FaultwireAddon(Approach):
         # Of a shared user only the requests in the tunnel say whose they are.
         session = whose.single if isinstance(whose, Shared) else whose
         if session is not None and not session.stages.idle:
-            self.open_door(session, flow)
+            self.open_tunnel(session, flow)
 
     @fail_closed
     def http_connected(self, flow: http.HTTPFlow) -> None:
@@ -165,18 +165,18 @@ class FaultwireAddon(Approach):
     def tls_start_client(self, data: tls.TlsData) -> None:
         """A client says hello: in a tunnel with a flaw it gets what it should not take."""
         client = data.context.client
-        door = self._doors.get(client.id)
-        if door is not None and door.flaw is not None and not door.ended:
-            host = client.sni or door.connecting.exchange.request.host
-            door.show()
-            data.ssl_conn = broken_tls.server_side(door.flaw, leaves.signer(), host, client.alpn)
+        tunnel = self._tunnels.get(client.id)
+        if tunnel is not None and tunnel.flaw is not None and not tunnel.ended:
+            host = client.sni or tunnel.tunnel.exchange.request.host
+            tunnel.show()
+            data.ssl_conn = broken_tls.server_side(tunnel.flaw, leaves.signer(), host, client.alpn)
 
     @fail_closed
     def tls_failed_client(self, data: tls.TlsData) -> None:
         """A handshake failed."""
-        door = self._doors.get(data.context.client.id)
-        if door is not None:
-            door.left("cut", "the handshake failed")
+        tunnel = self._tunnels.get(data.context.client.id)
+        if tunnel is not None:
+            tunnel.left("cut", "the handshake failed")
 
     @fail_closed
     def tls_established_client(self, data: tls.TlsData) -> None:
@@ -229,16 +229,16 @@ class FaultwireAddon(Approach):
     def client_disconnected(self, client: Client) -> None:
         """Whatever this client had in flight is over."""
         self._answering.pop(client.id, None)
-        door = self._doors.pop(client.id, None)
-        if door is not None:
-            door.left("client_aborted", "the client disconnected")
+        tunnel = self._tunnels.pop(client.id, None)
+        if tunnel is not None:
+            tunnel.left("client_aborted", "the client disconnected")
         link = self._links.pop(client.id, None)
         if link is None:
             return
         for pause in list(link.pauses):
             pause.leave()
-        for crossing in list(link.crossings):
-            crossing.end("client_aborted", "the client disconnected")
+        for recorded in list(link.exchanges):
+            recorded.end("client_aborted", "the client disconnected")
 
     @fail_closed
     async def faultwire_wait(self, pause: Pause) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from faultwire.mitm.engine.sessions import Strangers
+from faultwire.mitm.engine.sessions import UnknownUsers
 from faultwire.mitm.engine.shared_process import Shared
 
 if TYPE_CHECKING:
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
     from faultwire.mitm.compat.hooks import Pause
     from faultwire.mitm.engine.sessions import Session, Whose
-    from faultwire.mitm.flow.recorded_exchange import Crossing
+    from faultwire.mitm.flow.recorded_exchange import RecordedExchange
 
 
 @dataclass
-class Link:
+class ClientConnection:
     """What is known of one client connection."""
 
     session: Session | None = None
     shared: Shared | None = None
     """The user that several sessions share, where it came by one."""
-    crossings: set[Crossing] = field(default_factory=set)
+    exchanges: set[RecordedExchange] = field(default_factory=set)
     pauses: set[Pause] = field(default_factory=set)
     held: set[Connection] = field(default_factory=set)
     """Connections that are not read from for the sake of its only exchange."""
@@ -42,7 +42,7 @@ class Link:
         """Whose it can be; empty where nobody knows."""
         if self.session is not None:
             return [self.session]
-        doing = [crossing.session for crossing in self.crossings]
+        doing = [recorded.session for recorded in self.exchanges]
         return doing or (self.shared.sessions if self.shared is not None else [])
 
 
@@ -57,7 +57,7 @@ class Stats:
     websocket_messages: int = 0
     slow_heads: int = 0
     voided: int = 0
-    strangers: Strangers = field(default_factory=Strangers)
+    strangers: UnknownUsers = field(default_factory=UnknownUsers)
 
     def counted(self) -> dict[str, int]:
         """Every counter by its name."""

@@ -9,9 +9,9 @@ from faultwire.events import Request
 from faultwire.mitm.compat import transports
 from faultwire.mitm.engine.shared_process import Shared
 from faultwire.mitm.flow import convert, error_responses
-from faultwire.mitm.flow.gateway import Shell
-from faultwire.mitm.flow.reverse_proxy import Answering, Reverse, split
-from faultwire.mitm.flow.tunnels import Door
+from faultwire.mitm.flow.gateway import Gateway
+from faultwire.mitm.flow.reverse_proxy import ResponseRewriter, ReverseProxy, split
+from faultwire.mitm.flow.tunnels import RecordedTunnel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from faultwire.exchange.request_out import SessionContext
     from faultwire.mitm.compat import BoundedHttp1Server
     from faultwire.mitm.engine.sessions import Session
-    from faultwire.mitm.flow.recorded_exchange import Crossing
+    from faultwire.mitm.flow.recorded_exchange import RecordedExchange
 
 
 def _tunnel(request: http.Request) -> Request:
@@ -31,26 +31,26 @@ def _tunnel(request: http.Request) -> Request:
     return Request("CONNECT", "https", request.host, request.port, "", convert.headers_of(request.headers))
 
 
-class Approach(Shell):
+class EntryPoints(Gateway):
     """Tunnels and base-URL mode, before a request is an exchange. `reverse` are the declared routes."""
 
     def __init__(self, *, reverse: Mapping[str, str] | None = None, **settings: Any) -> None:
         super().__init__(**settings)
-        self.reverse = Reverse(reverse or {})
-        self._doors: dict[str, Door] = {}
+        self.reverse = ReverseProxy(reverse or {})
+        self._tunnels: dict[str, RecordedTunnel] = {}
         """By client: the tunnel that it opened."""
-        self._answering: dict[str, Answering] = {}
+        self._answering: dict[str, ResponseRewriter] = {}
         """By client: how it is answered in base-URL mode."""
 
     # ------------------------------------------------------------ what a stream asks
 
-    def begin(self, flow: http.HTTPFlow) -> Crossing:
+    def begin(self, flow: http.HTTPFlow) -> RecordedExchange:
         """The exchange that begins with this request head. Raises Refusal."""
         if self.reverse:
             self._turn(flow)
-        door = self._doors.get(flow.client_conn.id)
-        if door is not None:
-            door.taken()
+        tunnel = self._tunnels.get(flow.client_conn.id)
+        if tunnel is not None:
+            tunnel.taken()
         return super().begin(flow)
 
     def _turn(self, flow: http.HTTPFlow) -> None:
@@ -73,12 +73,12 @@ class Approach(Shell):
         request.scheme, request.port, request.host = route.scheme, route.port, route.host
         request.path = route.target(rest)
         request.headers.pop("proxy-authorization", None)
-        self._answering[client.id] = Answering(self.reverse, base, route, request)
+        self._answering[client.id] = ResponseRewriter(self.reverse, base, route, request)
 
     def context_of(self, session: Session, client: Client) -> SessionContext:
         """What decides on a request: in a tunnel, not once more what was decided about the tunnel."""
-        door = self._doors.get(client.id)
-        return session.inside if door is not None and door.session is session else session.context
+        tunnel = self._tunnels.get(client.id)
+        return session.inside if tunnel is not None and tunnel.session is session else session.context
 
     def attend(self, server: BoundedHttp1Server, client: Client) -> None:
         """The HTTP/1 side towards a client is about to serve it."""
@@ -89,22 +89,22 @@ class Approach(Shell):
     async def end_session(self, session: Session, seconds: float) -> None:
         """Let what a session has in flight end, for so long; then drop its connections."""
         await super().end_session(session, seconds)
-        for client_id, door in list(self._doors.items()):
-            if door.session is session:
-                door.left("client_aborted", "the session was closed")
+        for client_id, tunnel in list(self._tunnels.items()):
+            if tunnel.session is session:
+                tunnel.left("client_aborted", "the session was closed")
                 link = self._links.get(client_id)
                 if link is not None and link.shared is not None:
                     transports.abort(client_id)  # it was decided on for one session, and is no other's
 
-    def open_door(self, session: Session, flow: http.HTTPFlow) -> None:
+    def open_tunnel(self, session: Session, flow: http.HTTPFlow) -> None:
         """Decide about a tunnel; where it is not opened, say so to the client."""
         try:
             self._check_room(session)
         except error_responses.Refusal as refusal:
             answer: Response | None = refusal.response()
         else:
-            door = Door(session, _tunnel(flow.request), self.tape)
-            answer = door.answer
-            self._doors[flow.client_conn.id] = door
+            tunnel = RecordedTunnel(session, _tunnel(flow.request), self.tape)
+            answer = tunnel.answer
+            self._tunnels[flow.client_conn.id] = tunnel
         if answer is not None:
             flow.response = convert.message_of(answer, flow.request.http_version)

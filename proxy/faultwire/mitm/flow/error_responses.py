@@ -67,7 +67,7 @@ def unknown_user() -> Refusal:
     )
 
 
-def astray(why: str) -> Refusal:
+def no_session(why: str) -> Refusal:
     """A call of a process that serves several sessions, which belongs to none of them."""
     return Refusal(403, "faultwire_session", why, headers=_NO_RETRY)
 

@@ -14,10 +14,10 @@ from urllib.parse import SplitResult, urlsplit
 from faultwire import _core
 from faultwire.mitm.compat import transports
 from faultwire.mitm.engine.sessions import Sessions
-from faultwire.mitm.engine.shared_process import Astray, Shared
+from faultwire.mitm.engine.shared_process import Shared, UnattributedCalls
 from faultwire.mitm.flow import convert, error_responses
-from faultwire.mitm.flow.connections import Link, Stats
-from faultwire.mitm.flow.recorded_exchange import Crossing
+from faultwire.mitm.flow.connections import ClientConnection, Stats
+from faultwire.mitm.flow.recorded_exchange import RecordedExchange
 from faultwire.mitm.network.bypassed import Reached
 from faultwire.mitm.network.egress_guard import Guard
 from faultwire.wire.framing.grpc_status import is_grpc
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class Shell:
+class Gateway:
     """Sessions, guard, routes and tape of one proxy. `stock_hooks`: others want mitmproxy's HTTP hooks."""
 
     def __init__(
@@ -69,7 +69,7 @@ class Shell:
             host: urlsplit(target) for host, target in (routes or {}).items()
         }
         self._globs = [(host, route) for host, route in self._routes.items() if "*" in host]
-        self._links: dict[str, Link] = {}
+        self._links: dict[str, ClientConnection] = {}
         self._ending: dict[str, asyncio.Event] = {}
         self.reached = Reached()
         self.idle = asyncio.Event()
@@ -77,7 +77,7 @@ class Shell:
 
     # ------------------------------------------------------------ what a stream asks
 
-    def begin(self, flow: http.HTTPFlow) -> Crossing:
+    def begin(self, flow: http.HTTPFlow) -> RecordedExchange:
         """The exchange that begins with this request head. Raises Refusal."""
         client = flow.client_conn
         link = self._link(client)
@@ -98,25 +98,25 @@ class Shell:
         head = convert.request_of(flow.request)
         link.grpc = link.grpc or is_grpc(head.headers)
         leave = functools.partial(self._left, link, client)
-        crossing = Crossing(session, head, self.tape, leave, self.context_of(session, client))
+        recorded = RecordedExchange(session, head, self.tape, leave, self.context_of(session, client))
         if self.replays is not None:
-            crossing.holds_request = True  # what answers depends on all of it
+            recorded.needs_request_body = True  # what answers depends on all of it
         while link.held:
             transports.read_more(client, link.held.pop(), paused=False)
-        link.crossings.add(crossing)
+        link.exchanges.add(recorded)
         session.live += 1
         self.live += 1
         self.idle.clear()
         self._step(client, busy=1)
-        return crossing
+        return recorded
 
     def _chosen(self, shared: Shared, flow: http.HTTPFlow) -> Session:
         """The session of a call by a user that several share. Raises Refusal."""
         try:
             return shared.choose(flow.request.headers)
-        except Astray as astray:
+        except UnattributedCalls as astray:
             self.stats.refused += 1
-            raise error_responses.astray(str(astray)) from None
+            raise error_responses.no_session(str(astray)) from None
 
     def _check_room(self, session: Session) -> None:
         refusal = None
@@ -131,14 +131,14 @@ class Shell:
             self._void([session], refusal.void or refusal.message)
             raise refusal
 
-    def admit(self, crossing: Crossing) -> None:
+    def admit(self, recorded: RecordedExchange) -> None:
         """May this exchange go where it wants to go? Raises Refusal."""
         if self.replays is None:
-            self.admit_live(crossing)
+            self.admit_live(recorded)
 
-    def admit_live(self, crossing: Crossing) -> None:
+    def admit_live(self, recorded: RecordedExchange) -> None:
         """The same for one that certainly goes there. Raises Refusal."""
-        request = crossing.passage.exchange.request
+        request = recorded.pipeline.exchange.request
         if self._route(request.host) is not None:
             return
         why = self.guard.check_literal(request.host, request.port)
@@ -191,12 +191,12 @@ class Shell:
         return self._routes.get(name) or next(patterns, None)
 
     def failed(
-        self, client: Client, crossing: Crossing | None, error: BaseException, refusal: Refusal | None
+        self, client: Client, recorded: RecordedExchange | None, error: BaseException, refusal: Refusal | None
     ) -> None:
         """Our own code failed on an exchange; `refusal` is what the client is told, if it still can be."""
         self.crashed(client, error)
-        if crossing is not None:
-            crossing.fail(refusal.response() if refusal else None, error_responses.internal(error).message)
+        if recorded is not None:
+            recorded.fail(refusal.response() if refusal else None, error_responses.internal(error).message)
 
     def upgraded(self, flow: http.HTTPFlow) -> None:
         """An exchange became a WebSocket session, which may stay silent for as long as it likes."""
@@ -210,19 +210,19 @@ class Shell:
         for the sake of one of them, nor any longer once there is a second one."""
         sender = flow.server_conn if by == "server" else flow.client_conn
         link = self._link(flow.client_conn)
-        if paused and len(link.crossings) > 1:
+        if paused and len(link.exchanges) > 1:
             return
         (link.held.add if paused else link.held.discard)(sender)
         transports.read_more(flow.client_conn, sender, paused=paused)
 
-    def _left(self, link: Link, client: Client, crossing: Crossing) -> None:
-        link.crossings.discard(crossing)
-        crossing.session.live -= 1
+    def _left(self, link: ClientConnection, client: Client, recorded: RecordedExchange) -> None:
+        link.exchanges.discard(recorded)
+        recorded.session.live -= 1
         self.live -= 1
         if not self.live:
             self.idle.set()
-        if not crossing.session.live and crossing.session.name in self._ending:
-            self._ending[crossing.session.name].set()
+        if not recorded.session.live and recorded.session.name in self._ending:
+            self._ending[recorded.session.name].set()
         self._step(client, busy=-1)
 
     def _step(self, client: Client, *, busy: int = 0) -> None:
@@ -231,10 +231,10 @@ class Shell:
             handler.progress += 1
             handler.busy += busy
 
-    def _link(self, client: Client) -> Link:
+    def _link(self, client: Client) -> ClientConnection:
         link = self._links.get(client.id)
         if link is None:
-            link = self._links[client.id] = Link()
+            link = self._links[client.id] = ClientConnection()
         return link
 
     # ------------------------------------------------------------ what a handler tells
@@ -275,17 +275,17 @@ class Shell:
                     await self._ending[session.name].wait()
             del self._ending[session.name]
         for client_id, link in list(self._links.items()):
-            if link.session is session or any(c.session is session for c in link.crossings):
-                for crossing in list(link.crossings):
-                    if crossing.session is not session:
-                        crossing.session.void(
+            if link.session is session or any(c.session is session for c in link.exchanges):
+                for recorded in list(link.exchanges):
+                    if recorded.session is not session:
+                        recorded.session.void(
                             f"`{session.name}` was closed, which shared a connection with it"
                         )
-                    crossing.end("client_aborted", "the session was closed")
+                    recorded.end("client_aborted", "the session was closed")
                 transports.abort(client_id)
 
     def drop_idle(self, shared: Shared) -> None:
         """Close the connections on which nothing happens, so that the next call has to make one."""
         for client_id, link in list(self._links.items()):
-            if link.shared is shared and not link.crossings:
+            if link.shared is shared and not link.exchanges:
                 transports.abort(client_id)

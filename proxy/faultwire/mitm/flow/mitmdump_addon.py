@@ -38,7 +38,7 @@ SESSION = "mitmdump"
 """All traffic is one session; the dice depend on its name."""
 
 
-class ScriptedAddon(FaultwireAddon):
+class MitmdumpAddon(FaultwireAddon):
     """Faultwire in a stock mitmdump. The arguments are what the options are when nobody sets them."""
 
     def __init__(self, *, profile: str = "", fault: str = "", tape: str = "", replay: str = "") -> None:

@@ -1,4 +1,4 @@
-"""One exchange between the wire, its passage and the tape: bookkeeping, no I/O, every call cheap."""
+"""One exchange between the wire, its pipeline and the tape: bookkeeping, no I/O, every call cheap."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from faultwire.events import Close, Cut, Reset, Send
-from faultwire.exchange.pipeline import Passage
-from faultwire.mitm.flow.recorded_websocket import Dialogue
+from faultwire.exchange.pipeline import ExchangePipeline
+from faultwire.mitm.flow.recorded_websocket import RecordedWebSocket
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from faultwire.events import Action, FaultFired, Headers, Request, Response
-    from faultwire.exchange.pipeline import Departure, SessionContext
+    from faultwire.exchange.pipeline import OutboundRequest, SessionContext
     from faultwire.mitm.engine.sessions import Session
     from faultwire.tape.record.recorder import Recording
     from faultwire.tape.record.writer import TapeWriter
 
 
-class Crossing:
-    """What happens to one exchange, told to its passage and to its recording in the same breath.
+class RecordedExchange:
+    """What happens to one exchange, told to its pipeline and to its recording in the same breath.
 
     Once it has ended, nothing more is told: what a stream still does then is nobody's.
     """
@@ -28,15 +28,15 @@ class Crossing:
     __slots__ = (
         "_arrived",
         "_begun",
-        "_dialogue",
         "_last",
         "_leave",
         "_live",
+        "_messages",
         "_sent",
         "_touched",
         "ended",
-        "holds_request",
-        "passage",
+        "needs_request_body",
+        "pipeline",
         "recording",
         "session",
     )
@@ -46,13 +46,13 @@ class Crossing:
         session: Session,
         head: Request,
         tape: TapeWriter | None,
-        leave: Callable[[Crossing], None],
+        leave: Callable[[RecordedExchange], None],
         context: SessionContext | None = None,
     ) -> None:
         self.session = session
-        self.passage = Passage(context or session.context, head)
-        self.holds_request = self.passage.holds_request
-        self.recording: Recording | None = tape.admit(self.passage.exchange) if tape else None
+        self.pipeline = ExchangePipeline(context or session.context, head)
+        self.needs_request_body = self.pipeline.needs_request_body
+        self.recording: Recording | None = tape.admit(self.pipeline.exchange) if tape else None
         self.ended = False
         self._begun = False
         self._arrived: Response | None = None
@@ -61,14 +61,14 @@ class Crossing:
         self._last = b""
         self._touched = False
         self._leave = leave
-        self._dialogue: Dialogue | None = None
+        self._messages: RecordedWebSocket | None = None
 
     # ------------------------------------------------------------ request
 
-    def depart(self, body: bytes | None, *, live: bool = False) -> Departure:
+    def depart(self, body: bytes | None, *, live: bool = False) -> OutboundRequest:
         """The request is known (`body` None: its body is not held); what is to be done with it. `live`:
         it goes on, and the rest of it is told by `request_chunk`."""
-        departure = self.passage.request(body)
+        departure = self.pipeline.request(body)
         self._live = live
         self._begin()
         return departure
@@ -79,7 +79,7 @@ class Crossing:
         if recording is None or self._begun:
             return
         self._begun = True
-        recording.exchange = self.passage.exchange
+        recording.exchange = self.pipeline.exchange
         request = recording.exchange.request
         if self._live and request.body is not None:
             recording.request(replace(request, body=None))
@@ -91,13 +91,13 @@ class Crossing:
         """What goes upstream."""
         if self.recording is None or self.ended:
             return
-        if request is not self.passage.exchange.request:
+        if request is not self.pipeline.exchange.request:
             self.recording.forwarded(request)
 
-    def left_waiting(self) -> None:
+    def client_left(self) -> None:
         """The client left while a fault let time pass."""
         if not self.ended:
-            self.passage.left_waiting()
+            self.pipeline.client_left()
 
     def request_chunk(self, data: bytes) -> None:
         """Part of a request body that nobody holds."""
@@ -110,13 +110,13 @@ class Crossing:
     def pending(self, response: Response) -> Iterator[Action]:
         """Upstream's head is there; what to do before anything of it is delivered."""
         self._heard(response)
-        return self.passage.pending(response)
+        return self.pipeline.pending(response)
 
     def arrive(self, response: Response) -> Response:
         """Upstream's head is there; the head to deliver, before it is framed."""
         self._heard(response)
-        delivered = self.passage.head(response)
-        self._touched = self.passage.touches or self.passage.holds_response
+        delivered = self.pipeline.head(response)
+        self._touched = self.pipeline.touches or self.pipeline.needs_response_body
         if self._touched and self.recording is not None and not self.ended:
             self.recording.touched()
         return delivered
@@ -137,8 +137,8 @@ class Crossing:
 
     def replaces(self, answer: Response) -> Response:
         """An answer of ours takes upstream's place; the head to deliver, before it is framed."""
-        delivered = self.passage.head(answer)
-        self._touched = self.passage.touches
+        delivered = self.pipeline.head(answer)
+        self._touched = self.pipeline.touches
         if self.recording is not None and not self.ended:
             self.recording.touched()
         return delivered
@@ -150,7 +150,7 @@ class Crossing:
 
     def trailers(self, told: Headers) -> Headers:
         """The trailers to deliver for those that upstream told."""
-        delivered = self.passage.trailers(told)
+        delivered = self.pipeline.trailers(told)
         if self.recording is not None and not self.ended:
             self.recording.trailers("upstream", told)
             if self._touched:
@@ -159,7 +159,7 @@ class Crossing:
 
     def last_words(self) -> Headers:
         """The trailers of a response that a fault has ended: only its own."""
-        delivered = self.passage.trailers(())
+        delivered = self.pipeline.trailers(())
         if self.recording is not None and not self.ended and delivered:
             self.recording.trailers("delivered", delivered)
         return delivered
@@ -180,20 +180,20 @@ class Crossing:
 
     def feed(self, data: bytes) -> Iterator[Action]:
         """What to do in place of sending upstream's bytes on."""
-        return self.passage.feed(data)
+        return self.pipeline.feed(data)
 
     def finish(self) -> Iterator[Action]:
         """What to do before the regular end."""
-        return self.passage.finish()
+        return self.pipeline.finish()
 
     def whole(self, body: bytes) -> Iterator[Action]:
         """What to do in place of sending a body that is all there."""
         if body:
-            for action in self.passage.feed(body):
+            for action in self.pipeline.feed(body):
                 yield action
                 if isinstance(action, Close | Cut | Reset):
                     return
-        yield from self.passage.finish()
+        yield from self.pipeline.finish()
 
     def delivered(self, action: Send) -> None:
         """Bytes that the agent gets, where they may differ from upstream's."""
@@ -213,11 +213,11 @@ class Crossing:
             self.recording.delivered_head(response)
 
     @property
-    def dialogue(self) -> Dialogue:
+    def websocket(self) -> RecordedWebSocket:
         """The messages of a WebSocket."""
-        if self._dialogue is None:
-            self._dialogue = Dialogue(self.passage, self.recording)
-        return self._dialogue
+        if self._messages is None:
+            self._messages = RecordedWebSocket(self.pipeline, self.recording)
+        return self._messages
 
     # ------------------------------------------------------------ end
 
@@ -228,29 +228,29 @@ class Crossing:
         self.ended = True
         self._leave(self)
         self._begin()
-        if self._dialogue is not None:
-            self._dialogue.close()
-        if ending == "client_aborted" and self.passage.closes(self._last):
+        if self._messages is not None:
+            self._messages.close()
+        if ending == "client_aborted" and self.pipeline.closes(self._last):
             ending, error = "complete", None
-        faults: tuple[FaultFired, ...] = self.passage.over()
-        self.session.count(self.passage.exchange, faults)
+        faults: tuple[FaultFired, ...] = self.pipeline.over()
+        self.session.count(self.pipeline.exchange, faults)
         if self.recording is not None:
             if not self._sent:
                 self.recording.undelivered()
             self.recording.end(ending, error, faults)
 
     def fail(self, response: Response | None, reason: str) -> None:
-        """Our own code failed: end without asking the passage anything more."""
+        """Our own code failed: end without asking the pipeline anything more."""
         if self.ended and self.recording is not None and self.recording.ending is not None:
             return
         if not self.ended:
             self.ended = True
             self._leave(self)
-            self.session.count(self.passage.exchange, ())
+            self.session.count(self.pipeline.exchange, ())
         if self.recording is not None:
             if not self._begun:
                 self._begun = True
-                self.recording.request(self.passage.exchange.request)
+                self.recording.request(self.pipeline.exchange.request)
             if response is not None:
                 self.recording.delivered_head(response)
             self.recording.end("refused", reason, ())

@@ -1,4 +1,4 @@
-"""What the two ends of a WebSocket say, told to the passage and to the recording in the same breath."""
+"""What the two ends of a WebSocket say, told to the pipeline and to the recording in the same breath."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from faultwire.events import Action, Side
-    from faultwire.exchange.pipeline import Passage
+    from faultwire.exchange.pipeline import ExchangePipeline
     from faultwire.tape.record.recorder import Recording
 
 OTHER: dict[Side, Side] = {"client": "server", "server": "client"}
 
 
-class Saying:
+class PendingMessage:
     """A message on its way, from when it came until its fate is known."""
 
     __slots__ = ("at_ns", "by", "data", "text")
@@ -28,13 +28,13 @@ class Saying:
         self.at_ns = at_ns
 
 
-class Dialogue:
+class RecordedWebSocket:
     """The messages of one session. Whatever is still on its way when it closes was not delivered."""
 
-    def __init__(self, passage: Passage, recording: Recording | None) -> None:
-        self._passage = passage
+    def __init__(self, pipeline: ExchangePipeline, recording: Recording | None) -> None:
+        self._passage = pipeline
         self._recording = recording
-        self._waiting: dict[Saying, None] = {}
+        self._waiting: dict[PendingMessage, None] = {}
 
     def passed(self, by: Side, data: bytes, *, text: bool) -> None:
         """A message that nobody asks about, and that is sent on at once."""
@@ -42,13 +42,13 @@ class Dialogue:
             now = self._recording.now()
             self._recording.message(Message(by, "text" if text else "binary", data, now, now))
 
-    def heard(self, by: Side, data: bytes, *, text: bool) -> Saying:
+    def heard(self, by: Side, data: bytes, *, text: bool) -> PendingMessage:
         """A message has come; `message` says what becomes of it, once it is its turn."""
-        saying = Saying(by, data, self._now(), text=text)
+        saying = PendingMessage(by, data, self._now(), text=text)
         self._waiting[saying] = None
         return saying
 
-    def message(self, saying: Saying) -> Iterator[Action]:
+    def message(self, saying: PendingMessage) -> Iterator[Action]:
         """What to do in place of passing it on."""
         matched, parts = False, b""
         for action in self._passage.message(saying.data, text=saying.text, by=saying.by):

@@ -122,7 +122,7 @@ class Pacing:
         return max(0.0, (due - clock.monotonic_ns()) / 1e9)
 
 
-def told(answer: Answer, stream_id: int, request: http.Request) -> Iterator[tuple[int, HttpEvent]]:
+def replayed_events(answer: Answer, stream_id: int, request: http.Request) -> Iterator[tuple[int, HttpEvent]]:
     """A recorded answer as the events of a server that says it again, each with its instant."""
     first = answer.chunks[0][1] if answer.chunks else answer.ended_ns
     if answer.status:

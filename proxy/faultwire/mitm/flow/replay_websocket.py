@@ -6,30 +6,35 @@ from typing import TYPE_CHECKING, Any
 
 from mitmproxy.proxy import events
 
-from faultwire.mitm.compat.websocket import ABNORMAL, LOST, Closed, Heard
-from faultwire.mitm.flow.websocket import SocketLayer
+from faultwire.mitm.compat.websocket import ABNORMAL, LOST, Closed, ReceivedMessage
+from faultwire.mitm.flow.websocket import WebSocketLayer
 
 if TYPE_CHECKING:
     from mitmproxy import http
     from mitmproxy.proxy.context import Context
 
     from faultwire.mitm.compat.websocket import Control
-    from faultwire.mitm.flow.gateway import Shell
-    from faultwire.mitm.flow.recorded_exchange import Crossing
-    from faultwire.mitm.flow.websocket import Commands, Lane
+    from faultwire.mitm.flow.gateway import Gateway
+    from faultwire.mitm.flow.recorded_exchange import RecordedExchange
+    from faultwire.mitm.flow.websocket import Commands, Direction
     from faultwire.replay.script import Script
 
 DIVERGED = 1008
 """RFC 6455 §7.4.1: a message that violates a policy; here, that it is the recorded one."""
 
 
-class TapedSocket(SocketLayer):
+class ReplayWebSocket(WebSocketLayer):
     """A relay between a client and a `Script`. Nothing is ever sent to a server."""
 
     def __init__(
-        self, context: Context, flow: http.HTTPFlow, shell: Shell, crossing: Crossing, script: Script
+        self,
+        context: Context,
+        flow: http.HTTPFlow,
+        gateway: Gateway,
+        recorded: RecordedExchange,
+        script: Script,
     ) -> None:
-        super().__init__(context, flow, shell, crossing)
+        super().__init__(context, flow, gateway, recorded)
         self._script = script
 
     def _handle_event(self, event: events.Event) -> Commands:
@@ -49,11 +54,11 @@ class TapedSocket(SocketLayer):
             if getattr(command, "connection", None) is not self.context.server:
                 reply = yield command
 
-    def _take(self, lane: Lane, said: Heard | Control | Closed) -> Commands:
+    def _take(self, lane: Direction, said: ReceivedMessage | Control | Closed) -> Commands:
         yield from super()._take(lane, said)
         if lane.by != "client" or self._over:
             return
-        if isinstance(said, Heard):
+        if isinstance(said, ReceivedMessage):
             why = self._script.heard(said.data, text=said.text)
             if why is not None:
                 yield from self._close(DIVERGED, why)
@@ -67,9 +72,9 @@ class TapedSocket(SocketLayer):
         for message in self._script.due():
             if self._over:
                 return
-            said: Heard | Closed
+            said: ReceivedMessage | Closed
             if message.kind != "close":
-                said = Heard(message.data, message.kind == "text")
+                said = ReceivedMessage(message.data, message.kind == "text")
             elif message.code == ABNORMAL:
                 said = LOST
             else:

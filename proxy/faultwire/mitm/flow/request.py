@@ -1,4 +1,4 @@
-"""One HTTP exchange inside mitmproxy, performing what its passage asks for on a live stream.
+"""One HTTP exchange inside mitmproxy, performing what its pipeline asks for on a live stream.
 
 `FaultStream` takes over mitmproxy's stream state machine from the point where a request head has been
 validated. It streams whatever nobody needs to hold, waits without holding a thread, and can cut or
@@ -29,35 +29,35 @@ from mitmproxy.proxy.layers.http._hooks import (
 
 from faultwire.mitm import compat
 from faultwire.mitm.flow import convert, error_responses
-from faultwire.mitm.flow.replay_stream import Replayed
+from faultwire.mitm.flow.replay_stream import ReplayStream
 from faultwire.mitm.network.egress_guard import MARK
 
 if TYPE_CHECKING:
-    from faultwire.exchange.pipeline import Departure
+    from faultwire.exchange.pipeline import OutboundRequest
     from faultwire.mitm.flow.actions import Commands, Ended
-    from faultwire.mitm.flow.gateway import Shell
+    from faultwire.mitm.flow.gateway import Gateway
 
 
 class FaultLayer(HttpLayer):
     """mitmproxy's HTTP layer with our streams in it, and its client side with a limit on heads."""
 
-    shell: Shell
+    gateway: Gateway
 
     def _handle_event(self, event: events.Event) -> Commands:
         if isinstance(event, events.Start) and self.context.client.alpn != b"h2":
             server = compat.BoundedHttp1Server(self.context.fork())
-            self.shell.attend(server, self.context.client)
+            self.gateway.attend(server, self.context.client)
             self.connections.setdefault(self.context.client, server)
         yield from super()._handle_event(event)
 
     def make_stream(self, stream_id: int) -> Commands:
         """Called by mitmproxy for every request head."""
-        stream = FaultStream(self.context.fork(), stream_id, self.shell)
+        stream = FaultStream(self.context.fork(), stream_id, self.gateway)
         self.streams[stream_id] = stream
         yield from self.event_to_child(stream, events.Start())
 
 
-class FaultStream(Replayed):
+class FaultStream(ReplayStream):
     """One exchange: the wrapper around it, and the states of its request."""
 
     # ------------------------------------------------------------ the wrapper
@@ -68,8 +68,8 @@ class FaultStream(Replayed):
             self._left = True
             if self._pause is not None:
                 self._pause.leave()
-                if self._crossing is not None:
-                    self._crossing.left_waiting()
+                if self._recorded is not None:
+                    self._recorded.client_left()
         elif self._pause is not None and type(event) is ResponseData:
             self._hold_back(len(event.data))
         return super().handle_event(event)
@@ -86,7 +86,7 @@ class FaultStream(Replayed):
     def _fail(self, error: Exception) -> Commands:
         refusal = error_responses.internal(error)
         told = self._head_sent or self.client_state == self.state_errored
-        self._shell.failed(self.flow.client_conn, self._crossing, error, None if told else refusal)
+        self._gateway.failed(self.flow.client_conn, self._recorded, error, None if told else refusal)
         if told:
             yield from self._hang_up("refused", refusal.message)
         else:
@@ -103,19 +103,19 @@ class FaultStream(Replayed):
         if event.request.method == "CONNECT":
             yield from stock
             if self.flow.error is not None and not self._left:
-                self._shell.malformed(self.context.client)
+                self._gateway.malformed(self.context.client)
             return
         for command in stock:
             ours = isinstance(command, HttpRequestHeadersHook) and self.flow.error is None
-            if not ours or self._shell.stock_hooks:
+            if not ours or self._gateway.stock_hooks:
                 yield command
             if ours:
                 stock.close()
                 break
         else:  # mitmproxy has answered it, with 400
-            self._shell.malformed(self.context.client)
+            self._gateway.malformed(self.context.client)
             return
-        if not (self._shell.stock_hooks and (yield from self.check_killed(True))):
+        if not (self._gateway.stock_hooks and (yield from self.check_killed(True))):
             yield from self._begin(event)
 
     def _begin(self, event: RequestHeaders) -> Commands:
@@ -127,15 +127,15 @@ class FaultStream(Replayed):
             request.headers.pop("expect")
         self.server_state = self.state_wait_for_response_headers
         try:
-            crossing = self._crossing = self._shell.begin(self.flow)
-            self._shell.admit(crossing)
+            recorded = self._recorded = self._gateway.begin(self.flow)
+            self._gateway.admit(recorded)
         except error_responses.Refusal as refusal:
             yield from self._answer_when_read(refusal, "refused")
             return
-        if event.end_stream or crossing.holds_request:
+        if event.end_stream or recorded.needs_request_body:
             self.client_state = self.state_consume_request_body
             return
-        convert.apply_request(request, crossing.depart(None).request)  # nothing is decided on such a one
+        convert.apply_request(request, recorded.depart(None).request)  # nothing is decided on such a one
         self.client_state = self.state_stream_request_body
         if (yield from self._connect()):
             convert.frame(request, None, h2_upstream=self.context.server.alpn == b"h2")
@@ -143,12 +143,12 @@ class FaultStream(Replayed):
 
     def state_consume_request_body(self, event: events.Event) -> Commands:
         """Hold the body until it is whole, then set out."""
-        assert self._crossing is not None
+        assert self._recorded is not None
         if isinstance(event, RequestData):
             self.request_body_buf += event.data
-            passage = self._crossing.passage
-            early = passage.decides_early and self._shell.replays is None
-            if early and passage.ready(bytes(self.request_body_buf)):
+            pipeline = self._recorded.pipeline
+            early = pipeline.decides_on_first_message and self._gateway.replays is None
+            if early and pipeline.ready(bytes(self.request_body_buf)):
                 yield from self._set_out_early()
         elif isinstance(event, RequestTrailers):
             self._request_trailers(event.trailers)
@@ -157,28 +157,28 @@ class FaultStream(Replayed):
             self.request_body_buf.clear()
             self.flow.request.data.content = body
             self.client_state = self.state_done
-            if self._shell.stock_hooks:
+            if self._gateway.stock_hooks:
                 yield HttpRequestHook(self.flow)
                 if (yield from self.check_killed(True)):
                     return
             self._meet(body)
-            yield from self._set_out(self._crossing.depart(body))
+            yield from self._set_out(self._recorded.depart(body))
 
     def _set_out_early(self) -> Commands:
         """What is there is enough to decide on; the rest of the body passes as it comes."""
-        assert self._crossing is not None
+        assert self._recorded is not None
         body = bytes(self.request_body_buf)
         self.request_body_buf.clear()
         self.flow.request.data.content = body
         self.client_state = self.state_stream_request_body
-        yield from self._set_out(self._crossing.depart(body, live=True), live=True)
+        yield from self._set_out(self._recorded.depart(body, live=True), live=True)
 
     def _request_trailers(self, trailers: http.Headers | None) -> None:
         self.flow.request.trailers = trailers
-        if trailers is not None and self._crossing is not None:
-            self._crossing.request_trailers(convert.headers_of(trailers))
+        if trailers is not None and self._recorded is not None:
+            self._recorded.request_trailers(convert.headers_of(trailers))
 
-    def _set_out(self, departure: Departure, *, live: bool = False) -> Commands:
+    def _set_out(self, departure: OutboundRequest, *, live: bool = False) -> Commands:
         if (yield from self._act(departure.actions)):
             self._pass_over()
             self._nobody_asks()
@@ -190,9 +190,9 @@ class FaultStream(Replayed):
                 self.client_state = self.state_ignore_request_body
             yield from self._give(answer)
             return
-        assert self._crossing is not None
-        self._crossing.forwards(departure.request)
-        if self._shell.replays is not None and (yield from self._play(departure.request)):
+        assert self._recorded is not None
+        self._recorded.forwards(departure.request)
+        if self._gateway.replays is not None and (yield from self._play(departure.request)):
             return
         convert.apply_request(request, departure.request)
         if not (yield from self._connect()):
@@ -212,15 +212,15 @@ class FaultStream(Replayed):
 
     def state_stream_request_body(self, event: events.Event) -> Commands:
         """Pass the body on as it comes."""
-        assert self._crossing is not None
+        assert self._recorded is not None
         if isinstance(event, RequestData):
-            self._crossing.request_chunk(event.data)
+            self._recorded.request_chunk(event.data)
             yield SendHttp(RequestData(self.stream_id, event.data), self.context.server)
         elif isinstance(event, RequestTrailers):
             self._request_trailers(event.trailers)
         elif isinstance(event, RequestEndOfMessage):
             self.client_state = self.state_done
-            if self._shell.stock_hooks:
+            if self._gateway.stock_hooks:
                 yield HttpRequestHook(self.flow)
             if self.flow.request.trailers:
                 trailers = RequestTrailers(self.stream_id, self.flow.request.trailers)
@@ -236,7 +236,7 @@ class FaultStream(Replayed):
         """Get a server connection; False where the exchange is over instead."""
         if self._nobody_asks():
             return False
-        address, tls = self._shell.destination(self.flow.request)
+        address, tls = self._gateway.destination(self.flow.request)
         server = self.flow.server_conn
         connection, problem = yield GetHttpConnection(address, tls, server.via, server.transport_protocol)
         if problem:

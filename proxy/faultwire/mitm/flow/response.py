@@ -21,8 +21,8 @@ from mitmproxy.proxy.layers.http._hooks import HttpResponseHeadersHook
 from faultwire.events import Send, Wait
 from faultwire.mitm import compat
 from faultwire.mitm.flow import convert, error_responses
-from faultwire.mitm.flow.actions import Performer
-from faultwire.mitm.flow.websocket import SocketLayer
+from faultwire.mitm.flow.actions import ActionExecutor
+from faultwire.mitm.flow.websocket import WebSocketLayer
 from faultwire.wire.framing import split as framing
 from faultwire.wire.framing.grpc_status import parted
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from faultwire.mitm.flow.actions import Commands
 
 
-class Responder(Performer):
+class Responder(ActionExecutor):
     """The response half of an exchange. `_head` is the head to deliver, while its body is held."""
 
     _head: Response | None = None
@@ -47,8 +47,8 @@ class Responder(Performer):
         if self._client_left():
             return
         assert isinstance(event, ResponseHeaders)
-        crossing = self._crossing
-        assert crossing is not None
+        recorded = self._recorded
+        assert recorded is not None
         response = self.flow.response = event.response
         try:
             validate_headers(response)
@@ -56,30 +56,30 @@ class Responder(Performer):
             yield from self._cancel_upstream()
             yield from self._bad_response(str(error))
             return
-        if self._shell.stock_hooks:
+        if self._gateway.stock_hooks:
             yield HttpResponseHeadersHook(self.flow)
             if (yield from self.check_killed(True)):
                 return
         told = convert.response_of(response)
-        if crossing.holds_request and (yield from self._act(crossing.pending(told))):
+        if recorded.needs_request_body and (yield from self._act(recorded.pending(told))):
             return
-        head = crossing.arrive(told)
-        if event.end_stream or crossing.passage.holds_response:
+        head = recorded.arrive(told)
+        if event.end_stream or recorded.pipeline.needs_response_body:
             self._head = head
             self.server_state = self.state_consume_response_body
             return
-        if crossing.touches:
+        if recorded.touches:
             head = convert.open_ended(head, self.flow.request.http_version)
         yield from self._deliver_head(head, told)
         self.server_state = self.state_stream_response_body
 
     def _deliver_head(self, head: Response, told: Response | None) -> Commands:
         """Send a head, which is the one on the tape as well; `told` is what stands in the flow."""
-        assert self._crossing is not None
+        assert self._recorded is not None
         assert self.flow.response is not None
         if head is not told:
             convert.apply_response(self.flow.response, head)
-        self._crossing.sends(head)
+        self._recorded.sends(head)
         yield from self._send_head(end_stream=False)
 
     def _bad_response(self, problem: str) -> Commands:
@@ -89,39 +89,39 @@ class Responder(Performer):
         yield from self._send_answer(refusal.response(), "upstream_aborted", refusal.message)
 
     def state_stream_response_body(self, event: events.Event) -> Commands:
-        """Every chunk as it comes; through the passage only where a fault touches this response."""
-        crossing = self._crossing
-        assert crossing is not None
-        if self._left or crossing.ended:
+        """Every chunk as it comes; through the pipeline only where a fault touches this response."""
+        recorded = self._recorded
+        assert recorded is not None
+        if self._left or recorded.ended:
             self._upstream = self._upstream and not isinstance(event, ResponseEndOfMessage)
             return
         if isinstance(event, ResponseData):
-            crossing.upstream_chunk(event.data)
+            recorded.upstream_chunk(event.data)
             if self._waiting:
                 self._release(len(event.data))
-            if not crossing.touches:
+            if not recorded.touches:
                 yield SendHttp(event, self.context.client)
                 return
-            yield from self._act(crossing.feed(event.data))
+            yield from self._act(recorded.feed(event.data))
         elif isinstance(event, ResponseTrailers):
             self._trailers = event.trailers
         elif isinstance(event, ResponseEndOfMessage):
             self._upstream = self.client_state == self.state_stream_request_body
-            if crossing.touches and (yield from self._act(crossing.finish())):
+            if recorded.touches and (yield from self._act(recorded.finish())):
                 return
             self._trail()
             yield from self._complete("complete")
 
     def state_consume_response_body(self, event: events.Event) -> Commands:
         """Hold a body that a fault must see whole (or that is empty), then deliver it."""
-        crossing = self._crossing
-        assert crossing is not None
+        recorded = self._recorded
+        assert recorded is not None
         assert self.flow.response is not None
         if self._client_left():
             self._upstream = self._upstream and not isinstance(event, ResponseEndOfMessage)
             return
         if isinstance(event, ResponseData):
-            crossing.upstream_chunk(event.data)
+            recorded.upstream_chunk(event.data)
             self._release(len(event.data))
             self.response_body_buf += event.data
         elif isinstance(event, ResponseTrailers):
@@ -137,16 +137,16 @@ class Responder(Performer):
             yield from self._deliver_whole(body)
 
     def _deliver_whole(self, body: bytes) -> Commands:
-        crossing, response, head = self._crossing, self.flow.response, self._head
-        assert crossing is not None
+        recorded, response, head = self._recorded, self.flow.response, self._head
+        assert recorded is not None
         assert response is not None
         assert head is not None
-        actions = crossing.whole(body) if crossing.touches or body else iter(())
+        actions = recorded.whole(body) if recorded.touches or body else iter(())
         ready, stop = _at_once(actions)
-        if not (body or ready or stop) and (not crossing.touches or self.flow.request.is_http2):
+        if not (body or ready or stop) and (not recorded.touches or self.flow.request.is_http2):
             self._trail()
             convert.apply_response(response, head)
-            crossing.sends(head)
+            recorded.sends(head)
             yield from self._send_head(end_stream=not response.trailers)
             yield from self._complete("complete")
             return
@@ -167,21 +167,21 @@ class Responder(Performer):
 
     def _trail(self) -> None:
         """Put the trailers in place that come after the body."""
-        crossing, response, told = self._crossing, self.flow.response, self._trailers
-        assert crossing is not None
+        recorded, response, told = self._recorded, self.flow.response, self._trailers
+        assert recorded is not None
         assert response is not None
-        if told is None and not crossing.touches:
+        if told is None and not recorded.touches:
             return
         known = convert.headers_of(told) if told is not None else ()
-        delivered = crossing.trailers(known)
+        delivered = recorded.trailers(known)
         response.trailers = told if delivered == known else convert.fields_of(delivered)
 
     def _give(self, answer: Response) -> Commands:
         """Give an answer of ours, on the way that upstream's takes."""
-        assert self._crossing is not None
+        assert self._recorded is not None
         message = self.flow.response = self._own(answer)
-        self._head = self._crossing.replaces(convert.response_of(message))
-        if self._crossing.touches:
+        self._head = self._recorded.replaces(convert.response_of(message))
+        if self._recorded.touches:
             # A head that goes out by itself cannot be an answer of nothing but trailers.
             self._head, trailers = parted(self._head)
             self._trailers = convert.fields_of(trailers) if trailers else None
@@ -197,39 +197,39 @@ class Responder(Performer):
 
     def _upgrade(self) -> Commands:
         """101: the session is this one exchange until it is closed."""
-        assert self._crossing is not None
+        assert self._recorded is not None
         assert self._head is not None
         assert self.flow.response is not None
         self._head_sent = True
         convert.apply_response(self.flow.response, self._head)
-        self._crossing.sends(self._head)
-        self._shell.upgraded(self.flow)
+        self._recorded.sends(self._head)
+        self._gateway.upgraded(self.flow)
         yield from self.send_response()
         if self.flow.websocket is None:
-            self._crossing.end("refused", "upstream changed to a protocol that cannot be passed on")
+            self._recorded.end("refused", "upstream changed to a protocol that cannot be passed on")
 
     def flow_done(self) -> Commands:
         """The exchange is over, or becomes a WebSocket, whose messages are ours to pass."""
         if self.flow.websocket is None:
             yield from super().flow_done()
             return
-        assert self._crossing is not None
+        assert self._recorded is not None
         self._release(self._waiting)  # from here on the socket counts what it holds
         self.child_layer = self._socket()
         self._handle_event = self.state_socket
         yield from self.child_layer.handle_event(Start())
         yield SendHttp(ResponseEndOfMessage(self.stream_id), self.context.client)
 
-    def _socket(self) -> SocketLayer:
-        assert self._crossing is not None
-        return SocketLayer(self.context, self.flow, self._shell, self._crossing)
+    def _socket(self) -> WebSocketLayer:
+        assert self._recorded is not None
+        return WebSocketLayer(self.context, self.flow, self._gateway, self._recorded)
 
     def state_socket(self, event: events.Event) -> Commands:
         """What comes from either end of a WebSocket; as with all of ours, a failure lets nothing pass."""
         try:
             yield from self.passthrough(event)
         except Exception as error:  # noqa: BLE001 - fails closed, as the wrapper of a stream does
-            self._shell.failed(self.flow.client_conn, self._crossing, error, None)
+            self._gateway.failed(self.flow.client_conn, self._recorded, error, None)
             self._handle_event = self.state_errored
             gone = ResponseProtocolError(self.stream_id, "failed", compat.KILL)
             yield SendHttp(gone, self.context.client)

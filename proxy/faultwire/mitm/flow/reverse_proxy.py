@@ -82,7 +82,7 @@ class AgentCard:
 REWRITERS: tuple[Rewriter, ...] = (AgentCard(),)
 
 
-class Reverse:
+class ReverseProxy:
     """The declared routes of one engine."""
 
     def __init__(self, declared: Mapping[str, str]) -> None:
@@ -116,10 +116,10 @@ class Reverse:
         return None if best is None else f"{base}/{best.name}{path[len(best.path) :]}"
 
 
-class Answering:
+class ResponseRewriter:
     """What one client is told in answer to a call in base-URL mode, with links that lead back to us."""
 
-    def __init__(self, reverse: Reverse, base: str, route: Route, request: http.Request) -> None:
+    def __init__(self, reverse: ReverseProxy, base: str, route: Route, request: http.Request) -> None:
         self._reverse = reverse
         self._base = base
         self._origin = f"{route.scheme}://{_authority(route)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faultwire.events import Response
-from faultwire.exchange.tunnel import Connecting
+from faultwire.exchange.tunnel import Tunnel
 
 if TYPE_CHECKING:
     from faultwire.events import Request
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 OPENED = Response(200, "Connection established")
 
 
-class Door:
+class RecordedTunnel:
     """One CONNECT, told to its decisions and to its recording in the same breath.
 
     It is an exchange of the tape where something was decided about it. It is over at once, except where
@@ -28,29 +28,29 @@ class Door:
 
     def __init__(self, session: Session, request: Request, tape: TapeWriter | None) -> None:
         self.session = session
-        self.connecting = Connecting(session.context, session.stages, request)
-        self.ended = not self.connecting.judged
+        self.tunnel = Tunnel(session.context, session.stages, request)
+        self.ended = not self.tunnel.judged
         self._shown = False
         self._recording: Recording | None = None
         if self.ended:
             return
-        exchange = self.connecting.exchange
+        exchange = self.tunnel.exchange
         if tape is not None:
             self._recording = tape.record(exchange)
             self._recording.request(exchange.request)
-            self._recording.delivered_head(self.connecting.answer or OPENED)
+            self._recording.delivered_head(self.tunnel.answer or OPENED)
         if self.flaw is None:
             self.end("complete")
 
     @property
     def answer(self) -> Response | None:
         """The answer to the CONNECT in place of a tunnel."""
-        return self.connecting.answer
+        return self.tunnel.answer
 
     @property
     def flaw(self) -> Flaw | None:
         """What is to be wrong with the TLS in the tunnel, until the client has met it."""
-        return self.connecting.flaw
+        return self.tunnel.flaw
 
     def show(self) -> None:
         """The client is about to see the flaw."""
@@ -61,7 +61,7 @@ class Door:
         if self.ended:
             return
         if self._shown:
-            self.connecting.broke(self.connecting.effect)
+            self.tunnel.mark_failed(self.tunnel.effect)
             self.end("cut")
         else:
             self.end(ending, error)
@@ -71,7 +71,7 @@ class Door:
         if self.ended:
             return
         if self._shown:
-            self.connecting.ignored(f"{self.connecting.effect}, and the client took it")
+            self.tunnel.ignored(f"{self.tunnel.effect}, and the client took it")
         self.end("complete")
 
     def end(self, ending: str, error: str | None = None) -> None:
@@ -79,7 +79,7 @@ class Door:
         if self.ended:
             return
         self.ended = True
-        faults = self.connecting.ledger()
-        self.session.count(self.connecting.exchange, faults)
+        faults = self.tunnel.ledger()
+        self.session.count(self.tunnel.exchange, faults)
         if self._recording is not None:
             self._recording.end(ending, error, faults)

@@ -1,4 +1,4 @@
-"""A WebSocket between its two ends: messages pass, or meet what their passage asks for.
+"""A WebSocket between its two ends: messages pass, or meet what their pipeline asks for.
 
 Each direction is a lane of its own: while a fault lets one wait, the other one goes on. A wait here holds
 neither a thread nor the layer (mitmproxy's `RequestWakeup`), what comes meanwhile stands in a queue, and
@@ -23,7 +23,7 @@ from wsproto.frame_protocol import Opcode
 
 from faultwire.events import Close, Cut, Send, Wait
 from faultwire.mitm.compat.hooks import FaultwireResetHook, Hangup
-from faultwire.mitm.compat.websocket import GOING_AWAY, LOST, TOO_BIG, Closed, Control, Heard, Peer
+from faultwire.mitm.compat.websocket import GOING_AWAY, LOST, TOO_BIG, Closed, Control, Peer, ReceivedMessage
 from faultwire.mitm.flow.recorded_websocket import OTHER
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from mitmproxy.proxy.context import Context
 
     from faultwire.events import Action, Side
-    from faultwire.mitm.flow.gateway import Shell
-    from faultwire.mitm.flow.recorded_exchange import Crossing
-    from faultwire.mitm.flow.recorded_websocket import Saying
+    from faultwire.mitm.flow.gateway import Gateway
+    from faultwire.mitm.flow.recorded_exchange import RecordedExchange
+    from faultwire.mitm.flow.recorded_websocket import PendingMessage
 
     Commands = Generator[commands.Command, Any, None]
     Ended = Generator[commands.Command, Any, bool]
@@ -50,13 +50,13 @@ NORMAL = 1000
 
 
 @dataclass
-class Lane:
+class Direction:
     """One direction, from `by`: what waits in it, and what is being done about the first of it."""
 
     by: Side
-    queue: deque[tuple[Heard, Saying] | Closed] = field(default_factory=deque)
+    queue: deque[tuple[ReceivedMessage, PendingMessage] | Closed] = field(default_factory=deque)
     actions: Iterator[Action] | None = None
-    heard: Heard | None = None
+    heard: ReceivedMessage | None = None
     closed: Closed | None = None
     alarm: commands.RequestWakeup | None = None
     waits: bool = False
@@ -64,22 +64,24 @@ class Lane:
     throttled: bool = False
 
 
-class SocketLayer(layer.Layer):
+class WebSocketLayer(layer.Layer):
     """mitmproxy's place for a relay, with ours in it."""
 
-    def __init__(self, context: Context, flow: http.HTTPFlow, shell: Shell, crossing: Crossing) -> None:
+    def __init__(
+        self, context: Context, flow: http.HTTPFlow, gateway: Gateway, recorded: RecordedExchange
+    ) -> None:
         super().__init__(context)
         self.flow = flow
-        self._shell = shell
-        self._crossing = crossing
-        self._dialogue = crossing.dialogue
+        self._gateway = gateway
+        self._recorded = recorded
+        self._messages = recorded.websocket
         assert flow.response is not None
         extensions = flow.response.headers.get("sec-websocket-extensions", "")
         self._peers: dict[Side, Peer] = {
             "client": Peer(context.client, extensions, is_server=False),
             "server": Peer(context.server, extensions, is_server=True),
         }
-        self._lanes: dict[Side, Lane] = {"client": Lane("client"), "server": Lane("server")}
+        self._lanes: dict[Side, Direction] = {"client": Direction("client"), "server": Direction("server")}
         self._parting: commands.RequestWakeup | None = None
         self._ours = False
         self._over = False
@@ -97,9 +99,9 @@ class SocketLayer(layer.Layer):
             yield from self._wake(event.command)
         elif isinstance(event, WebSocketMessageInjected):
             message = event.message
-            heard = Heard(message.content, message.is_text)
+            heard = ReceivedMessage(message.content, message.is_text)
             yield from self._take(self._lanes["client" if message.from_client else "server"], heard)
-        elif isinstance(event, events.Start) and self._shell.stock_hooks:
+        elif isinstance(event, events.Start) and self._gateway.stock_hooks:
             yield WebsocketStartHook(self.flow)
 
     def _end_of(self, event: events.ConnectionEvent) -> Side:
@@ -107,10 +109,10 @@ class SocketLayer(layer.Layer):
 
     # ------------------------------------------------------------ what is said
 
-    def _take(self, lane: Lane, said: Heard | Control | Closed) -> Commands:
+    def _take(self, lane: Direction, said: ReceivedMessage | Control | Closed) -> Commands:
         if self._over:
             return
-        if isinstance(said, Heard):
+        if isinstance(said, ReceivedMessage):
             yield from self._take_message(lane, said)
         elif isinstance(said, Control):
             peer = self._peers[OTHER[lane.by]]
@@ -123,27 +125,29 @@ class SocketLayer(layer.Layer):
             if not lane.waits:
                 yield from self._run(lane)
 
-    def _take_message(self, lane: Lane, heard: Heard) -> Commands:
-        self._shell.stats.websocket_messages += 1
-        if self._shell.stock_hooks:
+    def _take_message(self, lane: Direction, heard: ReceivedMessage) -> Commands:
+        self._gateway.stats.websocket_messages += 1
+        if self._gateway.stock_hooks:
             changed = yield from self._shown(lane, heard)
             if changed is None:
                 return
             heard = changed
         if self._parting is not None:  # RFC 6455 §5.5.1: what comes behind a Close may be dropped
-            self._dialogue.heard(lane.by, heard.data, text=heard.text)
+            self._messages.heard(lane.by, heard.data, text=heard.text)
             return
-        if not self._crossing.touches:
-            self._dialogue.passed(lane.by, heard.data, text=heard.text)
+        if not self._recorded.touches:
+            self._messages.passed(lane.by, heard.data, text=heard.text)
             yield from self._deliver(OTHER[lane.by], heard.data, text=heard.text, sizes=heard.sizes)
             return
-        lane.queue.append((heard, self._dialogue.heard(lane.by, heard.data, text=heard.text)))
+        lane.queue.append((heard, self._messages.heard(lane.by, heard.data, text=heard.text)))
         if lane.waits:
             self._hold(lane, len(heard.data))
         else:
             yield from self._run(lane)
 
-    def _shown(self, lane: Lane, heard: Heard) -> Generator[commands.Command, Any, Heard | None]:
+    def _shown(
+        self, lane: Direction, heard: ReceivedMessage
+    ) -> Generator[commands.Command, Any, ReceivedMessage | None]:
         """Let the other addons of a stock mitmproxy see a message, change it or drop it."""
         assert self.flow.websocket is not None
         opcode = Opcode.TEXT if heard.text else Opcode.BINARY
@@ -152,11 +156,11 @@ class SocketLayer(layer.Layer):
         yield WebsocketMessageHook(self.flow)
         if message.dropped:
             return None
-        return heard if message.content == heard.data else Heard(message.content, heard.text)
+        return heard if message.content == heard.data else ReceivedMessage(message.content, heard.text)
 
     # ------------------------------------------------------------ lanes
 
-    def _run(self, lane: Lane) -> Commands:
+    def _run(self, lane: Direction) -> Commands:
         """Go on with a lane until it is empty, or has to wait."""
         while not self._over and not lane.waits:
             if lane.actions is not None:
@@ -169,17 +173,17 @@ class SocketLayer(layer.Layer):
             else:
                 return
 
-    def _begin(self, lane: Lane, first: tuple[Heard, Saying] | Closed) -> None:
+    def _begin(self, lane: Direction, first: tuple[ReceivedMessage, PendingMessage] | Closed) -> None:
         if isinstance(first, Closed):
             lane.heard, lane.closed = None, first
-            if first.how != "broken" and self._crossing.touches and self._parting is None:
-                lane.actions = self._dialogue.finish()
+            if first.how != "broken" and self._recorded.touches and self._parting is None:
+                lane.actions = self._messages.finish()
             return
         lane.heard, saying = first
         self._release(lane, len(lane.heard.data))
-        lane.actions = self._dialogue.message(saying)
+        lane.actions = self._messages.message(saying)
 
-    def _perform(self, lane: Lane, actions: Iterator[Action]) -> Commands:
+    def _perform(self, lane: Direction, actions: Iterator[Action]) -> Commands:
         for action in actions:
             if isinstance(action, Send):
                 yield from self._send(lane, action)
@@ -194,7 +198,7 @@ class SocketLayer(layer.Layer):
                 return
         lane.actions = None
 
-    def _send(self, lane: Lane, action: Send) -> Commands:
+    def _send(self, lane: Direction, action: Send) -> Commands:
         heard = lane.heard
         text = action.text if action.text is not None else heard is None or heard.text
         sizes = heard.sizes if heard is not None and heard.data == action.data else ()
@@ -217,43 +221,43 @@ class SocketLayer(layer.Layer):
                 lane.alarm, lane.waits = None, False
                 yield from self._run(lane)
 
-    def _hold(self, lane: Lane, size: int) -> None:
+    def _hold(self, lane: Direction, size: int) -> None:
         lane.held += size
         if lane.held > QUEUE_LIMIT and not lane.throttled:
             lane.throttled = True
-            self._shell.throttle(self.flow, paused=True, by=lane.by)
+            self._gateway.throttle(self.flow, paused=True, by=lane.by)
 
-    def _release(self, lane: Lane, size: int) -> None:
+    def _release(self, lane: Direction, size: int) -> None:
         lane.held = max(0, lane.held - size)
         if lane.throttled and lane.held <= QUEUE_LIMIT // 2:
             lane.throttled = False
-            self._shell.throttle(self.flow, paused=False, by=lane.by)
+            self._gateway.throttle(self.flow, paused=False, by=lane.by)
 
     # ------------------------------------------------------------ ends
 
-    def _closed(self, lane: Lane, closed: Closed) -> Commands:
+    def _closed(self, lane: Direction, closed: Closed) -> Commands:
         """One end has said its last: pass that on as it is."""
         gone = f"{'client' if lane.by == 'client' else 'upstream'}_aborted"
         if closed.how == "frame":
             yield from self._close_frame(lane, closed)
         elif closed.how == "lost":
             if self._parting is None:
-                self._dialogue.ended(lane.by, closed.code, "")
-            self._crossing.end("complete" if self._parting is not None else gone)
+                self._messages.ended(lane.by, closed.code, "")
+            self._recorded.end("complete" if self._parting is not None else gone)
             yield from self._hang_up()
         else:
             if closed.code == TOO_BIG:
-                self._crossing.session.void(closed.reason)
+                self._recorded.session.void(closed.reason)
             for peer in self._peers.values():
                 if peer.may_close:
                     yield commands.SendData(peer.connection, peer.close(closed.code, ""))
-            self._dialogue.ended(lane.by, closed.code, closed.reason, said=False)
-            self._crossing.end(gone, closed.reason)
+            self._messages.ended(lane.by, closed.code, closed.reason, said=False)
+            self._recorded.end(gone, closed.reason)
             yield from self._hang_up()
 
-    def _close_frame(self, lane: Lane, closed: Closed) -> Commands:
+    def _close_frame(self, lane: Direction, closed: Closed) -> Commands:
         peer = self._peers[OTHER[lane.by]]
-        self._dialogue.ended(lane.by, closed.code, closed.reason, delivered=peer.may_close)
+        self._messages.ended(lane.by, closed.code, closed.reason, delivered=peer.may_close)
         if peer.may_close:
             yield commands.SendData(peer.connection, peer.close(closed.code, closed.reason))
         if self.flow.websocket is not None and self._parting is None:
@@ -261,7 +265,7 @@ class SocketLayer(layer.Layer):
             self.flow.websocket.close_code = closed.code
             self.flow.websocket.close_reason = closed.reason
         if self._ours or all(peer.done for peer in self._peers.values()):
-            self._crossing.end("complete")
+            self._recorded.end("complete")
             yield from self._hang_up()
         elif self._parting is None:
             yield from self._part()
@@ -276,10 +280,10 @@ class SocketLayer(layer.Layer):
             code, reason = (action.code, action.reason) if isinstance(action, Close) else (NORMAL, "")
             yield from self._close(code, reason)
         elif isinstance(action, Cut):
-            self._crossing.end("cut")
+            self._recorded.end("cut")
             yield from self._hang_up()
         else:
-            self._crossing.end("reset")
+            self._recorded.end("reset")
             yield FaultwireResetHook(Hangup(self.context.client))
             yield from self._hang_up()
 
@@ -287,22 +291,22 @@ class SocketLayer(layer.Layer):
         """Close towards the client, and let its answer come before the connection ends."""
         client, server = self._peers["client"], self._peers["server"]
         if client.may_close:
-            self._dialogue.ended("server", code, reason, said=False)
+            self._messages.ended("server", code, reason, said=False)
             yield commands.SendData(client.connection, client.close(code, reason))
         if server.may_close:
             yield commands.SendData(server.connection, server.close(GOING_AWAY, ""))
-        self._crossing.end("cut")
+        self._recorded.end("cut")
         self._ours, self._lanes["server"].waits = True, True
         if self._parting is None:
             yield from self._part()
 
     def _hang_up(self) -> Commands:
         self._over = True
-        self._crossing.end("complete")  # where nothing else was said before
+        self._recorded.end("complete")  # where nothing else was said before
         for lane in self._lanes.values():
             self._release(lane, lane.held)
         for peer in self._peers.values():
             yield commands.CloseConnection(peer.connection)
         self.flow.live = False
-        if self._shell.stock_hooks:
+        if self._gateway.stock_hooks:
             yield WebsocketEndHook(self.flow)

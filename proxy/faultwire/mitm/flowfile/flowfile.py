@@ -110,7 +110,7 @@ def _message(message: Message, began: float) -> websocket.WebSocketMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Dumped:
+class FlowFileExchange:
     """One exchange of a flow file. Instants are seconds since the epoch, `error` why it broke off."""
 
     request: Request
@@ -130,7 +130,7 @@ _MALFORMED = (
 """What mitmproxy raises where a flow does not have the shape of one."""
 
 
-def read(source: BinaryIO, others: Counter[str] | None = None) -> Iterator[Dumped]:
+def read(source: BinaryIO, others: Counter[str] | None = None) -> Iterator[FlowFileExchange]:
     """The HTTP exchanges of a flow file, in order; `others` counts flows of other types.
 
     Raises TapeError where it is none, or is cut short.
@@ -145,7 +145,7 @@ def read(source: BinaryIO, others: Counter[str] | None = None) -> Iterator[Dumpe
         raise TapeError(f"found no readable mitmproxy flow: {error}", code="tape.import") from error
 
 
-def _dumped(one: http.HTTPFlow) -> Dumped:
+def _dumped(one: http.HTTPFlow) -> FlowFileExchange:
     request, response = one.request, one.response
     began = request.timestamp_start
     told = Request(
@@ -159,7 +159,7 @@ def _dumped(one: http.HTTPFlow) -> Dumped:
     )
     session = one.metadata.get("faultwire_session")
     ended = (response.timestamp_end if response else request.timestamp_end) or began
-    return Dumped(
+    return FlowFileExchange(
         told,
         _delivery(response, began) if response is not None else None,
         began,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from faultwire.mitm.flowfile.flowfile import Dumped
+    from faultwire.mitm.flowfile.flowfile import FlowFileExchange
     from faultwire.tape.import_._api import Item
 
 
@@ -31,7 +31,7 @@ def read(path: Path) -> Iterator[Item]:
         yield Found("flows_not_http", f"{count} flows of type {kind} are left out", note=True)
 
 
-def _told(one: Dumped) -> Elsewhere:
+def _told(one: FlowFileExchange) -> Elsewhere:
     regular = "complete" if one.response is not None else "open"
     ending = regular if one.error is None else "upstream_aborted"
     began_ms, lasted_ns = instant(one.began_s * 1000), instant(one.lasted_s * 1e9, 1 << 53)

@@ -25,7 +25,7 @@ with one signature, by the key that it names."""
 
 
 @dataclass(slots=True)
-class Seals:
+class SealChecker:
     """Follows the seals through a log and remembers the last one."""
 
     find: Callable[[str, str, int | None], None]

@@ -15,7 +15,7 @@ from faultwire._core import Frontier
 from faultwire.errors import TapeTampered
 from faultwire.events import past
 from faultwire.tape.evidence import hash_chain
-from faultwire.tape.evidence.check_seals import Seals
+from faultwire.tape.evidence.check_seals import SealChecker
 from faultwire.tape.evidence.findings import MAX_FINDINGS, Code, Finding, VerifyReport, evidence_class
 from faultwire.tape.files.file import connect_reader, event_rows, schema_digest
 from faultwire.tape.read.bypassed import bypasses
@@ -64,7 +64,7 @@ class _Check:
     ) -> None:
         self._connection = connection
         self._report = report
-        self._seals = Seals(self._find, trusted, demanded)
+        self._seals = SealChecker(self._find, trusted, demanded)
         self._blobs: dict[str, int] = {}
         self._used: set[str] = set()
         self._open_sessions: dict[str, int] = {}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from faultwire.events import Recorded
-    from faultwire.wire.transcript.exchange import Told
+    from faultwire.wire.transcript.exchange import Transcript
 
 SCHEMA = "https://opentelemetry.io/schemas/1.44.0"
 
@@ -75,7 +75,7 @@ def spans(path: Path) -> Iterator[Span]:
 
 
 def _span(recorded: Recorded, trace: bytes, root: bytes) -> Span:
-    told = wire.conversation(recorded)
+    told = wire.transcript(recorded)
     operation, subject = _operation(recorded, told)
     about = _http(recorded)
     if operation is not None:
@@ -108,7 +108,7 @@ def _span(recorded: Recorded, trace: bytes, root: bytes) -> Span:
     )
 
 
-def _operation(recorded: Recorded, told: Told | None) -> tuple[str | None, str]:
+def _operation(recorded: Recorded, told: Transcript | None) -> tuple[str | None, str]:
     """`gen_ai.operation.name`, None where the conventions have none, and what the span's name adds."""
     if recorded.kind == "tool":
         return "execute_tool", recorded.tool or ""
@@ -136,7 +136,7 @@ def _http(recorded: Recorded) -> dict[str, Value]:
     return about
 
 
-def _model(recorded: Recorded, told: Told) -> dict[str, Value]:
+def _model(recorded: Recorded, told: Transcript) -> dict[str, Value]:
     provider = recorded.provider or "unknown"
     about: dict[str, Value] = {"gen_ai.provider.name": PROVIDERS.get(provider, provider)}
     if told.request and told.request.model:

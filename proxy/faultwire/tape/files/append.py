@@ -38,7 +38,7 @@ class Replayed:
     answered: Mapping[int, Name]
 
 
-class Grown(Copy):
+class Appended(Copy):
     """`new`, whose session `session` goes on with the exchanges of `old` that it did not ask."""
 
     def __init__(self, target: Path, new: Path, old: Path, session: str, replayed: Replayed) -> None:
@@ -131,7 +131,7 @@ def _of(connection: sqlite3.Connection, path: Path, exchange: Name) -> Iterator[
             yield event
 
 
-def grow(
+def append(
     target: Path, *, new: Path, old: Path, session: str, replayed: Replayed, signer: SignerKey | None
 ) -> None:
     """Write all of `new`, with what it left of `old`; sealed where there is a signer.
@@ -139,4 +139,4 @@ def grow(
     Raises TapeTampered where one of them does not verify, UsageError where the target exists, TapeError where
     it cannot be written.
     """
-    Grown(target, new, old, session, replayed).make([new, old], lambda _event: True, signer)
+    Appended(target, new, old, session, replayed).make([new, old], lambda _event: True, signer)

@@ -17,7 +17,7 @@ KEPT = 100
 _MEMBERS = ("address", "port", "transport", "host")
 
 
-def told(bypassed: Sequence[Bypass], more: int = 0) -> Event:
+def bypass_members(bypassed: Sequence[Bypass], more: int = 0) -> Event:
     """The members: `bypassed`, the first addresses, and `bypassed_more`, how many are not among them."""
     event: Event = {}
     if bypassed:

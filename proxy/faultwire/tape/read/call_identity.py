@@ -49,7 +49,7 @@ def known(said: Event, request: Request) -> Known:
     )
 
 
-class Numbers(Protocol):
+class CallNumbers(Protocol):
     """Who knows what exchanges were, by the place that `take` gave each."""
 
     def take(self, said: Event, request: Request, answer: Delivery | None) -> int:
@@ -65,7 +65,7 @@ class Numbers(Protocol):
         """Its key, and how many calls with that key came before."""
 
 
-class Numbering:
+class CallNumbering:
     """Counts the calls of one session whose keys are equal, in the order in which they were made."""
 
     def __init__(self) -> None:
@@ -114,12 +114,12 @@ class Numbering:
         return self._found[place]
 
 
-class Sought:
+class LookedUpCall:
     """Knows one exchange that was read without the others; they are read once its number is wanted."""
 
     def __init__(self, find: Callable[[], Recorded | None]) -> None:
         self._find = find
-        self._alone = Numbering()
+        self._alone = CallNumbering()
 
     def take(self, said: Event, request: Request, answer: Delivery | None = None) -> int:
         """That exchange."""
@@ -148,7 +148,7 @@ class StoredRecorded(Recorded):
     """A recorded exchange that finds out what it was, which key it has and its number when asked."""
 
     __slots__ = ("_numbers", "_place")
-    _numbers: Numbers
+    _numbers: CallNumbers
     _place: int
 
     def __new__(cls, *values: Any, **named: Any) -> Any:
@@ -156,7 +156,7 @@ class StoredRecorded(Recorded):
         return Recorded(*values, **named)
 
     @classmethod
-    def of(cls, recorded: Recorded, numbers: Numbers, place: int) -> Recorded:
+    def of(cls, recorded: Recorded, numbers: CallNumbers, place: int) -> Recorded:
         """`recorded` with all that `numbers` says of it."""
         made = object.__new__(cls)
         for field in fields(recorded):

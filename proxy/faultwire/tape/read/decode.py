@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.errors import TapeError
 from faultwire.events import Delivery, Message, Recorded, Request
-from faultwire.tape.read.call_identity import Numbering, StoredRecorded
-from faultwire.tape.read.lazy_bodies import MAX_BODY, Pieces, StoredDelivery, StoredRequest
+from faultwire.tape.read.call_identity import CallNumbering, StoredRecorded
+from faultwire.tape.read.lazy_bodies import MAX_BODY, LazyBody, StoredDelivery, StoredRequest
 from faultwire.tape.record.events import fault_fired, headers_of
 
 if TYPE_CHECKING:
-    from faultwire.tape.read.call_identity import Numbers
+    from faultwire.tape.read.call_identity import CallNumbers
     from faultwire.tape.read.lazy_bodies import Fetch
     from faultwire.tape.record.events import Event
 
 
 @dataclass(slots=True)
-class Gathered:
+class EventDecoder:
     """The events of one exchange so far."""
 
     request: Event | None = None
     forwarded: Event | None = None
     heads: dict[str, Event] = field(default_factory=dict)
-    pieces: dict[str, Pieces] = field(default_factory=dict)
+    pieces: dict[str, LazyBody] = field(default_factory=dict)
     trailers: dict[str, Event] = field(default_factory=dict)
     messages: list[Event] = field(default_factory=list)
     lines: list[Event] = field(default_factory=list)
@@ -41,9 +41,9 @@ class Gathered:
         elif kind == "response":
             self.heads[event["side"]] = event
             if event.get("body"):
-                self.pieces.setdefault(event["side"], Pieces()).add(event["body"])
+                self.pieces.setdefault(event["side"], LazyBody()).add(event["body"])
         elif kind == "stream_chunk":
-            self.pieces.setdefault(event["side"], Pieces()).add(event["body"])
+            self.pieces.setdefault(event["side"], LazyBody()).add(event["body"])
         elif kind == "trailers":
             self.trailers[event["side"]] = event
         else:
@@ -60,7 +60,7 @@ class Gathered:
             self.end = event
 
 
-def recorded(gathered: Gathered, blob: Fetch, numbers: Numbers | None = None) -> Recorded | None:
+def decode(gathered: EventDecoder, blob: Fetch, numbers: CallNumbers | None = None) -> Recorded | None:
     """The exchange as a value; None where not even its request is on the tape.
 
     `numbers` has been told of the exchanges before it in the session; without it, every call that nobody
@@ -99,18 +99,18 @@ def recorded(gathered: Gathered, blob: Fetch, numbers: Numbers | None = None) ->
         faults=tuple(fault_fired(line) for line in gathered.lines),
         messages=_messages(gathered.messages, blob),
     )
-    numbers = numbers or Numbering()
+    numbers = numbers or CallNumbering()
     what = {name: said[name] for name in _NUMBERED}
     return StoredRecorded.of(found, numbers, numbers.take(what, request, upstream))
 
 
-def forwarded(gathered: Gathered, blob: Fetch) -> Request | None:
+def forwarded(gathered: EventDecoder, blob: Fetch) -> Request | None:
     """The request as it went upstream, where faults changed it."""
     pieces = gathered.pieces.get("forwarded")
     return _request(gathered.forwarded, pieces, blob) if gathered.forwarded else None
 
 
-def _request(event: Event, pieces: Pieces | None, blob: Fetch) -> Request:
+def _request(event: Event, pieces: LazyBody | None, blob: Fetch) -> Request:
     head = Request(
         method=event["method"],
         scheme=event["scheme"],
@@ -120,7 +120,7 @@ def _request(event: Event, pieces: Pieces | None, blob: Fetch) -> Request:
         headers=headers_of(event["headers"]),
     )
     if event["body"]:
-        pieces = Pieces()
+        pieces = LazyBody()
         pieces.add({"chunks": (), **event["body"]})
     return head if pieces is None else StoredRequest.of(head, pieces, blob)
 
@@ -136,7 +136,7 @@ def _messages(events: list[Event], blob: Fetch) -> tuple[Message, ...]:
 
 
 def _message(event: Event, blob: Fetch) -> Message:
-    pieces = Pieces()
+    pieces = LazyBody()
     pieces.add({"chunks": (), **event["body"]})
     return Message(
         by=event["by"],
@@ -148,7 +148,7 @@ def _message(event: Event, blob: Fetch) -> Message:
     )
 
 
-def _delivery(gathered: Gathered, head_of: str, side: str, blob: Fetch) -> Delivery | None:
+def _delivery(gathered: EventDecoder, head_of: str, side: str, blob: Fetch) -> Delivery | None:
     """A response with the head of one side and the body of one."""
     head, pieces = gathered.heads.get(head_of), gathered.pieces.get(side)
     if head is None:
@@ -162,7 +162,7 @@ def _delivery(gathered: Gathered, head_of: str, side: str, blob: Fetch) -> Deliv
 _NUMBERED = ("session", "exchange", "kind", "protocol", "provider", "tool", "key", "n", "attempt")
 
 
-def _last_ns(gathered: Gathered) -> int:
+def _last_ns(gathered: EventDecoder) -> int:
     """When an exchange without an end was last heard of."""
     instants: list[Any] = [head["at_ns"] for head in gathered.heads.values()]
     return max([*instants, *(pieces.last_ns for pieces in gathered.pieces.values())], default=0)

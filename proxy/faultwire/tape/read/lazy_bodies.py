@@ -51,7 +51,7 @@ class Remembered:
         return data
 
 
-class Pieces:
+class LazyBody:
     """Where one body is: the blobs of its pieces in order, and when which of its bytes passed."""
 
     __slots__ = ("_passed", "names", "size")
@@ -114,14 +114,14 @@ class StoredDelivery(Delivery):
 
     __slots__ = ("_fetch", "_pieces")
     _fetch: Fetch
-    _pieces: Pieces
+    _pieces: LazyBody
 
     def __new__(cls, *values: Any, **named: Any) -> Any:
         """Made like a `Delivery` (as `dataclasses.replace` does), it is one."""
         return Delivery(*values, **named)
 
     @classmethod
-    def of(cls, head: Delivery, pieces: Pieces, fetch: Fetch) -> Delivery:
+    def of(cls, head: Delivery, pieces: LazyBody, fetch: Fetch) -> Delivery:
         """`head` with the body that `pieces` tells of."""
         found: Delivery = _stored(cls, head, pieces, fetch)
         return found
@@ -147,14 +147,14 @@ class StoredRequest(Request):
 
     __slots__ = ("_fetch", "_pieces")
     _fetch: Fetch
-    _pieces: Pieces
+    _pieces: LazyBody
 
     def __new__(cls, *values: Any, **named: Any) -> Any:
         """Made like a `Request` (as `dataclasses.replace` does), it is one."""
         return Request(*values, **named)
 
     @classmethod
-    def of(cls, head: Request, pieces: Pieces, fetch: Fetch) -> Request:
+    def of(cls, head: Request, pieces: LazyBody, fetch: Fetch) -> Request:
         """`head` with the body that `pieces` tells of; without any it is None."""
         return _stored(cls, head, pieces, fetch) if pieces.names else head
 
@@ -169,7 +169,7 @@ class StoredRequest(Request):
     __hash__ = Request.__hash__
 
 
-def _stored(cls: type[Any], head: Delivery | Request, pieces: Pieces, fetch: Fetch) -> Any:
+def _stored(cls: type[Any], head: Delivery | Request, pieces: LazyBody, fetch: Fetch) -> Any:
     made = object.__new__(cls)
     for field in fields(head):
         if not isinstance(getattr(cls, field.name), property):
@@ -181,7 +181,7 @@ def _stored(cls: type[Any], head: Delivery | Request, pieces: Pieces, fetch: Fet
 
 def _same(one: Any, other: object, kind: type[Any]) -> bool:
     """Are two of a kind equal? Bodies that are the same blobs are not read."""
-    theirs: Pieces | None = getattr(other, "_pieces", None)
+    theirs: LazyBody | None = getattr(other, "_pieces", None)
     known = theirs is not None and theirs.names == one._pieces.names
     names = (field.name for field in fields(kind) if not (known and field.name == "body"))
     return all(getattr(one, name) == getattr(other, name) for name in names)

@@ -35,7 +35,7 @@ _OF_PAGE = 256
 """One page has fewer rows: an event has a hash of 32 bytes, a body a digest, and a page 8192."""
 
 
-def remains_of_cut(source: Path, target: Path) -> None:
+def partial_copy(source: Path, target: Path) -> None:
     """Copy what can be read of `source` to a new file, which no verifier takes for a tape.
 
     Raises TapeTampered where that is no exchange, TapeVersion or TapeError where `source` is no tape that is

@@ -21,8 +21,8 @@ from faultwire.tape.evidence.hash_chain import leaf
 from faultwire.tape.files.file import connect_reader
 from faultwire.tape.read import decode, metadata, validate
 from faultwire.tape.read.bypassed import bypasses
-from faultwire.tape.read.call_identity import Numbering, Sought, revoked
-from faultwire.tape.read.decode import Gathered
+from faultwire.tape.read.call_identity import CallNumbering, LookedUpCall, revoked
+from faultwire.tape.read.decode import EventDecoder
 from faultwire.tape.read.lazy_bodies import Remembered
 from faultwire.tape.read.metadata import Foreign as Foreign, SessionInfo as SessionInfo, TapeInfo as TapeInfo
 from faultwire.tape.record.blobs import unpack
@@ -128,14 +128,14 @@ class TapeReader:
 
     def detail(self, session: str, number: int) -> Detail:
         """One exchange with everything known. Raises TapeIncomplete where it is not on the tape."""
-        gathered = Gathered()
+        gathered = EventDecoder()
         # The text finds the few events in question; whether they are, the event itself says.
         query = f"{_OF_SESSION} AND instr(record, ?) ORDER BY seq"
         for event in self._events(query, (session, f'"exchange":{number}'.encode())):
             if event.get("exchange") == number:
                 self._understood(event, gathered.add)
-        among = Sought(lambda: next((e for e in self.exchanges(session) if e.number == number), None))
-        found = self._understood(gathered, decode.recorded, self._body, among)
+        among = LookedUpCall(lambda: next((e for e in self.exchanges(session) if e.number == number), None))
+        found = self._understood(gathered, decode.decode, self._body, among)
         if found is not None:
             return Detail(
                 found, self._understood(gathered, decode.forwarded, self._body), gathered.redactions
@@ -193,28 +193,28 @@ class TapeReader:
             return event
         raise TapeTampered(f"tape `{self.path}` is damaged: a session without events", code="tape.damaged")
 
-    def _gathered(self, session: str | None) -> Iterator[Gathered]:
+    def _gathered(self, session: str | None) -> Iterator[EventDecoder]:
         """The events of each exchange, without their bodies; memory holds one session of them."""
         names = [session] if session is not None else [info.name for info in self.sessions()]
         for name in names:
             yield from _numbered(self._read(name)[0])
 
-    def _read(self, session: str) -> tuple[dict[int, Gathered], Event | None]:
+    def _read(self, session: str) -> tuple[dict[int, EventDecoder], Event | None]:
         """The events of a session by exchange, and its last one; None where it has none."""
-        gathered: dict[int, Gathered] = {}
+        gathered: dict[int, EventDecoder] = {}
         event: Event | None = None
         with self._alone:
             for event in self._events(f"{_OF_SESSION} ORDER BY seq", (session,)):
                 number = event.get("exchange")
                 if isinstance(number, int):
-                    self._understood(event, gathered.setdefault(number, Gathered()).add)
+                    self._understood(event, gathered.setdefault(number, EventDecoder()).add)
         return gathered, event
 
-    def _recorded(self, each: Iterator[Gathered]) -> Iterator[Recorded]:
+    def _recorded(self, each: Iterator[EventDecoder]) -> Iterator[Recorded]:
         """The exchanges of one session, by number."""
-        numbering = Numbering()
+        numbering = CallNumbering()
         for gathered in each:
-            found = self._understood(gathered, decode.recorded, self._body, numbering)
+            found = self._understood(gathered, decode.decode, self._body, numbering)
             if found is not None:
                 yield found
 
@@ -275,6 +275,6 @@ class TapeReader:
             ) from error
 
 
-def _numbered(gathered: dict[int, Gathered]) -> Iterator[Gathered]:
+def _numbered(gathered: dict[int, EventDecoder]) -> Iterator[EventDecoder]:
     """Exchanges by number, none held longer than it is wanted."""
     return (gathered.pop(number) for number in sorted(gathered))

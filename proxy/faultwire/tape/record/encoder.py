@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Told:
+class LoggedSoFar:
     """How much of a recording is already in the log."""
 
     request: bool = False
@@ -40,7 +40,7 @@ class Told:
     counts: dict[str, int] = field(default_factory=dict)
 
 
-class Scribe:
+class EventEncoder:
     """Writes recordings into an event log and a blob log."""
 
     def __init__(self, log: EventLog, blobs: BlobLog, redactor: Redactor) -> None:
@@ -60,7 +60,7 @@ class Scribe:
             return False, recording.forget()
         # The end is read first: what came before it is then certainly in the lists.
         ending = recording.ending
-        told: Told = recording.state or Told()
+        told: LoggedSoFar = recording.state or LoggedSoFar()
         recording.state = told
         size = self._requests(recording, told)
         size += self._responses(recording, told, final=ending is not None)
@@ -127,7 +127,7 @@ class Scribe:
 
     # ------------------------------------------------------------ requests
 
-    def _requests(self, recording: Recording, told: Told) -> int:
+    def _requests(self, recording: Recording, told: LoggedSoFar) -> int:
         size = 0
         if recording.told is not None and not told.request:
             told.request = True
@@ -152,7 +152,7 @@ class Scribe:
             size += len(request.body or b"")
         return size
 
-    def _request(self, request: Request, told: Told, side: str) -> tuple[Request, list[Event]]:
+    def _request(self, request: Request, told: LoggedSoFar, side: str) -> tuple[Request, list[Event]]:
         """The clean head, and the body: of one piece as a rule."""
         head = told.heads[side] = self._redactor.head(request.headers, told.counts)
         path = self._redactor.path(request.path, told.counts, request.host)
@@ -173,7 +173,7 @@ class Scribe:
 
     # ------------------------------------------------------------ responses
 
-    def _responses(self, recording: Recording, told: Told, *, final: bool) -> int:
+    def _responses(self, recording: Recording, told: LoggedSoFar, *, final: bool) -> int:
         size = 0
         if recording.upstream is not None:
             head = None if told.upstream else recording.upstream
@@ -190,7 +190,7 @@ class Scribe:
     def _side(
         self,
         recording: Recording,
-        told: Told,
+        told: LoggedSoFar,
         side: str,
         head: tuple[int, Response] | None,
         marks: list[Mark],
@@ -212,13 +212,13 @@ class Scribe:
         self._release(recording, told, side, final=final)
         return size
 
-    def _trailers(self, recording: Recording, told: Told) -> None:
+    def _trailers(self, recording: Recording, told: LoggedSoFar) -> None:
         while recording.trailing:
             side, at_ns, headers = recording.trailing.pop(0)
             clean = self._redactor.head(headers, told.counts).headers
             self._log.append(tape_events.trailers(recording.exchange, side, clean, at_ns), told.counts)
 
-    def _messages(self, recording: Recording, told: Told) -> int:
+    def _messages(self, recording: Recording, told: LoggedSoFar) -> int:
         """Each is looked through by itself: it is whole, and no other one continues it."""
         count = len(recording.messages)
         size = 0
@@ -234,7 +234,7 @@ class Scribe:
 
     # ------------------------------------------------------------ bodies
 
-    def _all(self, told: Told, side: str, marks: list[Mark]) -> tuple[int, list[Event]]:
+    def _all(self, told: LoggedSoFar, side: str, marks: list[Mark]) -> tuple[int, list[Event]]:
         """All of a body that has come whole: its size, and its pieces."""
         count = len(marks)
         if count and side not in told.bodies:
@@ -245,7 +245,7 @@ class Scribe:
                 return len(data), [tape_events.body(self._blobs.put(data), len(data), chunks)]
         return self._take(told, side, marks), self._pieces(told, side, final=True)
 
-    def _take(self, told: Told, side: str, marks: list[Mark]) -> int:
+    def _take(self, told: LoggedSoFar, side: str, marks: list[Mark]) -> int:
         """Move new chunks from the recording into the body that gathers them."""
         count = len(marks)
         if not count:
@@ -259,14 +259,14 @@ class Scribe:
         del marks[:count]
         return size
 
-    def _release(self, recording: Recording, told: Told, side: str, *, final: bool) -> None:
+    def _release(self, recording: Recording, told: LoggedSoFar, side: str, *, final: bool) -> None:
         self._more(recording, told, side, self._pieces(told, side, final=final))
 
-    def _more(self, recording: Recording, told: Told, side: str, pieces: Sequence[Event]) -> None:
+    def _more(self, recording: Recording, told: LoggedSoFar, side: str, pieces: Sequence[Event]) -> None:
         for piece in pieces:
             self._log.append(tape_events.stream_chunk(recording.exchange, side, piece), told.counts)
 
-    def _pieces(self, told: Told, side: str, *, final: bool) -> list[Event]:
+    def _pieces(self, told: LoggedSoFar, side: str, *, final: bool) -> list[Event]:
         body = told.bodies.get(side)
         if body is None:
             return []

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from faultwire.events import FaultFired
-from faultwire.tape.read.bypassed import told
+from faultwire.tape.read.bypassed import bypass_members
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -74,7 +74,7 @@ def session_end(
     """A session closes, with the number of its exchanges, and where its processes were seen connected past
     the proxy: these addresses, and so many `more`."""
     about = {"type": "session_end", "session": session, "exchanges": exchanges, "ended_ms": ended_ms}
-    return {**about, **told(bypassed, more)}
+    return {**about, **bypass_members(bypassed, more)}
 
 
 def drop(session: str, number: int, reason: str) -> Event:

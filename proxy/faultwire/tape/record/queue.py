@@ -22,7 +22,7 @@ HURRY = 1024 * 1024
 """Bytes that end the writer's gathering pause early."""
 
 
-class Intake:
+class WriteQueue:
     """Items for the writer. `offer` and `room` belong to producers, the rest to the writer thread.
 
     A producer never takes a lock: `deque.append` is atomic, and the event is set only when the

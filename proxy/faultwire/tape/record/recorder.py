@@ -15,7 +15,7 @@ from faultwire.events import Response
 
 if TYPE_CHECKING:
     from faultwire.events import Delivery, Exchange, FaultFired, Headers, Message, Request
-    from faultwire.tape.record.queue import Intake
+    from faultwire.tape.record.queue import WriteQueue
 
 Said = tuple[str, int, "Headers"]
 """Which side, nanoseconds since the exchange began, and header fields."""
@@ -70,7 +70,7 @@ class Recording:
         "upstream",
     )
 
-    def __init__(self, exchange: Exchange, intake: Intake) -> None:
+    def __init__(self, exchange: Exchange, intake: WriteQueue) -> None:
         self.exchange = exchange
         self.started_ns = monotonic_ns()
         self.started_ms = wall_ms()

@@ -22,11 +22,11 @@ from faultwire.tape.evidence.sealer import EVERY, Sealer, close_file
 from faultwire.tape.files import file
 from faultwire.tape.record import events as tape_events
 from faultwire.tape.record.blobs import BlobLog
-from faultwire.tape.record.encoder import Scribe
+from faultwire.tape.record.encoder import EventEncoder
 from faultwire.tape.record.event_log import EventLog
 from faultwire.tape.record.journal import Journal
 from faultwire.tape.record.overload_policy import BEHIND, DEFAULT
-from faultwire.tape.record.queue import Intake
+from faultwire.tape.record.queue import WriteQueue
 from faultwire.tape.record.recorder import Recording
 from faultwire.tape.record.rows import insert_blobs, insert_events
 from faultwire.tape.redact.redactor import Redactor, fresh_key
@@ -52,7 +52,7 @@ class TapeWriter:
         path: Path,
         fd: int,
         connection: sqlite3.Connection,
-        scribe: Scribe,
+        scribe: EventEncoder,
         journal: Journal | None,
         sealer: Sealer | None,
         policy: Policy = DEFAULT,
@@ -68,7 +68,7 @@ class TapeWriter:
         self._fd = fd
         self._connection = connection
         self._scribe = scribe
-        self._intake = Intake(drops=policy.drops)
+        self._intake = WriteQueue(drops=policy.drops)
         self._journal = journal
         self._sealer = sealer
         self._seal_every = seal_every
@@ -107,7 +107,7 @@ class TapeWriter:
         redactor = Redactor(key or fresh_key(), rules)
         log = EventLog(redactor)
         log.append(tape_events.tape(origin, file.schema_digest(), wall_ms(), settings))
-        scribe = Scribe(log, BlobLog(), redactor)
+        scribe = EventEncoder(log, BlobLog(), redactor)
         first, _ = scribe.drain()
         with ExitStack() as undo:
             try:

@@ -29,7 +29,7 @@ Trouble = Literal[
 ]
 
 
-class Told(NamedTuple):
+class A2AError(NamedTuple):
     """One error: JSON-RPC's code, the status and word over HTTP, the reason, the usual message."""
 
     code: int
@@ -39,45 +39,45 @@ class Told(NamedTuple):
     message: str
 
 
-TABLE: dict[Trouble, Told] = {
-    "task_not_found": Told(-32001, 404, "NOT_FOUND", "TASK_NOT_FOUND", "Task not found"),
-    "task_not_cancelable": Told(
+TABLE: dict[Trouble, A2AError] = {
+    "task_not_found": A2AError(-32001, 404, "NOT_FOUND", "TASK_NOT_FOUND", "Task not found"),
+    "task_not_cancelable": A2AError(
         -32002, 400, "FAILED_PRECONDITION", "TASK_NOT_CANCELABLE", "Task cannot be canceled"
     ),
-    "push_not_supported": Told(
+    "push_not_supported": A2AError(
         -32003,
         400,
         "FAILED_PRECONDITION",
         "PUSH_NOTIFICATION_NOT_SUPPORTED",
         "Push Notification is not supported",
     ),
-    "unsupported_operation": Told(
+    "unsupported_operation": A2AError(
         -32004, 400, "FAILED_PRECONDITION", "UNSUPPORTED_OPERATION", "This operation is not supported"
     ),
-    "content_type_not_supported": Told(
+    "content_type_not_supported": A2AError(
         -32005, 400, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED", "Incompatible content types"
     ),
-    "invalid_agent_response": Told(
+    "invalid_agent_response": A2AError(
         -32006, 500, "INTERNAL", "INVALID_AGENT_RESPONSE", "Invalid agent response"
     ),
-    "extended_card_not_configured": Told(
+    "extended_card_not_configured": A2AError(
         -32007,
         400,
         "FAILED_PRECONDITION",
         "EXTENDED_AGENT_CARD_NOT_CONFIGURED",
         "Authenticated Extended Card is not configured",
     ),
-    "extension_required": Told(
+    "extension_required": A2AError(
         -32008, 400, "FAILED_PRECONDITION", "EXTENSION_SUPPORT_REQUIRED", "Extension support required"
     ),
-    "version_not_supported": Told(
+    "version_not_supported": A2AError(
         -32009, 400, "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED", "Version not supported"
     ),
-    "parse_error": Told(-32700, 400, "INVALID_ARGUMENT", "INVALID_REQUEST", "Invalid JSON payload"),
-    "invalid_request": Told(-32600, 400, "INVALID_ARGUMENT", "INVALID_REQUEST", "Invalid Request"),
-    "method_not_found": Told(-32601, 404, "NOT_FOUND", "METHOD_NOT_FOUND", "Method not found"),
-    "invalid_params": Told(-32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS", "Invalid params"),
-    "internal_error": Told(-32603, 500, "INTERNAL", "INTERNAL_ERROR", "Internal error"),
+    "parse_error": A2AError(-32700, 400, "INVALID_ARGUMENT", "INVALID_REQUEST", "Invalid JSON payload"),
+    "invalid_request": A2AError(-32600, 400, "INVALID_ARGUMENT", "INVALID_REQUEST", "Invalid Request"),
+    "method_not_found": A2AError(-32601, 404, "NOT_FOUND", "METHOD_NOT_FOUND", "Method not found"),
+    "invalid_params": A2AError(-32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS", "Invalid params"),
+    "internal_error": A2AError(-32603, 500, "INTERNAL", "INTERNAL_ERROR", "Internal error"),
 }
 
 _EDGE = frozenset({408, 413, 502, 504, *range(520, 528)})

@@ -14,7 +14,7 @@ from faultwire.wire.a2a import (
     vocabulary as a2a_vocabulary,
 )
 from faultwire.wire.a2a.jsonrpc import AgentProtocol
-from faultwire.wire.editing.api import Edits
+from faultwire.wire.editing.api import Editor
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
 
@@ -37,7 +37,7 @@ class A2AHttp(AgentProtocol):
         )
     )
     methods = frozenset(("POST", "GET", "DELETE"))
-    edits: ClassVar[Edits] = a2a_stream.A2AEdits((), ("message",))
+    edits: ClassVar[Editor] = a2a_stream.A2AEditor((), ("message",))
     volatile = (
         *(f"$.message.{name}" for name in a2a_vocabulary.MINTED),
         "$.configuration.pushNotification",
@@ -58,7 +58,7 @@ class A2AHttp(AgentProtocol):
         path = recognition.bare_path(request)
         return path.endswith("/tasks") or bool(_TASK.search(path) or _PUSH.search(path))
 
-    def asked(self, request: Request) -> a2a_view.Asked:
+    def asked(self, request: Request) -> a2a_view.A2ARequest:
         """By path and message. The method is named as in JSON-RPC's version 1.0."""
         path = recognition.bare_path(request)
         for ending, method in _SENDS.items():
@@ -68,10 +68,10 @@ class A2AHttp(AgentProtocol):
         task = _TASK.search(path)
         if task is not None:
             verb = task["verb"] or ""
-            return a2a_view.Asked(_VERBS[verb], stream=verb == "subscribe", task_id=task["id"])
+            return a2a_view.A2ARequest(_VERBS[verb], stream=verb == "subscribe", task_id=task["id"])
         push = _PUSH.search(path)
         ident = push["id"] if push is not None else ""
-        return a2a_view.Asked("PushNotificationConfig" if ident else "ListTasks", False, task_id=ident)
+        return a2a_view.A2ARequest("PushNotificationConfig" if ident else "ListTasks", False, task_id=ident)
 
     def request_view(self, body: bytes) -> RequestView:
         """The message that is sent."""

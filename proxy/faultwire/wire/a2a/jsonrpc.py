@@ -17,7 +17,7 @@ from faultwire.wire.a2a import (
     view as a2a_view,
     vocabulary as a2a_vocabulary,
 )
-from faultwire.wire.editing.api import Edits
+from faultwire.wire.editing.api import Editor
 from faultwire.wire.editing.token_budget import Budget
 from faultwire.wire.editing.truncate import Part, cut_parts
 from faultwire.wire.protocol import Protocol
@@ -45,10 +45,10 @@ class AgentProtocol(Protocol):
         return self.asked(request).view()
 
     @abstractmethod
-    def asked(self, request: Request) -> a2a_view.Asked:
+    def asked(self, request: Request) -> a2a_view.A2ARequest:
         """What is asked, in A2A's own words. Raises WireError."""
 
-    def answered(self, body: bytes) -> a2a_view.Answered:
+    def answered(self, body: bytes) -> a2a_view.A2AResponse:
         """What a whole answer says, in A2A's own words. Raises WireError."""
         document = json_bytes.load_object(body)
         gathered = a2a_view.Gathered()
@@ -84,7 +84,7 @@ class AgentProtocol(Protocol):
 
     def truncator(self, max_tokens: int) -> StreamEditor:
         """The same for a stream."""
-        return a2a_stream.Changer(lambda text: Budget(max_tokens).take(text), self.root)
+        return a2a_stream.A2AStreamEditor(lambda text: Budget(max_tokens).take(text), self.root)
 
 
 class A2A(AgentProtocol):
@@ -94,7 +94,7 @@ class A2A(AgentProtocol):
     signs = Signs(frozenset(("jsonrpc", "skills")))
     methods = frozenset(("POST", "GET"))
     root = ("result",)
-    edits: ClassVar[Edits] = a2a_stream.A2AEdits(("result",), ("params", "message"))
+    edits: ClassVar[Editor] = a2a_stream.A2AEditor(("result",), ("params", "message"))
     volatile = (
         "$.id",
         "$.params.id",
@@ -124,10 +124,10 @@ class A2A(AgentProtocol):
         is_mcp = any(name.lower().startswith("mcp-") for name, _ in request.headers)
         return not is_mcp and isinstance(json_bytes.member(document, "params", "id"), str)
 
-    def asked(self, request: Request) -> a2a_view.Asked:
+    def asked(self, request: Request) -> a2a_view.A2ARequest:
         """By method and message."""
         if request.method == "GET":
-            return a2a_view.Asked("card", stream=False)
+            return a2a_view.A2ARequest("card", stream=False)
         return a2a_view.rpc(json_bytes.load_object(request.body or b""))
 
     def request_view(self, body: bytes) -> RequestView:

@@ -12,7 +12,7 @@ from faultwire.events import ResponseView
 from faultwire.wire import json_bytes
 from faultwire.wire.a2a import errors as a2a_errors, view as a2a_view, vocabulary as a2a_vocabulary
 from faultwire.wire.editing import shared as shared_edits
-from faultwire.wire.editing.api import Edits, TextPlace
+from faultwire.wire.editing.api import Editor, TextPlace
 from faultwire.wire.framing import sse
 from faultwire.wire.protocol import StreamEditor, StreamReader
 
@@ -47,7 +47,7 @@ class Reader(StreamReader):
         else:
             self._gathered.take(json_bytes.member(document, *map(str, self._root)))
 
-    def answered(self) -> a2a_view.Answered:
+    def answered(self) -> a2a_view.A2AResponse:
         """What was said so far, in A2A's own words."""
         return self._gathered.answered()
 
@@ -86,7 +86,7 @@ class _Held(NamedTuple):
     places: list[tuple[Path, str]]
 
 
-class Changer(StreamEditor):
+class A2AStreamEditor(StreamEditor):
     """Changes all that an agent says in a stream: from its first word on events are held until the last
     one, because what to say instead depends on the whole."""
 
@@ -141,7 +141,7 @@ def _respoken(
     return out
 
 
-class A2AEdits(Edits):
+class A2AEditor(Editor):
     """What an agent says, and what it is told; an error inside a stream."""
 
     abilities: frozenset[Ability] = frozenset(("answer", "texts", "error_event"))
@@ -158,9 +158,9 @@ class A2AEdits(Edits):
         places = a2a_view.places(json_bytes.member(document, *map(str, self._root)), self._root)
         return _respoken([(body, places)], change.text)[0]
 
-    def changer(self, change: Change) -> StreamEditor | None:
+    def stream_editor(self, change: Change) -> StreamEditor | None:
         """The same for a stream."""
-        return Changer(change.text or (lambda text: text), self._root)
+        return A2AStreamEditor(change.text or (lambda text: text), self._root)
 
     def texts(self, body: bytes) -> tuple[TextPlace, ...]:
         """The texts of the message that is sent."""
@@ -170,7 +170,7 @@ class A2AEdits(Edits):
             TextPlace(role, text, path, 0, True) for path, text in a2a_vocabulary.parts(sent, self._sent)
         )
 
-    def retell(self, body: bytes, changed: dict[Path, str]) -> bytes:
+    def rewrite_texts(self, body: bytes, changed: dict[Path, str]) -> bytes:
         """The strings at these paths replaced."""
         return shared_edits.retell(body, changed)
 

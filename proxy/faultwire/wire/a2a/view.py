@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class A2ARequest:
     """A request. `text` is what the message says, empty where none is sent; `ident` is JSON-RPC's id."""
 
     method: str
@@ -43,7 +43,7 @@ class Artifact:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class A2AResponse:
     """An answer. `state` is the task's (`completed`), or None where a message came without a task."""
 
     state: str | None = None
@@ -71,9 +71,9 @@ class Answered:
         )
 
 
-def message(value: Any, method: str, *, stream: bool, ident: Any = None) -> Asked:
+def message(value: Any, method: str, *, stream: bool, ident: Any = None) -> A2ARequest:
     """The request that sends a message."""
-    return Asked(
+    return A2ARequest(
         method=method,
         stream=stream,
         role=a2a_vocabulary.role(value),
@@ -85,7 +85,7 @@ def message(value: Any, method: str, *, stream: bool, ident: Any = None) -> Aske
     )
 
 
-def rpc(document: json_bytes.Object) -> Asked:
+def rpc(document: json_bytes.Object) -> A2ARequest:
     """A JSON-RPC request. Raises WireError where its method is none of A2A's."""
     method = document.get("method")
     if not isinstance(method, str) or method not in a2a_vocabulary.METHODS:
@@ -96,7 +96,7 @@ def rpc(document: json_bytes.Object) -> Asked:
     if isinstance(told, dict):
         return message(told, method, stream=stream, ident=ident)
     task = json_bytes.member(params, "id") or json_bytes.member(params, "taskId")
-    return Asked(method, stream, task_id=json_bytes.string(task), ident=ident)
+    return A2ARequest(method, stream, task_id=json_bytes.string(task), ident=ident)
 
 
 class Gathered:
@@ -155,12 +155,12 @@ class Gathered:
         pieces.extend(text for _, text in a2a_vocabulary.parts(artifact, ()))
         self._artifacts[ident] = (json_bytes.string(json_bytes.member(artifact, "name")) or name, pieces)
 
-    def answered(self) -> Answered:
+    def answered(self) -> A2AResponse:
         """All of it so far."""
         error = self._error
         if error is None and self._state in a2a_vocabulary.FAILED:
             error = self._status or f"the task ended `{self._state}`"
-        return Answered(
+        return A2AResponse(
             state=self._state,
             text="\n".join(self._words) or self._status,
             task_id=self._task,

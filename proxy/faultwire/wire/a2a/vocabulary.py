@@ -56,7 +56,7 @@ OPEN = frozenset(("submitted", "working", "unspecified", "unknown", ""))
 FAILED = frozenset(("failed", "rejected"))
 
 
-class Said(NamedTuple):
+class Utterance(NamedTuple):
     """One value that an agent sends, and where it stands."""
 
     what: What
@@ -94,18 +94,18 @@ def parts(value: Any, path: Path) -> list[tuple[Path, str]]:
     return found
 
 
-def said(payload: Any, root: Path = ()) -> Said | None:
+def said(payload: Any, root: Path = ()) -> Utterance | None:
     """The one value in an answer or event, in any version; None where it holds none."""
     if not isinstance(payload, dict):
         return None
     kind = _KINDS.get(json_bytes.string(payload.get("kind")))
     if kind is not None:
-        return Said(kind, payload, root)
+        return Utterance(kind, payload, root)
     for key, what in _MEMBERS.items():
         if isinstance(payload.get(key), dict):
-            return Said(what, payload[key], (*root, key))
+            return Utterance(what, payload[key], (*root, key))
     if isinstance(payload.get("status"), dict) and isinstance(payload.get("id"), str):
-        return Said("task", payload, root)  # what `GetTask` and `CancelTask` give
+        return Utterance("task", payload, root)  # what `GetTask` and `CancelTask` give
     return None
 
 
@@ -124,7 +124,7 @@ _KINDS: dict[str, What] = {
 }
 
 
-def texts(found: Said) -> list[tuple[Path, str]]:
+def texts(found: Utterance) -> list[tuple[Path, str]]:
     """The texts that a value says now; a task's history was said before."""
     value, path = found.value, found.path
     match found.what:
@@ -146,7 +146,7 @@ def _of_status(value: json_bytes.Object, path: Path) -> list[tuple[Path, str]]:
     return parts(json_bytes.member(value, "status", "message"), (*path, "status", "message"))
 
 
-def ends(found: Said) -> bool:
+def ends(found: Utterance) -> bool:
     """Is this the last thing that a stream says?"""
     if found.what == "message":
         return True

@@ -8,9 +8,9 @@ from faultwire.errors import WireError
 from faultwire.events import ToolCall
 from faultwire.wire import json_bytes
 from faultwire.wire.anthropic import errors as anthropic_errors
-from faultwire.wire.anthropic.stream_edits import Changer, stop_word
+from faultwire.wire.anthropic.stream_edits import AnthropicStreamEditor, stop_word
 from faultwire.wire.editing import shared as shared_edits, tool_content
-from faultwire.wire.editing.api import Change, Edits, Failure, Quota, TextPlace
+from faultwire.wire.editing.api import Change, Editor, Failure, Quota, TextPlace
 from faultwire.wire.framing import sse
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ _FAILURES: dict[Failure, tuple[int, str, str]] = {
 }
 
 
-class AnthropicEdits(Edits):
-    """All that `Edits` names."""
+class AnthropicEditor(Editor):
+    """All that `Editor` names."""
 
     abilities = frozenset(("answer", "texts", "failure", "error_event"))
     of_tokens = staticmethod(anthropic_errors.of_tokens)
@@ -47,9 +47,9 @@ class AnthropicEdits(Edits):
             body = json_bytes.put(body, ("stop_reason",), json_bytes.dump(word))
         return json_bytes.drop(body, ("usage",)) if change.drop_usage else body
 
-    def changer(self, change: Change) -> StreamEditor:
+    def stream_editor(self, change: Change) -> StreamEditor:
         """From the first block that is to change, blocks are held until the message stops."""
-        return Changer(change)
+        return AnthropicStreamEditor(change)
 
     def texts(self, body: bytes) -> tuple[TextPlace, ...]:
         """The system prompt, every string and text block of a message, and those inside tool results."""
@@ -63,14 +63,14 @@ class AnthropicEdits(Edits):
             _gather(found, role, message.get("content"), ("messages", at, "content"), at, new=at > last)
         return tuple(found)
 
-    def retell(self, body: bytes, changed: dict[Path, str]) -> bytes:
+    def rewrite_texts(self, body: bytes, changed: dict[Path, str]) -> bytes:
         """The strings at these paths replaced."""
         return shared_edits.retell(body, changed)
 
     def failure(self, what: Failure, *, message: str | None = None) -> Response:
         """As the API words it; money and length are told as invalid requests."""
         status, kind, usual = _FAILURES[what]
-        return anthropic_errors.told(status, kind, message or usual)
+        return anthropic_errors.error_response(status, kind, message or usual)
 
     def error_event(self, what: Literal["overloaded", "server_error"], message: str | None) -> bytes:
         """`event: error`, after which nothing follows."""

@@ -40,7 +40,9 @@ def error(status: int, message: str | None, retry_after_s: float | None) -> Resp
         return http_answers.with_headers(http_answers.edge_page(status, message), retry)
     kind, text = _TABLE.get(status) or _unlisted(status)
     limits = _limits() if status == 429 else ()
-    return http_answers.with_headers(told(status, kind, message or text, retry_after_s), (*limits, *retry))
+    return http_answers.with_headers(
+        error_response(status, kind, message or text, retry_after_s), (*limits, *retry)
+    )
 
 
 def of_tokens(limited: Response) -> Response:
@@ -55,7 +57,7 @@ def of_tokens(limited: Response) -> Response:
     return http_answers.with_body(limited, json_bytes.dump(document), fields)
 
 
-def told(status: int, kind: str, text: str, salt: object = None) -> Response:
+def error_response(status: int, kind: str, text: str, salt: object = None) -> Response:
     """The answer that tells of an error, with its request id."""
     request_id = http_answers.made_id("req_011", "anthropic", status, text, salt, length=21)
     body = {

@@ -13,7 +13,7 @@ from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn, header
 from faultwire.wire import json_bytes
 from faultwire.wire.anthropic import errors as anthropic_errors, stream as anthropic_stream
-from faultwire.wire.anthropic.edits import AnthropicEdits
+from faultwire.wire.anthropic.edits import AnthropicEditor
 from faultwire.wire.editing import tool_content
 from faultwire.wire.framing import sse
 from faultwire.wire.google import errors as google_errors
@@ -31,7 +31,7 @@ class Anthropic(Protocol):
 
     name = "anthropic"
     signs = Signs(frozenset(("stop_reason",)), ("message", "content_block_", "ping"))
-    edits = AnthropicEdits()
+    edits = AnthropicEditor()
     hosts = (("anthropic.com", "anthropic"), ("claude.googleapis.com", "anthropic"))
     settled = ("/messages", "/count_tokens")
     by_body = ("/messages",)

@@ -40,7 +40,7 @@ _Block = list[bytes]
 """The events of one content block, from its start to its stop."""
 
 
-class Changer(StreamEditor):
+class AnthropicStreamEditor(StreamEditor):
     """Holds blocks from the first one that is to change, and tells them anew when the message stops."""
 
     def __init__(self, change: Change) -> None:

@@ -14,7 +14,7 @@ from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn
 from faultwire.wire import json_bytes
 from faultwire.wire.bedrock import errors as bedrock_errors, stream as bedrock_stream
-from faultwire.wire.bedrock.edits import BedrockEdits
+from faultwire.wire.bedrock.edits import BedrockEditor
 from faultwire.wire.editing import tool_content
 from faultwire.wire.editing.json_stream import FRAMES
 from faultwire.wire.protocol import Protocol
@@ -31,7 +31,7 @@ class Bedrock(Protocol):
 
     name = "bedrock"
     signs = Signs(frozenset(("output", "stopReason")), media=("application/vnd.amazon.eventstream",))
-    edits = BedrockEdits()
+    edits = BedrockEditor()
     hosts = (("amazonaws.com", "aws"), ("api.aws", "aws"))
     settled = ("/converse", "/converse-stream")
     text_members = frozenset(("text", "input"))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from faultwire import _core
 from faultwire.wire import json_bytes
-from faultwire.wire.anthropic.edits import AnthropicEdits
+from faultwire.wire.anthropic.edits import AnthropicEditor
 from faultwire.wire.bedrock import errors as bedrock_errors, stream_edits as bedrock_stream_edits
-from faultwire.wire.editing.requests import ALL, RequestEdits, Texts, last_said, role_of
+from faultwire.wire.editing.requests import ALL, RequestEditor, Texts, last_said, role_of
 
 if TYPE_CHECKING:
     from faultwire.events import Path, Response
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from faultwire.wire.protocol import StreamEditor
 
 
-class BedrockEdits(RequestEdits):
+class BedrockEditor(RequestEditor):
     """Bedrock's Converse. What a guardrail stops is no error there."""
 
     abilities: frozenset[Ability] = ALL
@@ -26,9 +26,9 @@ class BedrockEdits(RequestEdits):
         """A whole answer, changed."""
         return bedrock_stream_edits.changed(body, change)
 
-    def changer(self, change: Change) -> StreamEditor:
+    def stream_editor(self, change: Change) -> StreamEditor:
         """What is to change is held until the answer stops."""
-        return bedrock_stream_edits.Changer(change)
+        return bedrock_stream_edits.BedrockStreamEditor(change)
 
     def gathered(self, document: json_bytes.Object) -> Texts:
         """System prompt, messages, and what tools returned."""
@@ -65,7 +65,7 @@ _BEDROCK: dict[Failure, tuple[int, str, str]] = {
 
 def _bedrock_failure(what: Failure, message: str | None) -> Response | None:
     told = _BEDROCK.get(what)
-    return bedrock_errors.told(told[0], told[1], message or told[2]) if told else None
+    return bedrock_errors.error_response(told[0], told[1], message or told[2]) if told else None
 
 
 def _exception(what: Broken, message: str | None) -> bytes:
@@ -81,11 +81,11 @@ def _exception(what: Broken, message: str | None) -> bytes:
     return _core.eventstream_write(headers, json_bytes.dump({"message": message or usual}))
 
 
-class BedrockInvokeEdits(RequestEdits):
+class BedrockInvokeEditor(RequestEditor):
     """Anthropic's messages, AWS's failures."""
 
     def __init__(self) -> None:
-        self._inner = AnthropicEdits()
+        self._inner = AnthropicEditor()
 
     def texts(self, body: bytes) -> tuple[TextPlace, ...]:
         """As Anthropic's."""

@@ -33,10 +33,10 @@ def error(status: int, message: str | None, retry_after_s: float | None) -> Resp
     if status in _EDGE:
         return http_answers.with_headers(http_answers.edge_page(status, message), retry)
     kind, text = _TABLE.get(status) or _unlisted(status)
-    return http_answers.with_headers(told(status, kind, message or text), retry)
+    return http_answers.with_headers(error_response(status, kind, message or text), retry)
 
 
-def told(status: int, kind: str, message: str) -> Response:
+def error_response(status: int, kind: str, message: str) -> Response:
     """The answer that tells of an error."""
     made = http_answers.made_id("", "bedrock", status, message, length=32)
     request_id = "-".join((made[:8], made[8:12], made[12:16], made[16:20], made[20:]))

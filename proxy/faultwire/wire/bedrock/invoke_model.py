@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from faultwire import _core
 from faultwire.errors import WireError
 from faultwire.wire import json_bytes
-from faultwire.wire.anthropic.edits import AnthropicEdits
+from faultwire.wire.anthropic.edits import AnthropicEditor
 from faultwire.wire.anthropic.messages import Anthropic
 from faultwire.wire.bedrock import errors as bedrock_errors
 from faultwire.wire.bedrock.converse import model_in
-from faultwire.wire.bedrock.edits import BedrockInvokeEdits
+from faultwire.wire.bedrock.edits import BedrockInvokeEditor
 from faultwire.wire.framing import sse
 from faultwire.wire.protocol import Protocol, StreamEditor, StreamReader
 from faultwire.wire.recognition import recognise as recognition
@@ -34,22 +34,22 @@ if TYPE_CHECKING:
 _METHODS = ("invoke", "invoke-with-response-stream")
 
 
-class _Edits(BedrockInvokeEdits):
+class _Edits(BedrockInvokeEditor):
     """Answers, too, are changed as Anthropic's are."""
 
     abilities: frozenset[Ability] = frozenset(("answer", "texts", "failure", "error_event"))
 
     def __init__(self) -> None:
         super().__init__()
-        self._answers = AnthropicEdits()
+        self._answers = AnthropicEditor()
 
     def change(self, body: bytes, change: Change) -> bytes:
         """The message, changed."""
         return self._answers.change(body, change)
 
-    def changer(self, change: Change) -> StreamEditor:
+    def stream_editor(self, change: Change) -> StreamEditor:
         """The same for a stream, inside the frames."""
-        return _Editor(self._answers.changer(change))
+        return _Editor(self._answers.stream_editor(change))
 
 
 class BedrockInvoke(Protocol):

@@ -10,7 +10,7 @@ from faultwire.wire import json_bytes
 from faultwire.wire.bedrock import stream as bedrock_stream
 from faultwire.wire.editing import shared as shared_edits
 from faultwire.wire.editing.blocks import New, Shape, decided, stop_word, value_of
-from faultwire.wire.editing.hold_back import Block, BlockChanger, Event
+from faultwire.wire.editing.hold_back import Block, BlockEditor, Event
 from faultwire.wire.editing.json_stream import FRAMES
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def changed(body: bytes, change: Change) -> bytes:
     return json_bytes.drop(body, ("usage",)) if change.drop_usage else body
 
 
-class Changer(BlockChanger):
+class BedrockStreamEditor(BlockEditor):
     """Text has no start of its own there; `messageStop` and `metadata` end the answer."""
 
     framed = FRAMES

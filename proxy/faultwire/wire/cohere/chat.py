@@ -12,7 +12,7 @@ from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Tu
 from faultwire.wire import json_bytes
 from faultwire.wire.cohere import stream as cohere_stream
 from faultwire.wire.editing import answers as http_answers, tool_content
-from faultwire.wire.editing.requests import CohereEdits
+from faultwire.wire.editing.requests import CohereEditor
 from faultwire.wire.framing import sse
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
@@ -44,7 +44,7 @@ class Cohere(Protocol):
 
     name = "cohere"
     signs = Signs(frozenset(("finish_reason",)), ("message-", "content-", "tool-", "citation-"))
-    edits = CohereEdits()
+    edits = CohereEditor()
     hosts = (("api.cohere.com", "cohere"), ("api.cohere.ai", "cohere"))
     settled = ("/v2/chat", "/v1/chat")
     by_body = ("/v2/chat",)

@@ -9,7 +9,7 @@ from faultwire.wire import json_bytes
 from faultwire.wire.cohere import stream as cohere_stream
 from faultwire.wire.editing import shared as shared_edits, tool_content
 from faultwire.wire.editing.blocks import New, Shape, decided, stop_word
-from faultwire.wire.editing.hold_back import Block, BlockChanger, Event
+from faultwire.wire.editing.hold_back import Block, BlockEditor, Event
 from faultwire.wire.framing import sse
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _message(body: bytes, message: json_bytes.Object, change: Change) -> bytes:
     return ELEMENTS.retold(body, ("message", "tool_calls"), New(calls=new.calls))
 
 
-class Changer(BlockChanger):
+class CohereStreamEditor(BlockEditor):
     """Texts and calls are numbered apart; `message-end` closes the answer."""
 
     loose = True

@@ -1,6 +1,6 @@
 """What else a protocol can change: words of answers and requests, and named failures.
 
-`Edits` answers "not supported" to everything; a protocol overrides what it can do. Faults ask first
+`Editor` answers "not supported" to everything; a protocol overrides what it can do. Faults ask first
 (`can`), so that the ledger can say why nothing happened.
 """
 
@@ -66,7 +66,7 @@ class Quota:
     reset_s: float
 
 
-class Edits:
+class Editor:
     """The changes that a protocol supports; this base supports none."""
 
     abilities: frozenset[Ability] = frozenset()
@@ -79,7 +79,7 @@ class Edits:
         """A whole answer, changed; the same bytes where nothing was to do. Raises WireError."""
         return body
 
-    def changer(self, change: Change) -> StreamEditor | None:
+    def stream_editor(self, change: Change) -> StreamEditor | None:
         """The same for a stream: what is to change is held back until it is whole."""
         return None
 
@@ -87,7 +87,7 @@ class Edits:
         """The texts of a request, in order. Raises WireError."""
         return ()
 
-    def retell(self, body: bytes, changed: dict[Path, str]) -> bytes:
+    def rewrite_texts(self, body: bytes, changed: dict[Path, str]) -> bytes:
         """The request with the texts at these paths replaced and nothing else changed."""
         return body
 

@@ -33,7 +33,7 @@ Made = tuple[Event, bytes]
 """An event, and the data that it shall have."""
 
 
-class Holding(StreamEditor):
+class HoldBack(StreamEditor):
     """Reads events; what the client cannot read either is not ours to mend."""
 
     framed: Framed = SSE
@@ -63,7 +63,7 @@ class Holding(StreamEditor):
         return self.framed.swap(event.raw, data)
 
 
-class BlockChanger(Holding):
+class BlockEditor(HoldBack):
     """For answers that come block by block, each with a number, and tell of their end.
 
     Blocks are held from the first one that is to change.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.wire.editing import shared as shared_edits
 from faultwire.wire.editing.blocks import New, decided, shared
-from faultwire.wire.editing.hold_back import Event, Holding
+from faultwire.wire.editing.hold_back import Event, HoldBack
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _Said = tuple[str, tuple["ToolCall", ...]]
 
 
-class PieceChanger(Holding):
+class PieceEditor(HoldBack):
     """Holds pieces from the first one that tells what is to change until the last one is there."""
 
     def __init__(self, change: Change) -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal
 from faultwire.wire import json_bytes
 from faultwire.wire.cohere import edits as cohere_edits
 from faultwire.wire.editing import answers as http_answers, shared as shared_edits
-from faultwire.wire.editing.api import Edits, Failure, TextPlace
+from faultwire.wire.editing.api import Editor, Failure, TextPlace
 from faultwire.wire.framing import sse
 from faultwire.wire.google import errors as google_errors, gemini_edits
 from faultwire.wire.ollama import edits as ollama_edits
 from faultwire.wire.openai import quotas as openai_quotas, responses_edits as openai_responses_edits
-from faultwire.wire.openai.chat_edits import OpenAIEdits
+from faultwire.wire.openai.chat_edits import OpenAIEditor
 
 if TYPE_CHECKING:
     from faultwire.events import Headers, Path, Response
@@ -59,7 +59,7 @@ class Texts:
 ALL: frozenset[Ability] = frozenset(("answer", "texts", "failure", "error_event"))
 
 
-class RequestEdits(Edits):
+class RequestEditor(Editor):
     """Texts can be changed, and failures named; to build on."""
 
     abilities: frozenset[Ability] = frozenset(("texts", "failure", "error_event"))
@@ -68,7 +68,7 @@ class RequestEdits(Edits):
         """Every text of the conversation."""
         return tuple(self.gathered(json_bytes.load_object(body)).found)
 
-    def retell(self, body: bytes, changed: dict[Path, str]) -> bytes:
+    def rewrite_texts(self, body: bytes, changed: dict[Path, str]) -> bytes:
         """The strings at these paths replaced."""
         return shared_edits.retell(body, changed)
 
@@ -82,22 +82,22 @@ def last_said(items: list[tuple[int, json_bytes.Object]]) -> int:
     return max((at for at, item in items if role_of(item.get("role")) == "assistant"), default=-1)
 
 
-class ResponsesEdits(RequestEdits):
+class ResponsesEditor(RequestEditor):
     """OpenAI Responses."""
 
     abilities: frozenset[Ability] = ALL
-    of_tokens = staticmethod(OpenAIEdits.of_tokens)
+    of_tokens = staticmethod(OpenAIEditor.of_tokens)
 
     def __init__(self) -> None:
-        self._chat = OpenAIEdits()
+        self._chat = OpenAIEditor()
 
     def change(self, body: bytes, change: Change) -> bytes:
         """A whole answer, changed."""
         return openai_responses_edits.changed(body, change)
 
-    def changer(self, change: Change) -> StreamEditor | None:
+    def stream_editor(self, change: Change) -> StreamEditor | None:
         """What is to change is held until the answer stops."""
-        return openai_responses_edits.Changer(change)
+        return openai_responses_edits.ResponsesStreamEditor(change)
 
     def gathered(self, document: json_bytes.Object) -> Texts:
         """Instructions, messages, and what tools returned."""
@@ -141,7 +141,7 @@ class ResponsesEdits(RequestEdits):
         return self._chat.quota_by(provider, quota)
 
 
-class GeminiEdits(RequestEdits):
+class GeminiEditor(RequestEditor):
     """Gemini. A blocked prompt is no error there, so there is no failure of that name."""
 
     abilities: frozenset[Ability] = ALL
@@ -150,9 +150,9 @@ class GeminiEdits(RequestEdits):
         """A whole answer, changed."""
         return gemini_edits.changed(body, change)
 
-    def changer(self, change: Change) -> StreamEditor:
+    def stream_editor(self, change: Change) -> StreamEditor:
         """What is to change is held until the answer stops."""
-        return gemini_edits.Changer(change)
+        return gemini_edits.GeminiStreamEditor(change)
 
     def gathered(self, document: json_bytes.Object) -> Texts:
         """System instruction, parts, and what functions returned."""
@@ -174,7 +174,7 @@ class GeminiEdits(RequestEdits):
     def failure(self, what: Failure, *, message: str | None = None) -> Response | None:
         """Told apart by `status` and text."""
         told = _GEMINI.get(what)
-        return google_errors.told(told[0], told[1], message or told[2]) if told else None
+        return google_errors.error_response(told[0], told[1], message or told[2]) if told else None
 
     def error_event(self, what: Broken, message: str | None) -> bytes:
         """A chunk that is an error."""
@@ -200,7 +200,7 @@ _GEMINI: dict[Failure, tuple[int, str, str]] = {
 }
 
 
-class OllamaEdits(RequestEdits):
+class OllamaEditor(RequestEditor):
     """Ollama: runs on one's own machine, so it knows no quota and no filter."""
 
     abilities: frozenset[Ability] = ALL
@@ -209,9 +209,9 @@ class OllamaEdits(RequestEdits):
         """A whole answer, changed."""
         return ollama_edits.changed(body, change)
 
-    def changer(self, change: Change) -> StreamEditor:
+    def stream_editor(self, change: Change) -> StreamEditor:
         """What is to change is held until the answer stops."""
-        return ollama_edits.Changer(change)
+        return ollama_edits.OllamaStreamEditor(change)
 
     def gathered(self, document: json_bytes.Object) -> Texts:
         """System prompt, prompt, messages."""
@@ -241,7 +241,7 @@ class OllamaEdits(RequestEdits):
         return json_bytes.dump({"error": message or "llama runner process has terminated"}) + b"\n"
 
 
-class CohereEdits(RequestEdits):
+class CohereEditor(RequestEditor):
     """Cohere."""
 
     abilities: frozenset[Ability] = ALL
@@ -250,9 +250,9 @@ class CohereEdits(RequestEdits):
         """A whole answer, changed."""
         return cohere_edits.changed(body, change)
 
-    def changer(self, change: Change) -> StreamEditor:
+    def stream_editor(self, change: Change) -> StreamEditor:
         """What is to change is held until the answer stops."""
-        return cohere_edits.Changer(change)
+        return cohere_edits.CohereStreamEditor(change)
 
     def gathered(self, document: json_bytes.Object) -> Texts:
         """Messages and documents."""
@@ -296,13 +296,13 @@ _COHERE: dict[Failure, tuple[int, str]] = {
 }
 
 
-class EmbeddingsEdits(Edits):
+class EmbeddingsEditor(Editor):
     """OpenAI's failures; the texts are no conversation."""
 
     abilities: frozenset[Ability] = frozenset(("failure",))
 
     def __init__(self) -> None:
-        self._chat = OpenAIEdits()
+        self._chat = OpenAIEditor()
 
     def failure(self, what: Failure, *, message: str | None = None) -> Response:
         """OpenAI's errors are the same for all its endpoints."""

@@ -38,10 +38,12 @@ def error(status: int, message: str | None, retry_after_s: float | None) -> Resp
     if status in _EDGE:
         return http_answers.edge_page(status, message)
     word, text = _TABLE.get(status) or _unlisted(status)
-    return told(status, word, message or text, _details(status, retry_after_s))
+    return error_response(status, word, message or text, _details(status, retry_after_s))
 
 
-def told(status: int, word: str, message: str, details: list[dict[str, Any]] | None = None) -> Response:
+def error_response(
+    status: int, word: str, message: str, details: list[dict[str, Any]] | None = None
+) -> Response:
     """The answer that tells of an error."""
     shown: dict[str, Any] = {"code": status, "message": json_bytes.whole(message), "status": word}
     if details:

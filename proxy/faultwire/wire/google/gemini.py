@@ -17,7 +17,7 @@ from faultwire.wire import json_bytes
 from faultwire.wire.editing import tool_content
 from faultwire.wire.editing.ids import Chain
 from faultwire.wire.editing.json_stream import SSE_OR_ELEMENTS
-from faultwire.wire.editing.requests import GeminiEdits
+from faultwire.wire.editing.requests import GeminiEditor
 from faultwire.wire.framing import split as framing
 from faultwire.wire.google import errors as google_errors, gemini_stream
 from faultwire.wire.protocol import Protocol
@@ -37,7 +37,7 @@ class Gemini(Protocol):
 
     name = "gemini"
     signs = Signs(frozenset(("candidates", "embedding", "embeddings", "promptFeedback", "usageMetadata")))
-    edits = GeminiEdits()
+    edits = GeminiEditor()
     hosts = (
         ("generativelanguage.googleapis.com", "google"),
         ("aiplatform.googleapis.com", "google"),

@@ -9,7 +9,7 @@ from faultwire.events import ToolCall
 from faultwire.wire import json_bytes
 from faultwire.wire.editing.blocks import New, Shape, decided, stop_word, value_of
 from faultwire.wire.editing.json_stream import SSE_OR_ELEMENTS
-from faultwire.wire.editing.pieces import PieceChanger
+from faultwire.wire.editing.pieces import PieceEditor
 from faultwire.wire.google import gemini_stream
 
 if TYPE_CHECKING:
@@ -65,24 +65,24 @@ def changed(body: bytes, change: Change) -> bytes:
         return _all(body, document, change)
     if not isinstance(document, dict):
         raise WireError("found neither a JSON object nor an array, expected an answer")
-    new = decided(change, *told(document))
-    return closed(body if new is None else retold(body, document, new), document, change)
+    new = decided(change, *said(document))
+    return closed(body if new is None else rewrite(body, document, new), document, change)
 
 
 def _all(body: bytes, documents: list[object], change: Change) -> bytes:
-    editor = Changer(change)
+    editor = GeminiStreamEditor(change)
     out = [piece for document in documents for piece in editor.feed(json_bytes.dump(document))]
     out += editor.finish()
     return b"[" + b",".join(out) + b"]" if editor.changed else body
 
 
-def told(document: json_bytes.Object) -> tuple[str, tuple[ToolCall, ...]]:
+def said(document: json_bytes.Object) -> tuple[str, tuple[ToolCall, ...]]:
     """What an answer, or a piece of one, says."""
     content = gemini_stream.first_candidate(document).get("content")
     return gemini_stream.text_of(content), PARTS.calls(json_bytes.member(content, "parts"))
 
 
-def retold(body: bytes, document: json_bytes.Object, new: New) -> bytes:
+def rewrite(body: bytes, document: json_bytes.Object, new: New) -> bytes:
     """The first candidate saying something else."""
     candidate = gemini_stream.first_candidate(document)
     if not isinstance(json_bytes.member(candidate, "content", "parts"), list):
@@ -102,18 +102,18 @@ def closed(body: bytes, document: json_bytes.Object, change: Change) -> bytes:
     return json_bytes.drop(body, ("usageMetadata",)) if change.drop_usage else body
 
 
-class Changer(PieceChanger):
+class GeminiStreamEditor(PieceEditor):
     """Every event is a piece of the answer; the one with a `finishReason` is the last one."""
 
     framed = SSE_OR_ELEMENTS
 
     def told(self, document: json_bytes.Object) -> tuple[str, tuple[ToolCall, ...]]:
         """What the first candidate says."""
-        return told(document)
+        return said(document)
 
     def retold(self, data: bytes, document: json_bytes.Object, new: New) -> bytes:
         """The first candidate saying something else."""
-        return retold(data, document, new)
+        return rewrite(data, document, new)
 
     def closed(self, data: bytes, document: json_bytes.Object) -> bytes:
         """The reason and the usage."""

@@ -13,7 +13,7 @@ from faultwire import _core
 from faultwire.errors import WireError
 from faultwire.events import ResponseView
 from faultwire.wire import json_bytes
-from faultwire.wire.editing.api import Edits
+from faultwire.wire.editing.api import Editor
 from faultwire.wire.framing import grpc_status, split as framing, sse
 from faultwire.wire.google import errors as google_errors, gemini_proto
 from faultwire.wire.google.gemini import Gemini
@@ -52,7 +52,7 @@ def _changed(body: bytes, message: protobuf.Message, before: bytes, after: bytes
     return grpc.frame(protobuf.patch(grpc.message(body), message, json_bytes.load_object(after)))
 
 
-class GeminiGrpcEdits(Edits):
+class GeminiGrpcEditor(Editor):
     """What can be changed in Gemini's JSON."""
 
     abilities = Gemini.edits.abilities
@@ -62,19 +62,19 @@ class GeminiGrpcEdits(Edits):
         told = response_json(body)
         return _changed(body, gemini_proto.RESPONSE, told, _JSON.edits.change(told, change))
 
-    def changer(self, change: Change) -> StreamEditor | None:
+    def stream_editor(self, change: Change) -> StreamEditor | None:
         """By way of the JSON form."""
-        inner = _JSON.edits.changer(change)
+        inner = _JSON.edits.stream_editor(change)
         return None if inner is None else _Editor(inner)
 
     def texts(self, body: bytes) -> tuple[TextPlace, ...]:
         """Paths lead through the JSON form."""
         return _JSON.edits.texts(request_json(body))
 
-    def retell(self, body: bytes, changed: dict[Path, str]) -> bytes:
+    def rewrite_texts(self, body: bytes, changed: dict[Path, str]) -> bytes:
         """By way of the JSON form."""
         told = request_json(body)
-        return _changed(body, gemini_proto.REQUEST, told, _JSON.edits.retell(told, changed))
+        return _changed(body, gemini_proto.REQUEST, told, _JSON.edits.rewrite_texts(told, changed))
 
     def failure(self, what: Failure, *, message: str | None = None) -> Response | None:
         """The code and the words that Google has for it."""
@@ -111,7 +111,7 @@ class GeminiGrpc(Protocol):
 
     name = "gemini_grpc"
     signs = Signs(media=("application/grpc", "application/grpc+proto"))
-    edits = GeminiGrpcEdits()
+    edits = GeminiGrpcEditor()
     errors = staticmethod(_error)
     request_ids = ()
 

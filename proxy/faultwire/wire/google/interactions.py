@@ -14,7 +14,7 @@ from faultwire.wire import json_bytes
 from faultwire.wire.editing import tool_content
 from faultwire.wire.framing import sse
 from faultwire.wire.google import errors as google_errors, interactions_stream
-from faultwire.wire.google.interactions_edits import InteractionsEdits
+from faultwire.wire.google.interactions_edits import InteractionsEditor
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
@@ -33,7 +33,7 @@ class Interactions(Protocol):
 
     name = "interactions"
     signs = Signs(frozenset(("steps",)), ("interaction.", "step."))
-    edits = InteractionsEdits()
+    edits = InteractionsEditor()
     settled = ("/interactions",)
     by_body = ("/interactions",)
     text_members = frozenset(("text", "arguments"))

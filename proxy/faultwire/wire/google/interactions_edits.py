@@ -9,7 +9,7 @@ from faultwire.errors import WireError
 from faultwire.events import ToolCall
 from faultwire.wire import json_bytes
 from faultwire.wire.editing import shared as shared_edits
-from faultwire.wire.editing.requests import GeminiEdits, RequestEdits, Role, Texts
+from faultwire.wire.editing.requests import GeminiEditor, RequestEditor, Role, Texts
 from faultwire.wire.framing import sse
 from faultwire.wire.google import interactions_stream
 from faultwire.wire.protocol import StreamEditor
@@ -33,13 +33,13 @@ _MADE = ("model_output", "function_call", "thought")
 """Steps of the model."""
 
 
-class InteractionsEdits(RequestEdits):
+class InteractionsEditor(RequestEditor):
     """All that `Edits` names but a quota: Google tells none in its headers."""
 
     abilities: frozenset[Ability] = frozenset(("answer", "texts", "failure", "error_event"))
 
     def __init__(self) -> None:
-        self._gemini = GeminiEdits()
+        self._gemini = GeminiEditor()
 
     def change(self, body: bytes, change: Change) -> bytes:
         """The steps of an answer, changed."""
@@ -53,9 +53,9 @@ class InteractionsEdits(RequestEdits):
             body = json_bytes.put(body, ("steps",), b"[" + b",".join(steps) + b"]")
         return _closing(body, document, change)
 
-    def changer(self, change: Change) -> StreamEditor:
+    def stream_editor(self, change: Change) -> StreamEditor:
         """Steps are held until the interaction is completed."""
-        return _Changer(change)
+        return InteractionsStreamEditor(change)
 
     def gathered(self, document: json_bytes.Object) -> Texts:
         """System instruction, what was said, and what functions returned."""
@@ -137,7 +137,7 @@ def _with_call(element: bytes, call: ToolCall) -> bytes:
     return json_bytes.put(element, ("arguments",), given)
 
 
-class _Changer(StreamEditor):
+class InteractionsStreamEditor(StreamEditor):
     """Holds the steps, and tells them anew when the interaction is completed."""
 
     def __init__(self, change: Change) -> None:
@@ -180,7 +180,7 @@ class _Changer(StreamEditor):
             return data
         whole = data[slice(*found)]
         changed = (
-            InteractionsEdits().change(whole, self._change)
+            InteractionsEditor().change(whole, self._change)
             if told.get("steps")
             else _closing(whole, told, self._change)
         )

@@ -15,7 +15,7 @@ from faultwire.wire import json_bytes
 from faultwire.wire.editing import answers as http_answers, tool_content
 from faultwire.wire.editing.ids import Chain
 from faultwire.wire.editing.json_stream import LINES, Gatherer, JsonEditor
-from faultwire.wire.editing.requests import OllamaEdits
+from faultwire.wire.editing.requests import OllamaEditor
 from faultwire.wire.editing.token_budget import Budget
 from faultwire.wire.editing.truncate import KEPT_EMPTY, Part, cut_parts, put_count
 from faultwire.wire.protocol import Protocol
@@ -35,7 +35,7 @@ class Ollama(Protocol):
 
     name = "ollama"
     signs = Signs(frozenset(("done", "embedding", "embeddings")))
-    edits = OllamaEdits()
+    edits = OllamaEditor()
     hosts = (("ollama.com", "ollama"),)
     settled = ("/api/chat", "/api/generate", "/api/embed")
     by_body = settled

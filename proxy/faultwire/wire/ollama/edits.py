@@ -8,7 +8,7 @@ from faultwire.events import ToolCall
 from faultwire.wire import json_bytes
 from faultwire.wire.editing.blocks import New, Shape, decided, stop_word, value_of
 from faultwire.wire.editing.json_stream import LINES
-from faultwire.wire.editing.pieces import PieceChanger
+from faultwire.wire.editing.pieces import PieceEditor
 
 if TYPE_CHECKING:
     from faultwire.events import Path
@@ -55,11 +55,11 @@ CALLS = _Calls()
 def changed(body: bytes, change: Change) -> bytes:
     """A whole answer, changed."""
     document = json_bytes.load_object(body)
-    new = decided(change, *told(document))
-    return closed(body if new is None else retold(body, document, new), document, change)
+    new = decided(change, *said(document))
+    return closed(body if new is None else rewrite(body, document, new), document, change)
 
 
-def told(document: json_bytes.Object) -> tuple[str, tuple[ToolCall, ...]]:
+def said(document: json_bytes.Object) -> tuple[str, tuple[ToolCall, ...]]:
     """What an answer, or a piece of one, says."""
     message = document.get("message")
     text = json_bytes.string(json_bytes.member(message, "content")) or json_bytes.string(
@@ -68,7 +68,7 @@ def told(document: json_bytes.Object) -> tuple[str, tuple[ToolCall, ...]]:
     return text, CALLS.calls(json_bytes.member(message, "tool_calls"))
 
 
-def retold(body: bytes, document: json_bytes.Object, new: New) -> bytes:
+def rewrite(body: bytes, document: json_bytes.Object, new: New) -> bytes:
     """The answer saying something else."""
     if new.text is not None and isinstance(document.get("message"), dict):
         body = json_bytes.put(body, ("message", "content"), json_bytes.dump(new.text))
@@ -89,18 +89,18 @@ def closed(body: bytes, document: json_bytes.Object, change: Change) -> bytes:
     return body
 
 
-class Changer(PieceChanger):
+class OllamaStreamEditor(PieceEditor):
     """Every line is a piece of the answer; the one with `done` is the last one."""
 
     framed = LINES
 
     def told(self, document: json_bytes.Object) -> tuple[str, tuple[ToolCall, ...]]:
         """What a line says."""
-        return told(document)
+        return said(document)
 
     def retold(self, data: bytes, document: json_bytes.Object, new: New) -> bytes:
         """The line saying something else."""
-        return retold(data, document, new)
+        return rewrite(data, document, new)
 
     def closed(self, data: bytes, document: json_bytes.Object) -> bytes:
         """The reason and the counts."""
@@ -113,4 +113,4 @@ class Changer(PieceChanger):
     def is_empty(self, data: bytes) -> bool:
         """Is there neither text nor a call, nor a thought?"""
         document = json_bytes.load_object(data)
-        return told(document) == ("", ()) and not json_bytes.member(document, "message", "thinking")
+        return said(document) == ("", ()) and not json_bytes.member(document, "message", "thinking")

@@ -13,16 +13,16 @@ from faultwire.wire import json_bytes
 from faultwire.wire.editing import tool_content
 from faultwire.wire.framing import sse
 from faultwire.wire.openai import chat_stream as openai_chat_stream, errors as openai_errors
-from faultwire.wire.openai.chat_edits import OpenAIEdits
+from faultwire.wire.openai.chat_edits import OpenAIEditor
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
-from faultwire.wire.transcript.history import NOTHING, Start
+from faultwire.wire.transcript.history import NOTHING, ConversationStart
 
 if TYPE_CHECKING:
     from faultwire.events import Request
     from faultwire.wire.protocol import Rewrite, StreamEditor, StreamReader
-    from faultwire.wire.transcript.history import Earlier
+    from faultwire.wire.transcript.history import ConversationHistory
 
 _SYSTEM_ROLES = ("system", "developer")
 
@@ -32,7 +32,7 @@ class OpenAIChat(Protocol):
 
     name = "openai_chat"
     signs = Signs(frozenset(("choices",)), ("chat.completion",))
-    edits = OpenAIEdits()
+    edits = OpenAIEditor()
     hosts = (
         ("api.openai.com", "openai"),
         ("openai.azure.com", "azure"),
@@ -78,7 +78,7 @@ class OpenAIChat(Protocol):
         """The conversation. Raises WireError without an array of `messages`."""
         return _view(body, None)
 
-    def told_after(self, request: Request, earlier: Earlier) -> RequestView | None:
+    def transcript_after(self, request: Request, earlier: ConversationHistory) -> RequestView | None:
         """What earlier requests held of the conversation is not read again."""
         if type(self) is not OpenAIChat:  # one that is made of it may read its requests in its own way
             return self.told(request)
@@ -148,7 +148,7 @@ def usage_of(document: json_bytes.Object) -> Usage | None:
     )
 
 
-def _view(body: bytes, earlier: Earlier | None) -> RequestView:
+def _view(body: bytes, earlier: ConversationHistory | None) -> RequestView:
     document = json_bytes.load_object(body)
     messages = document.get("messages")
     if not isinstance(messages, list):
@@ -169,7 +169,7 @@ def _view(body: bytes, earlier: Earlier | None) -> RequestView:
         for call in turn.tool_calls:
             calls[call.id] = call
         if index == last and earlier is not None:
-            said = Start(messages[: last + 1], tuple(turns), tuple(system), calls.copy())
+            said = ConversationStart(messages[: last + 1], tuple(turns), tuple(system), calls.copy())
             earlier.keep(OpenAIChat.name, said, start)
     return RequestView(
         model=json_bytes.string(document.get("model")),

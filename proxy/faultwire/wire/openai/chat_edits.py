@@ -9,7 +9,7 @@ from faultwire.errors import WireError
 from faultwire.events import ToolCall
 from faultwire.wire import json_bytes
 from faultwire.wire.editing import shared as shared_edits, tool_content
-from faultwire.wire.editing.api import Change, Edits, Failure, Finish, Quota, TextPlace
+from faultwire.wire.editing.api import Change, Editor, Failure, Finish, Quota, TextPlace
 from faultwire.wire.framing import sse
 from faultwire.wire.openai import (
     chat_stream as openai_chat_stream,
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 _FINISH: dict[Finish, str] = {"refusal": "stop"}
 """Words that differ; refusals have none of their own here."""
-_FAILURES: dict[Failure, tuple[int, openai_errors.Told]] = {
+_FAILURES: dict[Failure, tuple[int, openai_errors.OpenAIError]] = {
     "overloaded": (
         503,
-        openai_errors.Told(
+        openai_errors.OpenAIError(
             "server_error", None, "The engine is currently overloaded, please try again later."
         ),
     ),
     "quota_exceeded": (
         429,
-        openai_errors.Told(
+        openai_errors.OpenAIError(
             "insufficient_quota",
             "insufficient_quota",
             "You exceeded your current quota, please check your plan and billing details.",
@@ -42,7 +42,7 @@ _FAILURES: dict[Failure, tuple[int, openai_errors.Told]] = {
     ),
     "context_length": (
         400,
-        openai_errors.Told(
+        openai_errors.OpenAIError(
             "invalid_request_error",
             "context_length_exceeded",
             "This model's maximum context length is 128000 tokens. However, your messages resulted in 131412 "
@@ -52,7 +52,7 @@ _FAILURES: dict[Failure, tuple[int, openai_errors.Told]] = {
     ),
     "content_filter": (
         400,
-        openai_errors.Told(
+        openai_errors.OpenAIError(
             "invalid_request_error",
             "content_policy_violation",
             "Your request was rejected as a result of our safety system.",
@@ -61,8 +61,8 @@ _FAILURES: dict[Failure, tuple[int, openai_errors.Told]] = {
 }
 
 
-class OpenAIEdits(Edits):
-    """All that `Edits` names."""
+class OpenAIEditor(Editor):
+    """All that `Editor` names."""
 
     abilities = frozenset(("answer", "texts", "failure", "error_event"))
     of_tokens = staticmethod(openai_errors.of_tokens)
@@ -79,9 +79,9 @@ class OpenAIEdits(Edits):
                 body = _finish(body, place, choice, change)
         return json_bytes.drop(body, ("usage",)) if change.drop_usage else body
 
-    def changer(self, change: Change) -> StreamEditor:
+    def stream_editor(self, change: Change) -> StreamEditor:
         """The first choice of a stream; what is to change is held until it stops."""
-        return _Changer(change)
+        return ChatStreamEditor(change)
 
     def texts(self, body: bytes) -> tuple[TextPlace, ...]:
         """Every string that a message holds, and every part of type `text`."""
@@ -100,14 +100,14 @@ class OpenAIEdits(Edits):
                     found.append(TextPlace(role, block["text"], path, at, at > last))
         return tuple(found)
 
-    def retell(self, body: bytes, changed: dict[Path, str]) -> bytes:
+    def rewrite_texts(self, body: bytes, changed: dict[Path, str]) -> bytes:
         """The strings at these paths replaced."""
         return shared_edits.retell(body, changed)
 
     def failure(self, what: Failure, *, message: str | None = None) -> Response:
         """With the code by which OpenAI's documentation tells it."""
         status, told = _FAILURES[what]
-        return openai_errors.told(status, told._replace(message=message or told.message))
+        return openai_errors.error_response(status, told._replace(message=message or told.message))
 
     def error_event(self, what: Literal["overloaded", "server_error"], message: str | None) -> bytes:
         """`data: {"error": …}`, after which nothing follows."""
@@ -192,7 +192,7 @@ def _with_call(element: bytes, call: ToolCall) -> bytes:
     return json_bytes.put(element, (kind, key), json_bytes.dump(call.arguments))
 
 
-class _Changer(StreamEditor):
+class ChatStreamEditor(StreamEditor):
     """Holds the events that carry what is to change until the choice stops, then tells them anew."""
 
     def __init__(self, change: Change) -> None:

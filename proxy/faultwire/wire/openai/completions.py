@@ -31,7 +31,7 @@ class Completions(Protocol):
 
     name = "completions"
     signs = Signs(frozenset(("choices", "content")), ("text_completion",))
-    edits = openai_completions_edits.CompletionsEdits()
+    edits = openai_completions_edits.CompletionsEditor()
     settled = ("/completions",)
     by_body = ("/completions",)
     text_members = frozenset(("text",))

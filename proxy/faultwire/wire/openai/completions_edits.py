@@ -8,12 +8,12 @@ from faultwire.errors import WireError
 from faultwire.wire import json_bytes
 from faultwire.wire.editing import shared as shared_edits
 from faultwire.wire.editing.json_stream import JsonEditor
-from faultwire.wire.editing.requests import RequestEdits, Texts
+from faultwire.wire.editing.requests import RequestEditor, Texts
 from faultwire.wire.editing.token_budget import Budget
 from faultwire.wire.editing.truncate import put_count
 from faultwire.wire.framing import sse
 from faultwire.wire.openai import chat_stream as openai_chat_stream
-from faultwire.wire.openai.chat_edits import OpenAIEdits
+from faultwire.wire.openai.chat_edits import OpenAIEditor
 from faultwire.wire.protocol import StreamEditor
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ _FINISH: dict[Finish, str] = {"refusal": "stop", "tool_calls": "stop"}
 """Words that this protocol has no own one for."""
 
 
-class CompletionsEdits(RequestEdits):
+class CompletionsEditor(RequestEditor):
     """All that `Edits` names; there are no calls, and refusals stand in the text."""
 
     abilities: frozenset[Ability] = frozenset(("answer", "texts", "failure", "error_event"))
 
     def __init__(self) -> None:
-        self._chat = OpenAIEdits()
+        self._chat = OpenAIEditor()
 
     def change(self, body: bytes, change: Change) -> bytes:
         """Every choice, changed."""
@@ -49,9 +49,9 @@ class CompletionsEdits(RequestEdits):
             body = _stopped(body, ("choices", at), choice, change)
         return json_bytes.drop(body, ("usage",)) if change.drop_usage else body
 
-    def changer(self, change: Change) -> StreamEditor:
+    def stream_editor(self, change: Change) -> StreamEditor:
         """The first choice of a stream; its text is held until it stops."""
-        return _Changer(change)
+        return CompletionsStreamEditor(change)
 
     def gathered(self, document: json_bytes.Object) -> Texts:
         """The prompts."""
@@ -120,7 +120,7 @@ class Truncator(JsonEditor):
         return edited if any(c.get("text") or c.get("finish_reason") for _, c in choices) else b""
 
 
-class _Changer(StreamEditor):
+class CompletionsStreamEditor(StreamEditor):
     """Holds the text of the first choice until it stops, and tells it anew."""
 
     def __init__(self, change: Change) -> None:

@@ -11,7 +11,7 @@ from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, Turn, Usage
 from faultwire.wire import json_bytes
 from faultwire.wire.editing.json_stream import Gatherer
-from faultwire.wire.editing.requests import EmbeddingsEdits
+from faultwire.wire.editing.requests import EmbeddingsEditor
 from faultwire.wire.openai import chat_stream as openai_chat_stream, errors as openai_errors
 from faultwire.wire.protocol import Protocol, StreamEditor
 from faultwire.wire.recognition import recognise as recognition
@@ -29,7 +29,7 @@ class Embeddings(Protocol):
 
     name = "embeddings"
     signs = Signs(frozenset(("data", "embedding", "embeddings")))
-    edits = EmbeddingsEdits()
+    edits = EmbeddingsEditor()
     settled = ("/embeddings",)
     errors = staticmethod(openai_errors.error)
     errors_by = openai_errors.BY_PROVIDER

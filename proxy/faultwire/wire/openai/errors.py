@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Shown = dict[str, Any]
 
 
-class Told(NamedTuple):
+class OpenAIError(NamedTuple):
     """The `error` object of an answer."""
 
     type: str | None
@@ -32,36 +32,38 @@ _EDGE = frozenset({408, 413, 502, 504, *range(520, 528)})
 """Answered by the load balancer in front of the API: a page without a request id."""
 
 _TABLE = {
-    400: Told(
+    400: OpenAIError(
         "invalid_request_error",
         None,
         "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your "
         "HTTP library correctly.)",
     ),
-    401: Told(
+    401: OpenAIError(
         "invalid_request_error",
         "invalid_api_key",
         "Incorrect API key provided. You can find your API key at https://platform.openai.com/account/api-keys.",
     ),
-    403: Told(
+    403: OpenAIError(
         "invalid_request_error",
         "unsupported_country_region_territory",
         "Country, region, or territory not supported",
     ),
-    404: Told(
+    404: OpenAIError(
         "invalid_request_error",
         "model_not_found",
         "The model does not exist or you do not have access to it.",
     ),
-    409: Told("invalid_request_error", None, "The resource was changed by another request."),
-    422: Told("invalid_request_error", None, "The request was well-formed but could not be processed."),
-    429: Told("requests", "rate_limit_exceeded", "Rate limit reached for requests."),
-    500: Told(
+    409: OpenAIError("invalid_request_error", None, "The resource was changed by another request."),
+    422: OpenAIError(
+        "invalid_request_error", None, "The request was well-formed but could not be processed."
+    ),
+    429: OpenAIError("requests", "rate_limit_exceeded", "Rate limit reached for requests."),
+    500: OpenAIError(
         "server_error",
         None,
         "The server had an error while processing your request. Sorry about that!",
     ),
-    503: Told("server_error", None, "The engine is currently overloaded, please try again later."),
+    503: OpenAIError("server_error", None, "The engine is currently overloaded, please try again later."),
 }
 
 
@@ -76,7 +78,9 @@ def error(status: int, message: str | None, retry_after_s: float | None) -> Resp
         text = f"{text} Please try again in {duration(retry_after_s)}."
     limits = _limits(retry_after_s) if status == 429 else ()
     shown = known._replace(message=text)
-    return http_answers.with_headers(told(status, shown, retry_after_s), (*limits, *_retry(retry_after_s)))
+    return http_answers.with_headers(
+        error_response(status, shown, retry_after_s), (*limits, *_retry(retry_after_s))
+    )
 
 
 def of_tokens(limited: Response) -> Response:
@@ -92,7 +96,7 @@ def of_tokens(limited: Response) -> Response:
     return http_answers.with_body(limited, json_bytes.dump(document), fields)
 
 
-def told(status: int, error: Told, salt: object = None) -> Response:
+def error_response(status: int, error: OpenAIError, salt: object = None) -> Response:
     """The answer that tells of an error, with its request id."""
     request_id = http_answers.made_id("req_", "openai_chat", status, error.message, salt, length=32)
     shown = {
@@ -111,10 +115,12 @@ REQUEST_IDS = ("x-request-id", "apim-request-id", "mistral-correlation-id")
 """Where OpenAI and those who imitate it name a request: Azure twice, Mistral in a field of its own."""
 
 
-def _unlisted(status: int) -> Told:
+def _unlisted(status: int) -> OpenAIError:
     if status >= 500:
-        return Told("server_error", None, _TABLE[500].message)
-    return Told("invalid_request_error", None, http_answers.reason(status) or f"Unexpected status {status}.")
+        return OpenAIError("server_error", None, _TABLE[500].message)
+    return OpenAIError(
+        "invalid_request_error", None, http_answers.reason(status) or f"Unexpected status {status}."
+    )
 
 
 def _limits(retry_after_s: float | None) -> tuple[tuple[str, str], ...]:
@@ -161,7 +167,7 @@ def error_by(provider: str | None, status: int, message: str | None, retry_after
     return http_answers.answer(status, json_bytes.dump(body), "application/json", *headers)
 
 
-def _azure(status: int, known: Told, retry_after_s: float | None) -> tuple[Shown, Headers]:
+def _azure(status: int, known: OpenAIError, retry_after_s: float | None) -> tuple[Shown, Headers]:
     """The status as `code`; `retry-after` in whole seconds and, with `-ms`, in milliseconds."""
     text, code = known.message, str(status)
     if status == 429 and text == _TABLE[429].message:
@@ -181,7 +187,7 @@ def _azure(status: int, known: Told, retry_after_s: float | None) -> tuple[Shown
     )
 
 
-def _mistral(status: int, known: Told, retry_after_s: float | None) -> tuple[Shown, Headers]:
+def _mistral(status: int, known: OpenAIError, retry_after_s: float | None) -> tuple[Shown, Headers]:
     kind = "rate_limited" if status == 429 else known.type
     shown = {
         "object": "error",
@@ -195,7 +201,7 @@ def _mistral(status: int, known: Told, retry_after_s: float | None) -> tuple[Sho
     return shown, (("mistral-correlation-id", correlation), *_seconds(retry_after_s))
 
 
-def _openrouter(status: int, known: Told, retry_after_s: float | None) -> tuple[Shown, Headers]:
+def _openrouter(status: int, known: OpenAIError, retry_after_s: float | None) -> tuple[Shown, Headers]:
     return {"error": {"message": json_bytes.whole(known.message), "code": status}}, _seconds(retry_after_s)
 
 
@@ -203,7 +209,7 @@ def _seconds(seconds: float | None) -> Headers:
     return () if seconds is None else (("retry-after", http_answers.whole_seconds(seconds)),)
 
 
-def _groq(status: int, known: Told, retry_after_s: float | None) -> tuple[Shown, Headers]:
+def _groq(status: int, known: OpenAIError, retry_after_s: float | None) -> tuple[Shown, Headers]:
     """OpenAI's shape and limits; whole seconds in `retry-after`."""
     text = known.message
     if status == 429 and text == _TABLE[429].message and retry_after_s is not None:
@@ -214,7 +220,7 @@ def _groq(status: int, known: Told, retry_after_s: float | None) -> tuple[Shown,
     return {"error": shown}, (("x-request-id", request_id), *limits, *_seconds(retry_after_s))
 
 
-_ELSEWHERE: dict[str, Callable[[int, Told, float | None], tuple[Shown, Headers]]] = {
+_ELSEWHERE: dict[str, Callable[[int, OpenAIError, float | None], tuple[Shown, Headers]]] = {
     "azure": _azure,
     "groq": _groq,
     "mistral": _mistral,

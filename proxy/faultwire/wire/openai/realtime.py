@@ -15,7 +15,7 @@ from faultwire.wire import json_bytes
 from faultwire.wire.editing import tool_content, websocket as websocket_edits
 from faultwire.wire.framing import split as framing
 from faultwire.wire.openai import errors as openai_errors, realtime_stream as openai_realtime_stream
-from faultwire.wire.openai.realtime_edits import RealtimeEdits, items_of
+from faultwire.wire.openai.realtime_edits import RealtimeEditor, items_of
 from faultwire.wire.openai.responses import OpenAIResponses
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
@@ -36,7 +36,7 @@ class Realtime(Protocol):
     """`GET …/realtime?model=…`, upgraded to a WebSocket."""
 
     name = "realtime"
-    edits = RealtimeEdits()
+    edits = RealtimeEditor()
     methods = frozenset(("GET",))
     socket = True
     settled = ("/realtime",)

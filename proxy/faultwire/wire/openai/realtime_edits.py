@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from faultwire.wire import json_bytes
 from faultwire.wire.editing import shared as shared_edits
-from faultwire.wire.editing.api import Change, Edits, Failure, Finish, TextPlace
+from faultwire.wire.editing.api import Change, Editor, Failure, Finish, TextPlace
 from faultwire.wire.editing.requests import Texts, role_of
 from faultwire.wire.editing.websocket import Editors
 from faultwire.wire.openai import errors as openai_errors
-from faultwire.wire.openai.chat_edits import OpenAIEdits
+from faultwire.wire.openai.chat_edits import OpenAIEditor
 from faultwire.wire.openai.realtime_events import event_id, item_events
 from faultwire.wire.openai.realtime_stream import CALL, DONE, Lanes, call_of, words_of
 from faultwire.wire.protocol import StreamEditor
@@ -31,17 +31,17 @@ _STATUS: dict[Finish, tuple[str, str | None]] = {
 """`status` and the reason in `status_details`."""
 
 
-class RealtimeEdits(Edits):
-    """All that `Edits` names. Refusals have no place of their own here: they are text."""
+class RealtimeEditor(Editor):
+    """All that `Editor` names. Refusals have no place of their own here: they are text."""
 
     abilities = frozenset(("answer", "texts", "failure", "error_event"))
 
     def __init__(self) -> None:
-        self._chat = OpenAIEdits()
+        self._chat = OpenAIEditor()
 
-    def changer(self, change: Change) -> StreamEditor:
+    def stream_editor(self, change: Change) -> StreamEditor:
         """Each response of the session; what is to change is held until its `response.done`."""
-        return Editors(lambda: _Changer(change), Lanes())
+        return Editors(lambda: RealtimeStreamEditor(change), Lanes())
 
     def texts(self, body: bytes) -> tuple[TextPlace, ...]:
         """The texts of one message: instructions, content of items, what a tool returned."""
@@ -57,7 +57,7 @@ class RealtimeEdits(Edits):
                 texts.add(role_of(item.get("role")), block.get("text"), (*place, "content", at, "text"), 0)
         return tuple(texts.found)
 
-    def retell(self, body: bytes, changed: dict[Path, str]) -> bytes:
+    def rewrite_texts(self, body: bytes, changed: dict[Path, str]) -> bytes:
         """The strings at these paths replaced."""
         return shared_edits.retell(body, changed)
 
@@ -92,7 +92,7 @@ def items_of(document: json_bytes.Object) -> list[tuple[Path, json_bytes.Object]
     return []
 
 
-class _Changer(StreamEditor):
+class RealtimeStreamEditor(StreamEditor):
     """One response: held from its first item on, and told anew where something is to change."""
 
     def __init__(self, change: Change) -> None:

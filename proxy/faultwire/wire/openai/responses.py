@@ -13,7 +13,7 @@ from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn
 from faultwire.wire import json_bytes
 from faultwire.wire.editing import tool_content
-from faultwire.wire.editing.requests import ResponsesEdits
+from faultwire.wire.editing.requests import ResponsesEditor
 from faultwire.wire.framing import sse
 from faultwire.wire.openai import errors as openai_errors, responses_stream as openai_responses_stream
 from faultwire.wire.protocol import Protocol
@@ -42,7 +42,7 @@ class OpenAIResponses(Protocol):
 
     name = "openai_responses"
     signs = Signs(frozenset(("output",)), ("response",))
-    edits = ResponsesEdits()
+    edits = ResponsesEditor()
     settled = ("/responses", "/responses/compact", "/input_tokens")
     by_body = ("/responses",)
     text_members = frozenset(("delta", "text", "refusal", "arguments", "input", "transcript"))

@@ -12,7 +12,7 @@ from faultwire.events import ToolCall
 from faultwire.wire import json_bytes
 from faultwire.wire.editing import answers as http_answers, shared as shared_edits, tool_content
 from faultwire.wire.editing.blocks import New, Shape, decided
-from faultwire.wire.editing.hold_back import Block, BlockChanger, Event
+from faultwire.wire.editing.hold_back import Block, BlockEditor, Event
 from faultwire.wire.editing.json_stream import SSE
 from faultwire.wire.framing import sse
 from faultwire.wire.openai import responses_stream as openai_responses_stream
@@ -101,7 +101,7 @@ def _stop(change: Change, document: json_bytes.Object) -> str | None:
     return None if wanted == said else wanted
 
 
-class Changer(BlockChanger):
+class ResponsesStreamEditor(BlockEditor):
     """Holds items from the first one that is to change until the closing event."""
 
     def __init__(self, change: Change) -> None:

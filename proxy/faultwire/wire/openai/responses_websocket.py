@@ -13,9 +13,9 @@ from faultwire.errors import WireError
 from faultwire.events import RequestView
 from faultwire.wire import json_bytes
 from faultwire.wire.editing import websocket as websocket_edits
-from faultwire.wire.editing.hold_back import Holding
+from faultwire.wire.editing.hold_back import HoldBack
 from faultwire.wire.editing.json_stream import JsonEditor
-from faultwire.wire.editing.requests import ResponsesEdits
+from faultwire.wire.editing.requests import ResponsesEditor
 from faultwire.wire.framing import split as framing
 from faultwire.wire.openai import errors as openai_errors, responses_stream as openai_responses_stream
 from faultwire.wire.openai.responses import OpenAIResponses
@@ -40,16 +40,16 @@ class _Reader(openai_responses_stream.Reader):
     framed = websocket_edits.MESSAGES
 
 
-class SocketEdits(ResponsesEdits):
+class SocketEditor(ResponsesEditor):
     """The changes of Responses, told in messages."""
 
-    def changer(self, change: Change) -> StreamEditor | None:
+    def stream_editor(self, change: Change) -> StreamEditor | None:
         """Each response of the connection."""
-        made = super().changer(change)
+        made = super().stream_editor(change)
         return websocket_edits.Editors(partial(self._changer, change), lane_of) if made is not None else None
 
     def _changer(self, change: Change) -> StreamEditor:
-        made = super().changer(change)
+        made = super().stream_editor(change)
         if made is None:
             raise WireError("this change is not supported")
         return _in_messages(made)
@@ -69,7 +69,7 @@ class ResponsesSocket(Protocol):
     """`GET …/responses`, upgraded to a WebSocket."""
 
     name = "responses_socket"
-    edits = SocketEdits()
+    edits = SocketEditor()
     methods = frozenset(("GET",))
     socket = True
     text_members = OpenAIResponses.text_members
@@ -148,6 +148,6 @@ class ResponsesSocket(Protocol):
 
 def _in_messages(editor: StreamEditor) -> StreamEditor:
     """An editor of server-sent events that is fed messages instead."""
-    if isinstance(editor, JsonEditor | Holding):
+    if isinstance(editor, JsonEditor | HoldBack):
         editor.framed = websocket_edits.MESSAGES
     return editor

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Delivery, Recorded, RequestView, ResponseView, Turn, Usage
     from faultwire.wire.protocol import Protocol
-    from faultwire.wire.transcript.history import Earlier
+    from faultwire.wire.transcript.history import ConversationHistory
     from faultwire.wire.transcript.prices import Prices
 
 
@@ -25,7 +25,7 @@ _NOT_KEPT = "the tape holds a placeholder in place of this body, which could not
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Transcript:
     """What a model was asked and what it answered.
 
     `request` is None where the agent's request could not be read, `answer` where nothing readable
@@ -56,9 +56,9 @@ class Told:
         return turns[last + 1 :]
 
 
-def conversation(
-    recorded: Recorded, prices: Prices | None = None, *, earlier: Earlier | None = None
-) -> Told | None:
+def transcript(
+    recorded: Recorded, prices: Prices | None = None, *, earlier: ConversationHistory | None = None
+) -> Transcript | None:
     """What a recorded exchange with a model, an agent or a tool's server says; None where nothing is said.
 
     Who reads the exchanges of one session in order hands the same `earlier` to each: what one request and
@@ -71,7 +71,7 @@ def conversation(
     request = None
     try:
         told = recorded.request
-        request = protocol.told(told) if earlier is None else protocol.told_after(told, earlier)
+        request = protocol.told(told) if earlier is None else protocol.transcript_after(told, earlier)
         if request is None:
             return None
         if protocol.socket:
@@ -86,7 +86,7 @@ def conversation(
     same = untouched and not recorded.messages
     charged = answer if same else _answer(protocol, recorded, recorded.upstream, [])
     usage = charged.usage if charged else None
-    return Told(
+    return Transcript(
         provider=recorded.provider,
         request=request,
         answer=answer,

@@ -15,7 +15,7 @@ _MOST = 4
 """Conversations that are kept in mind: of agents that talk to their models at the same time."""
 
 
-class Start(NamedTuple):
+class ConversationStart(NamedTuple):
     """The beginning of a conversation, up to and with the model's last word, and what it says.
 
     `items` are the members of the request's array as they were parsed. Behind such a word nothing that
@@ -28,14 +28,14 @@ class Start(NamedTuple):
     calls: dict[str, ToolCall]
 
 
-NOTHING = Start([], (), (), {})
+NOTHING = ConversationStart([], (), (), {})
 
 
-class Earlier:
+class ConversationHistory:
     """The beginnings of a session's conversations. Not for use by several threads."""
 
     def __init__(self) -> None:
-        self._starts: dict[str, list[Start]] = {}
+        self._starts: dict[str, list[ConversationStart]] = {}
         self._last: dict[str, tuple[bytes, RequestView]] = {}
 
     def again(self, protocol: str, body: bytes) -> RequestView | None:
@@ -47,7 +47,7 @@ class Earlier:
         """Keep what a request says, for the next one."""
         self._last[protocol] = (body, view)
 
-    def start(self, protocol: str, items: list[Any]) -> Start:
+    def start(self, protocol: str, items: list[Any]) -> ConversationStart:
         """The longest known beginning of these members; `NOTHING` where none is known.
 
         Values are equal as Python compares them, to which 1 is `true`: a reader that tells these apart
@@ -60,7 +60,7 @@ class Earlier:
                 best = one
         return best
 
-    def keep(self, protocol: str, start: Start, before: Start) -> None:
+    def keep(self, protocol: str, start: ConversationStart, before: ConversationStart) -> None:
         """Keep a beginning in place of the one from which it was read on."""
         others = [one for one in self._starts.get(protocol, ()) if one is not before]
         self._starts[protocol] = [start, *others[: _MOST - 1]]

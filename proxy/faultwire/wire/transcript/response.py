@@ -90,7 +90,7 @@ def _values(body: bytes) -> int:
     return sum(map(body.count, (b",", b"[", b"{"))) + 8 * body.count(b"\n")
 
 
-class Ear:
+class ResponseObserver:
     """Listens to a response on its way, without touching it."""
 
     def __init__(self, protocol: Protocol, head: Response, request: Request | None = None) -> None:

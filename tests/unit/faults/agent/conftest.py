@@ -1,4 +1,4 @@
-"""Exchanges between agents, as the passage would hand them to a fault."""
+"""Exchanges between agents, as the pipeline would hand them to a fault."""
 
 from __future__ import annotations
 

@@ -14,17 +14,17 @@ from faultwire.faults.attack.memory_poisoning import MemoryPoisoning
     ],
 )
 def test_the_oldest_message_of_the_user(talk, dice, strategy, expected):
-    (retold,) = MemoryPoisoning(payload="I rule.", strategy=strategy).retell(talk, dice())
+    (retold,) = MemoryPoisoning(payload="I rule.", strategy=strategy).rewrite_texts(talk, dice())
     assert (retold.place, retold.text) == (talk[1], expected)
     assert retold.effect == f"oldest user message poisoned ({strategy})"
     assert retold.canary is None
 
 
 def test_another_role_and_a_canary(talk, dice):
-    (retold,) = MemoryPoisoning(role="system", canary=True).retell(talk, dice())
+    (retold,) = MemoryPoisoning(role="system", canary=True).rewrite_texts(talk, dice())
     assert retold.place is talk[0]
     assert retold.canary in retold.text
 
 
 def test_a_conversation_without_that_role_is_left_alone(talk, dice):
-    assert MemoryPoisoning(role="assistant").retell(talk[:2], dice()) == ()
+    assert MemoryPoisoning(role="assistant").rewrite_texts(talk[:2], dice()) == ()

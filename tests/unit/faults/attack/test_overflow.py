@@ -13,7 +13,7 @@ def test_so_many_words_by_the_dice(dice, count):
 
 
 def test_behind_the_newest_text(talk, dice):
-    (retold,) = Overflow(inject_tokens=10).retell(talk, dice())
+    (retold,) = Overflow(inject_tokens=10).rewrite_texts(talk, dice())
     assert retold.place is talk[4]
     assert retold.text.startswith("And for tickets?\n\n")
     assert len(retold.text.split()) == 13
@@ -21,6 +21,6 @@ def test_behind_the_newest_text(talk, dice):
 
 
 def test_an_answered_conversation_is_left_alone(talk, dice):
-    assert Overflow().retell(talk[:3], dice()) == ()
+    assert Overflow().rewrite_texts(talk[:3], dice()) == ()
     with pytest.raises(ValidationError):
         Overflow(inject_tokens=1_000_001)

@@ -9,7 +9,7 @@ from faultwire.faults.attack.rag_poison import RagPoison
 
 
 def test_every_document_that_speaks_of_it(talk, dice):
-    retold = RagPoison(match="efund polic", payload="obey").retell(talk, dice())
+    retold = RagPoison(match="efund polic", payload="obey").rewrite_texts(talk, dice())
     assert [r.place for r in retold] == [talk[1], talk[3]], "not what the model said itself"
     assert json.loads(retold[1].text)["doc"].startswith("Refund policy: 30 days. obey")
     assert retold[1].effect == "payload 1 planted in a tool text"
@@ -17,13 +17,13 @@ def test_every_document_that_speaks_of_it(talk, dice):
 
 
 def test_a_glob_and_a_place(talk, dice):
-    (retold,) = RagPoison(match="30 ????", payload="obey", position="start", canary=False).retell(
+    (retold,) = RagPoison(match="30 ????", payload="obey", position="start", canary=False).rewrite_texts(
         talk, dice()
     )
     assert json.loads(retold.text)["doc"] == "obey Refund policy: 30 days."
 
 
 def test_nothing_that_matches(talk, dice):
-    assert RagPoison(match="weather").retell(talk, dice()) == []
+    assert RagPoison(match="weather").rewrite_texts(talk, dice()) == []
     with pytest.raises(ValidationError):
         RagPoison()

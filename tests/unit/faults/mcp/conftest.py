@@ -10,7 +10,7 @@ import pytest
 
 from faultwire.dice import Dice
 from faultwire.events import FaultFired, Request, Response, Send
-from faultwire.exchange.pipeline import Passage
+from faultwire.exchange.pipeline import ExchangePipeline
 from faultwire.exchange.request_out import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.mock.mcp import McpServer
@@ -63,9 +63,9 @@ class Session:
         return self.ask("tools/call", name=name, arguments=arguments)
 
     def send(self, head: Request, body: bytes) -> Met:
-        passage = Passage(self.context, head)
-        assert passage.holds_request
-        departure = passage.request(body)
+        pipeline = ExchangePipeline(self.context, head)
+        assert pipeline.needs_request_body
+        departure = pipeline.request(body)
         answer = departure.answer
         upstream = answer
         if answer is None:
@@ -73,10 +73,10 @@ class Session:
             upstream = Response(told.status, "", told.headers, told.body or b"".join(told.events or ()))
         assert upstream is not None
         whole = upstream.body or b""
-        head_ = passage.head(Response(upstream.status, "", upstream.headers))
-        actions = [*passage.feed(whole), *passage.finish()] if whole else list(passage.finish())
+        head_ = pipeline.head(Response(upstream.status, "", upstream.headers))
+        actions = [*pipeline.feed(whole), *pipeline.finish()] if whole else list(pipeline.finish())
         sent = b"".join(action.data for action in actions if isinstance(action, Send))
-        return Met(head_, _messages(sent), answer is None, passage.over())
+        return Met(head_, _messages(sent), answer is None, pipeline.over())
 
 
 def _messages(sent: bytes) -> list[dict[str, Any]]:

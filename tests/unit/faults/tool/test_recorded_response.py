@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from faultwire.dice import Dice
 from faultwire.events import Exchange, Request, ToolResult, Wait
-from faultwire.exchange.rewrites import judge
+from faultwire.exchange.rewrites import decide_on_result
 from faultwire.exchange.session_state import SessionState
 from faultwire.faults.tool.recorded_response import RecordedResponse
 from faultwire.profile.dump import dump, from_dump
@@ -79,7 +79,10 @@ def test_a_result_reads_what_was_recorded(chat, dice):
     profile = Profile(name="p", entries=(entry,))
     state = SessionState()
     results = [replace(RESULT, call_id=f"call_{n}") for n in range(3)]
-    judged = [judge(profile, Dice(0, "s"), chat(), (f"k{n}", one), state) for n, one in enumerate(results)]
+    judged = [
+        decide_on_result(profile, Dice(0, "s"), chat(), (f"k{n}", one), state)
+        for n, one in enumerate(results)
+    ]
     assert [wait.seconds for one in judged for wait in one.waits] == [0.3]
     read = [state.rewrites[f"k{n}"] for n in range(3)]
     assert [(one.text, one.is_error, one.raw) for one in read if one] == [
@@ -87,7 +90,7 @@ def test_a_result_reads_what_was_recorded(chat, dice):
         ('{"hits": 3}', False, True),
         ("faultwire: call 3 of `search` found none of 2 recorded answers left", True, True),
     ]
-    assert [state.untold[f"k{n}"].effect for n in range(3)] == [
+    assert [state.unread_lines[f"k{n}"].effect for n in range(3)] == [
         "call 1 of `search` got recorded answer 1 of 2 after 300 ms",
         "call 2 of `search` got recorded answer 2 of 2",
         "call 3 of `search` found none of 2 recorded answers left: it was refused",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from faultwire.mitm.engine.control_client import Asking
+from faultwire.mitm.engine.control_client import ControlClient
 from faultwire.mitm.engine.settings import MAX_LINE
 
 
@@ -42,7 +42,7 @@ def other() -> Any:
 
 def test_a_connection_that_was_answered_is_asked_again(other: Other) -> None:
     other.answers = [[b'{"a": 1}\n']]
-    asking = Asking(other.connect)
+    asking = ControlClient(other.connect)
     assert asking.ask({"op": "one"}) == {"a": 1}
     other.ends[0].sendall(b'{"b"')
     other.ends[0].sendall(b": 2}\n")
@@ -66,7 +66,7 @@ def test_questions_at_the_same_time_have_connections_of_their_own(other: Other) 
     with ExitStack() as stack:
         both = Nested(stack)
         both.answers = [[b'{"whose": "outer"}\n'], [b'{"whose": "inner"}\n']]
-        asking = Asking(both.connect)
+        asking = ControlClient(both.connect)
         assert asking.ask({"op": "outer"}) == {"whose": "outer"}
         assert inner == [{"whose": "inner"}]
         assert (both.heard(0), both.heard(1)) == ([{"op": "outer"}], [{"op": "inner"}])
@@ -74,7 +74,7 @@ def test_questions_at_the_same_time_have_connections_of_their_own(other: Other) 
 
 def test_a_connection_without_an_answer_is_not_asked_again(other: Other) -> None:
     other.answers = [[b'{"a"'], [b'{"b": 2}\n']]
-    asking = Asking(other.connect)
+    asking = ControlClient(other.connect)
     first = asking._connect
     asking._connect = lambda: _half_closed(first(), other)
     with pytest.raises(ConnectionError, match="the control socket was closed"):
@@ -104,13 +104,13 @@ def test_a_line_without_end_is_none(other: Other) -> None:
 
     endless: Any = Endless()
     with pytest.raises(ConnectionError, match=f"more than {MAX_LINE} bytes"):
-        Asking(lambda: endless).ask({})
+        ControlClient(lambda: endless).ask({})
     assert endless.closed
 
 
 def test_what_is_closed_keeps_no_connection(other: Other) -> None:
     other.answers = [[b"{}\n"], [b"{}\n"]]
-    asking = Asking(other.connect)
+    asking = ControlClient(other.connect)
     asking.ask({})
     assert len(asking._idle) == 1
     asking.close()

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from faultwire.mitm.engine.garbage_collection import MUCH, NEVER, QUIET, SOME, YOUNG, Collector, is_due
+from faultwire.mitm.engine.garbage_collection import MUCH, NEVER, QUIET, SOME, YOUNG, PacedCollector, is_due
 
 
 class Node:
@@ -44,7 +44,7 @@ def test_it_is_due_when_it_is_quiet_or_has_waited_long(middle: int, live: int, d
 
 def test_pythons_own_settings_come_back(loop: asyncio.AbstractEventLoop) -> None:
     before = gc.get_threshold()
-    collector = Collector(lambda: 0)
+    collector = PacedCollector(lambda: 0)
     collector.start(loop)
     assert gc.get_threshold()[::2] == (YOUNG, NEVER)
     assert gc.get_freeze_count() > 0
@@ -55,7 +55,7 @@ def test_pythons_own_settings_come_back(loop: asyncio.AbstractEventLoop) -> None
 
 @pytest.mark.parametrize(("live", "kept"), [(0, False), (QUIET + 1, True)])
 def test_old_cycles_go_in_a_quiet_moment(loop: asyncio.AbstractEventLoop, live: int, kept: bool) -> None:
-    collector = Collector(lambda: live)
+    collector = PacedCollector(lambda: live)
     collector.start(loop)
     try:
         node = Node()
@@ -82,7 +82,7 @@ def test_it_looks_again_and_again(loop: asyncio.AbstractEventLoop) -> None:
             loop.stop()
         return 0
 
-    collector = Collector(live, every_s=0.0)
+    collector = PacedCollector(live, every_s=0.0)
     collector.start(loop)
     try:
         loop.run_forever()

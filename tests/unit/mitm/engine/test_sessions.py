@@ -9,7 +9,7 @@ from faultwire.errors import UsageError
 from faultwire.events import Bypass, Exchange, FaultFired, Request
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
-from faultwire.mitm.engine.sessions import HOSTS_KEPT, VOIDS_KEPT, Sessions, Strangers
+from faultwire.mitm.engine.sessions import HOSTS_KEPT, VOIDS_KEPT, Sessions, UnknownUsers
 from faultwire.profile.dump import merge
 from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile
@@ -110,7 +110,7 @@ def test_by_token() -> None:
 
 
 def test_strangers_are_noted_until_they_say_who_they_are_and_in_bounds() -> None:
-    strangers = Strangers()
+    strangers = UnknownUsers()
     for n in range(1000):
         strangers.turn_away(f"host{n}.test")
     assert len(strangers.notes) == HOSTS_KEPT

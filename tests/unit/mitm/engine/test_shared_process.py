@@ -15,9 +15,9 @@ from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.mitm.engine import shared_process
 from faultwire.mitm.engine.sessions import Session, Sessions
-from faultwire.mitm.engine.shared_process import Astray, Shared, names, trace_id
-from faultwire.mitm.flow.connections import Link, Stats
-from faultwire.mitm.flow.entry import Approach
+from faultwire.mitm.engine.shared_process import Shared, UnattributedCalls, names, trace_id
+from faultwire.mitm.flow.connections import ClientConnection, Stats
+from faultwire.mitm.flow.entry import EntryPoints
 from faultwire.mitm.flow.error_responses import Refusal
 from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile
@@ -86,7 +86,7 @@ def test_among_several_a_call_says_whose_it_is() -> None:
 def test_a_call_that_could_be_anybodys_is_nobodys_and_voids_all() -> None:
     _, found, each = shared("a", "b")
     for told in (headers(), by_parent("f" * 32)):
-        with pytest.raises(Astray, match="did not propagate `traceparent` or `baggage`"):
+        with pytest.raises(UnattributedCalls, match="did not propagate `traceparent` or `baggage`"):
             found.choose(told)
     assert [len(session.voids) for session in each.values()] == [1, 1]
     assert found.own.voids == []
@@ -104,7 +104,7 @@ def test_without_a_session_it_is_the_processs_own() -> None:
 def test_a_late_call_is_nobodys_and_voids_nobody() -> None:
     sessions, found, each = shared("a", "b")
     sessions.close(each["a"])
-    with pytest.raises(Astray, match="a session that is over"):
+    with pytest.raises(UnattributedCalls, match="a session that is over"):
         found.choose(by_baggage(A))
     assert each["b"].voids == []
     assert found.notes == ["`server` made 1 call for sessions that were over; it was turned away (403)"]
@@ -117,7 +117,7 @@ def test_what_is_remembered_of_closed_ones_is_bounded(monkeypatch: pytest.Monkey
     sessions.close(each["a"])
     sessions.close(each["b"])
     assert found.choose(by_baggage(A)) is found.own
-    with pytest.raises(Astray):
+    with pytest.raises(UnattributedCalls):
         found.choose(by_baggage(B))
 
 
@@ -164,8 +164,8 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> dict[str, SimpleNamespace]:
     return connections
 
 
-def an_approach(*opened: str) -> tuple[Approach, Shared]:
-    made = Approach(reverse={"openai": "https://api.openai.com"})
+def an_approach(*opened: str) -> tuple[EntryPoints, Shared]:
+    made = EntryPoints(reverse={"openai": "https://api.openai.com"})
     found = made.sessions.share(made.sessions.open(context("server")), unnamed=True)
     for name in opened:
         made.sessions.attach("server", made.sessions.open(context(name)), trace_id(7, name))
@@ -190,8 +190,8 @@ def test_requests_in_one_tunnel_are_of_different_sessions(stage: object) -> None
 
 def test_the_agents_own_bytes_go_on(stage: object) -> None:
     made, _ = an_approach("a", "b")
-    crossing = made.begin(a_flow(by_baggage(A)))
-    assert dict(crossing.passage.exchange.request.headers)["baggage"] == f"user=1, faultwire-session={A};p=1"
+    recorded = made.begin(a_flow(by_baggage(A)))
+    assert dict(recorded.pipeline.exchange.request.headers)["baggage"] == f"user=1, faultwire-session={A};p=1"
 
 
 def test_who_names_nobody_is_refused_and_counted(stage: object) -> None:
@@ -207,8 +207,8 @@ def test_who_names_nobody_is_refused_and_counted(stage: object) -> None:
 def test_in_base_url_mode_the_token_is_shared_as_well(stage: object) -> None:
     made, found = an_approach("a", "b")
     url = f"http://127.0.0.1:9/{found.token}/openai/v1/models"
-    crossing = made.begin(a_flow(by_baggage(B), url))
-    assert (crossing.session.name, crossing.passage.exchange.request.host) == ("b", "api.openai.com")
+    recorded = made.begin(a_flow(by_baggage(B), url))
+    assert (recorded.session.name, recorded.pipeline.exchange.request.host) == ("b", "api.openai.com")
     with pytest.raises(Refusal) as refused:
         made.begin(a_flow(by_baggage(B), f"http://127.0.0.1:9/{found.token}/nowhere/x"))
     assert refused.value.status == 404
@@ -261,4 +261,4 @@ def test_a_failure_on_a_shared_connection_voids_whose_it_can_be(stage: object, c
         session = made.sessions.named(name)
         assert (session.voided, session.malformed) == (1, 1)
     assert found.own.voided == 0
-    assert Link().sessions == []
+    assert ClientConnection().sessions == []

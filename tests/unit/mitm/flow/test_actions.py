@@ -17,7 +17,7 @@ from mitmproxy.proxy.layers import http as http_layer
 from mitmproxy.proxy.layers.http import HTTPMode
 
 from faultwire.dice import Dice
-from faultwire.exchange.pipeline import Passage, SessionContext
+from faultwire.exchange.pipeline import ExchangePipeline, SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.mitm.compat import Hooks
 from faultwire.mitm.compat.hooks import FaultwireResetHook, FaultwireWaitHook
@@ -54,7 +54,7 @@ class Play:
         for name in ("stream_large_bodies", "body_size_limit"):
             options.add_option(name, str, "", "")
         self.layer = FaultLayer(context.Context(self.client, options), HTTPMode.regular)
-        self.layer.shell = self.addon
+        self.layer.gateway = self.addon
         self.to_client = b""
         self.to_server = b""
         self.closed: list[str] = []
@@ -198,10 +198,10 @@ def test_a_client_that_leaves_during_a_wait_ends_it() -> None:
     wait = play.hooks[0]
     assert isinstance(wait, FaultwireWaitHook)
     assert not wait.pause.left
-    (crossing,) = play.addon._links[play.client.id].crossings
+    (recorded,) = play.addon._links[play.client.id].exchanges
     play.leave()
     assert wait.pause.left
-    again = Passage(play.session.context, crossing.passage.exchange.request)
+    again = ExchangePipeline(play.session.context, recorded.pipeline.exchange.request)
     again.request(b"{}")
     assert again.exchange.attempt == 1, "the same request again is its retry, however soon it comes"
     play.resume()
@@ -326,8 +326,8 @@ def test_a_session_that_was_closed_is_told_nothing_more() -> None:
     play.ask()
     play.answer(SSE + b"".join(map(chunk, EVENTS)))
     seen = play.to_client
-    (crossing,) = play.addon._links[play.client.id].crossings
-    crossing.end("client_aborted", "the session was closed")
+    (recorded,) = play.addon._links[play.client.id].exchanges
+    recorded.end("client_aborted", "the session was closed")
     play.resume()
     assert play.to_client == seen
 

@@ -11,7 +11,7 @@ from mitmproxy.test import tflow
 from faultwire.dice import Dice
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
-from faultwire.mitm.flow.entry import Approach
+from faultwire.mitm.flow.entry import EntryPoints
 from faultwire.mitm.flow.error_responses import Refusal
 from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile
@@ -25,8 +25,8 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctx, "master", SimpleNamespace(addons={"proxyserver": server}), raising=False)
 
 
-def an_approach(profile: Profile | None = None) -> Approach:
-    made = Approach(reverse=ROUTES)
+def an_approach(profile: Profile | None = None) -> EntryPoints:
+    made = EntryPoints(reverse=ROUTES)
     context = SessionContext("s", profile or Profile(name="calm"), Dice(1, "s"), SessionState())
     made.sessions.implicit = made.sessions.open(context)
     return made
@@ -52,17 +52,17 @@ def test_a_call_by_base_url_is_the_upstream_request(path: str, url: str, host: s
         SessionContext("mine", Profile(name="calm"), Dice(1, "mine"), SessionState())
     )
     flow = a_flow(f"/{session.token}{path}")
-    crossing = made.begin(flow)
-    assert crossing.session is session
-    assert crossing.passage.exchange.request.url == url
+    recorded = made.begin(flow)
+    assert recorded.session is session
+    assert recorded.pipeline.exchange.request.url == url
     assert flow.request.headers["host"] == host
 
 
 def test_what_has_no_token_stays_what_it_is() -> None:
     made = an_approach()
-    crossing = made.begin(a_flow("/nobody/openai/v1", host="tool.test", port=80))
-    assert crossing.passage.exchange.request.url == "http://tool.test/nobody/openai/v1"
-    assert crossing.session is made.sessions.implicit
+    recorded = made.begin(a_flow("/nobody/openai/v1", host="tool.test", port=80))
+    assert recorded.pipeline.exchange.request.url == "http://tool.test/nobody/openai/v1"
+    assert recorded.session is made.sessions.implicit
 
 
 def test_a_route_that_is_not_declared_is_refused_and_noted() -> None:
@@ -81,7 +81,7 @@ def test_a_tunnel_is_decided_on_once() -> None:
     assert session is not None
     flow = a_flow("", "CONNECT", "api.openai.com", 443)
     assert made.context_of(session, flow.client_conn) is session.context
-    made.open_door(session, flow)
+    made.open_tunnel(session, flow)
     assert flow.response is None
     assert made.context_of(session, flow.client_conn) is session.inside
     assert session.inside.profile.entries == ()
@@ -92,7 +92,7 @@ def test_a_tunnel_that_is_refused_is_told() -> None:
     made = an_approach(inline("{refuse: {}, on: {host: api.openai.com}}"))
     assert made.sessions.implicit is not None
     flow = a_flow("", "CONNECT", "api.openai.com", 443)
-    made.open_door(made.sessions.implicit, flow)
+    made.open_tunnel(made.sessions.implicit, flow)
     assert flow.response is not None
     assert flow.response.status_code == 502
 
@@ -102,7 +102,7 @@ def test_nothing_is_decided_about_a_tunnel_while_we_end() -> None:
     assert made.sessions.implicit is not None
     made.draining = True
     flow = a_flow("", "CONNECT", "api.openai.com", 443)
-    made.open_door(made.sessions.implicit, flow)
+    made.open_tunnel(made.sessions.implicit, flow)
     assert flow.response is not None
     assert flow.response.status_code == 503
     assert made.sessions.implicit.exchanges == 0

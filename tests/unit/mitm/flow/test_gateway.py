@@ -25,8 +25,8 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctx, "master", SimpleNamespace(addons={"proxyserver": server}), raising=False)
 
 
-def a_shell(**settings) -> gateway.Shell:
-    made = gateway.Shell(**settings)
+def a_shell(**settings) -> gateway.Gateway:
+    made = gateway.Gateway(**settings)
     name = "implicit"
     made.sessions.implicit = made.sessions.open(
         SessionContext(name, Profile(name="calm"), Dice(1, name), SessionState())
@@ -42,16 +42,16 @@ def a_flow(url: str = "https://api.openai.com/v1/models") -> http.HTTPFlow:
 
 def test_an_exchange_is_counted_while_it_lives(stage) -> None:
     made = a_shell()
-    crossing = made.begin(a_flow())
+    recorded = made.begin(a_flow())
     assert (made.live, made.sessions.implicit.live, made.idle.is_set()) == (1, 1, False)
-    crossing.end("complete")
+    recorded.end("complete")
     assert (made.live, made.sessions.implicit.live, made.idle.is_set()) == (0, 0, True)
     assert made.stats.exchanges == 1
 
 
 def test_nobody_s_traffic_is_refused(stage) -> None:
     with pytest.raises(Refusal) as refused:
-        gateway.Shell().begin(a_flow())
+        gateway.Gateway().begin(a_flow())
     assert refused.value.status == 407
 
 
@@ -109,8 +109,8 @@ def test_a_failure_voids_its_session_only(stage, caplog: pytest.LogCaptureFixtur
         SessionContext("other", Profile(name="calm"), Dice(1, "other"), SessionState())
     )
     flow = a_flow()
-    crossing = made.begin(flow)
-    made.failed(flow.client_conn, crossing, ValueError("sk-secret"), None)
+    recorded = made.begin(flow)
+    made.failed(flow.client_conn, recorded, ValueError("sk-secret"), None)
     assert len(made.sessions.implicit.voids) == 1
     assert other.voids == []
     assert made.live == 0
@@ -135,7 +135,7 @@ def test_a_hook_that_raises_voids_and_does_not_raise(stage) -> None:
 
 
 def test_traffic_of_nobody_is_noted_once(stage) -> None:
-    made = gateway.Shell()
+    made = gateway.Gateway()
     session = made.sessions.open(SessionContext("s", Profile(name="calm"), Dice(1, "s"), SessionState()))
     for _ in range(2):
         with pytest.raises(Refusal):

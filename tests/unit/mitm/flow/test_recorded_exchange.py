@@ -1,4 +1,4 @@
-"""One exchange, told to its passage and its recording in the same breath."""
+"""One exchange, told to its pipeline and its recording in the same breath."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from faultwire.events import Request, Response, Send
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.mitm.engine.sessions import Sessions
-from faultwire.mitm.flow.recorded_exchange import Crossing
+from faultwire.mitm.flow.recorded_exchange import RecordedExchange
 from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile
 from faultwire.tape.read.reader import TapeReader
@@ -28,10 +28,10 @@ class World:
         self.path = folder / "one.tape"
         self.tape = TapeWriter.create(self.path, origin="test/one", settings={})
         self.tape.open_session("s", profile=profile.name, profile_digest="", seed=1)
-        self.left: list[Crossing] = []
+        self.left: list[RecordedExchange] = []
 
-    def crossing(self) -> Crossing:
-        return Crossing(self.session, HEAD, self.tape, self.left.append)
+    def exchange(self) -> RecordedExchange:
+        return RecordedExchange(self.session, HEAD, self.tape, self.left.append)
 
     def recorded(self):
         self.tape.close_session("s")
@@ -43,32 +43,32 @@ class World:
 
 def test_what_no_fault_touches_is_recorded_once(tmp_path: Path) -> None:
     world = World(tmp_path)
-    crossing = world.crossing()
-    assert not crossing.holds_request
-    assert crossing.depart(None).request == HEAD
-    crossing.request_chunk(b"{}")
-    assert crossing.arrive(OK) is OK
-    crossing.sends(OK)
-    assert not crossing.touches
-    crossing.upstream_chunk(b'{"a"')
-    crossing.upstream_chunk(b": 1}")
-    crossing.end("complete")
+    recorded = world.exchange()
+    assert not recorded.needs_request_body
+    assert recorded.depart(None).request == HEAD
+    recorded.request_chunk(b"{}")
+    assert recorded.arrive(OK) is OK
+    recorded.sends(OK)
+    assert not recorded.touches
+    recorded.upstream_chunk(b'{"a"')
+    recorded.upstream_chunk(b": 1}")
+    recorded.end("complete")
     exchange = world.recorded()
     assert exchange.request.body == b"{}"
     assert exchange.upstream == exchange.delivered
     assert exchange.upstream is not None
     assert exchange.upstream.body == b'{"a": 1}'
     assert exchange.ending == "complete"
-    assert world.left == [crossing]
+    assert world.left == [recorded]
     assert world.session.exchanges == 1
 
 
 def test_only_the_first_end_counts(tmp_path: Path) -> None:
     world = World(tmp_path)
-    crossing = world.crossing()
-    crossing.end("cut")
-    crossing.end("complete")
-    crossing.fail(None, "late")
+    recorded = world.exchange()
+    recorded.end("cut")
+    recorded.end("complete")
+    recorded.fail(None, "late")
     assert len(world.left) == 1
     assert world.session.exchanges == 1
     assert world.recorded().ending == "cut"
@@ -77,13 +77,13 @@ def test_only_the_first_end_counts(tmp_path: Path) -> None:
 def test_the_tape_takes_the_body_of_a_request_that_is_refused_as_it_comes(tmp_path: Path) -> None:
     """Else what waits for the writer grows to its limit, at which nothing is read from anybody."""
     world = World(tmp_path)
-    crossing = world.crossing()
+    recorded = world.exchange()
     for _ in range(3):
-        crossing.request_chunk(b"x" * 1000)
+        recorded.request_chunk(b"x" * 1000)
         world.tape.flush()
         assert world.tape.behind == 0
-    crossing.answered(Response(403, "", (), b"no"))
-    crossing.end("refused", "not allowed")
+    recorded.answered(Response(403, "", (), b"no"))
+    recorded.end("refused", "not allowed")
     exchange = world.recorded()
     assert exchange.request.body == b"x" * 3000
     assert exchange.delivered is not None
@@ -92,12 +92,12 @@ def test_the_tape_takes_the_body_of_a_request_that_is_refused_as_it_comes(tmp_pa
 
 def test_an_answer_without_upstream(tmp_path: Path) -> None:
     world = World(tmp_path, inline("status: {code: 503, on: {path: '*'}}"))
-    crossing = world.crossing()
-    assert crossing.holds_request
-    departure = crossing.depart(b"{}")
+    recorded = world.exchange()
+    assert recorded.needs_request_body
+    departure = recorded.depart(b"{}")
     assert departure.answer is not None
-    crossing.answered(departure.answer)
-    crossing.end("complete")
+    recorded.answered(departure.answer)
+    recorded.end("complete")
     exchange = world.recorded()
     assert exchange.upstream is None
     assert exchange.delivered is not None
@@ -107,26 +107,26 @@ def test_an_answer_without_upstream(tmp_path: Path) -> None:
 
 def test_what_a_fault_touches_is_recorded_on_both_sides(tmp_path: Path) -> None:
     world = World(tmp_path, inline("slow_tokens: {ms: 1, on: {path: '*'}}"))
-    crossing = world.crossing()
-    crossing.depart(b"{}")
+    recorded = world.exchange()
+    recorded.depart(b"{}")
     stream = Response(200, "OK", (("content-type", "text/event-stream"),))
-    crossing.sends(crossing.arrive(stream))
-    if crossing.touches:
-        crossing.upstream_chunk(b"data: 1\n\n")
-        crossing.delivered(Send(b"data: other\n\n"))
-    crossing.end("complete")
+    recorded.sends(recorded.arrive(stream))
+    if recorded.touches:
+        recorded.upstream_chunk(b"data: 1\n\n")
+        recorded.delivered(Send(b"data: other\n\n"))
+    recorded.end("complete")
     exchange = world.recorded()
     assert exchange.upstream is not None
     assert exchange.delivered is not None
-    assert (exchange.upstream.body != exchange.delivered.body) == crossing.touches
+    assert (exchange.upstream.body != exchange.delivered.body) == recorded.touches
 
 
-def test_a_failure_of_ours_asks_the_passage_nothing_more(tmp_path: Path) -> None:
+def test_a_failure_of_ours_asks_the_pipeline_nothing_more(tmp_path: Path) -> None:
     world = World(tmp_path)
-    crossing = world.crossing()
-    crossing.passage = None  # type: ignore[assignment]  # whatever is asked of it now raises
-    crossing.passage = type("Broken", (), {"exchange": world.crossing().passage.exchange})()
-    crossing.fail(Response(502, "Bad Gateway", (), b"{}"), "ours failed")
+    recorded = world.exchange()
+    recorded.pipeline = None  # type: ignore[assignment]  # whatever is asked of it now raises
+    recorded.pipeline = type("Broken", (), {"exchange": world.exchange().pipeline.exchange})()
+    recorded.fail(Response(502, "Bad Gateway", (), b"{}"), "ours failed")
     exchange = world.recorded()
     assert (exchange.ending, exchange.error) == ("refused", "ours failed")
     assert exchange.delivered is not None
@@ -140,12 +140,12 @@ STREAM = Response(200, "OK", (("content-type", "text/event-stream"),))
 def left_after(tmp_path: Path, last: bytes) -> str:
     """How the tape says an exchange ended whose client hung up after these bytes."""
     world = World(tmp_path)
-    crossing = Crossing(world.session, CHAT, world.tape, world.left.append)
-    crossing.depart(b"{}")
-    crossing.arrive(STREAM)
-    crossing.upstream_chunk(b'data: {"id": "c", "choices": []}\n\n')
-    crossing.upstream_chunk(last)
-    crossing.end("client_aborted", "gone")
+    recorded = RecordedExchange(world.session, CHAT, world.tape, world.left.append)
+    recorded.depart(b"{}")
+    recorded.arrive(STREAM)
+    recorded.upstream_chunk(b'data: {"id": "c", "choices": []}\n\n')
+    recorded.upstream_chunk(last)
+    recorded.end("client_aborted", "gone")
     return world.recorded().ending
 
 
@@ -169,31 +169,31 @@ class Deaf:
 
 def test_nothing_is_told_after_the_end(tmp_path: Path) -> None:
     world = World(tmp_path, inline("slow_tokens: {ms: 1, on: {path: '*'}}"))
-    crossing = world.crossing()
-    crossing.depart(b"{}")
-    crossing.arrive(STREAM)
-    crossing.sends(STREAM)
-    crossing.end("client_aborted", "the session was closed")
-    crossing.recording = Deaf()  # type: ignore[assignment]
-    crossing.request_chunk(b"x")
-    crossing.forwards(HEAD)
-    crossing.upstream_chunk(b"data: 1\n\n")
-    crossing.delivered(Send(b"data: 1\n\n"))
-    crossing.sends(OK)
-    crossing.answered(OK)
-    crossing.end("complete")
-    crossing.left_waiting()
+    recorded = world.exchange()
+    recorded.depart(b"{}")
+    recorded.arrive(STREAM)
+    recorded.sends(STREAM)
+    recorded.end("client_aborted", "the session was closed")
+    recorded.recording = Deaf()  # type: ignore[assignment]
+    recorded.request_chunk(b"x")
+    recorded.forwards(HEAD)
+    recorded.upstream_chunk(b"data: 1\n\n")
+    recorded.delivered(Send(b"data: 1\n\n"))
+    recorded.sends(OK)
+    recorded.answered(OK)
+    recorded.end("complete")
+    recorded.client_left()
     assert world.session.exchanges == 1
 
 
 def test_the_tape_has_the_head_that_the_agent_got(tmp_path: Path) -> None:
     world = World(tmp_path)
-    crossing = world.crossing()
-    crossing.depart(None)
-    crossing.arrive(OK)
+    recorded = world.exchange()
+    recorded.depart(None)
+    recorded.arrive(OK)
     framed = Response(200, "OK", (*OK.headers, ("transfer-encoding", "chunked")))
-    crossing.sends(framed)
-    crossing.end("complete")
+    recorded.sends(framed)
+    recorded.end("complete")
     exchange = world.recorded()
     assert exchange.delivered is not None
     assert exchange.delivered.headers == framed.headers
@@ -203,12 +203,12 @@ def test_the_tape_has_the_head_that_the_agent_got(tmp_path: Path) -> None:
 
 def test_what_is_still_on_its_way_when_a_socket_ends_was_not_delivered(tmp_path: Path) -> None:
     world = World(tmp_path)
-    crossing = world.crossing()
-    crossing.depart(None)
-    crossing.sends(crossing.arrive(Response(101, "Switching Protocols")))
-    crossing.dialogue.passed("client", b"one", text=True)
-    crossing.dialogue.heard("server", b"two", text=False)
-    crossing.end("complete")
+    recorded = world.exchange()
+    recorded.depart(None)
+    recorded.sends(recorded.arrive(Response(101, "Switching Protocols")))
+    recorded.websocket.passed("client", b"one", text=True)
+    recorded.websocket.heard("server", b"two", text=False)
+    recorded.end("complete")
     exchange = world.recorded()
     found = [(m.by, m.kind, m.data, m.said_ns is None, m.delivered_ns is None) for m in exchange.messages]
     assert found == [("client", "text", b"one", False, False), ("server", "binary", b"two", False, True)]
@@ -216,10 +216,10 @@ def test_what_is_still_on_its_way_when_a_socket_ends_was_not_delivered(tmp_path:
 
 def test_an_exchange_that_ends_between_heads_delivered_nothing(tmp_path: Path) -> None:
     world = World(tmp_path)
-    crossing = world.crossing()
-    crossing.depart(None)
-    crossing.arrive(OK)
-    crossing.end("client_aborted", "the client left")
+    recorded = world.exchange()
+    recorded.depart(None)
+    recorded.arrive(OK)
+    recorded.end("client_aborted", "the client left")
     exchange = world.recorded()
     assert exchange.upstream is not None
     assert exchange.delivered is None
@@ -227,13 +227,13 @@ def test_an_exchange_that_ends_between_heads_delivered_nothing(tmp_path: Path) -
 
 def test_trailers_are_recorded_on_the_sides_that_have_them(tmp_path: Path) -> None:
     world = World(tmp_path)
-    crossing = world.crossing()
-    crossing.depart(None)
-    crossing.request_trailers((("x-sum", "1"),))
-    crossing.sends(crossing.arrive(OK))
+    recorded = world.exchange()
+    recorded.depart(None)
+    recorded.request_trailers((("x-sum", "1"),))
+    recorded.sends(recorded.arrive(OK))
     told = (("grpc-status", "0"), ("authorization", "Bearer secret-secret-secret"))
-    assert crossing.trailers(told) is told
-    crossing.end("complete")
+    assert recorded.trailers(told) is told
+    recorded.end("complete")
     exchange = world.recorded()
     assert exchange.delivered is not None
     assert exchange.delivered.trailers[0] == told[0]
@@ -242,8 +242,8 @@ def test_trailers_are_recorded_on_the_sides_that_have_them(tmp_path: Path) -> No
 
 def test_a_body_that_goes_on_is_recorded_to_its_end(tmp_path: Path) -> None:
     world = World(tmp_path, inline("status: {code: 503, on: {path: '*'}}"))
-    crossing = world.crossing()
-    crossing.depart(b"one ", live=True)
-    crossing.request_chunk(b"two")
-    crossing.end("cut")
+    recorded = world.exchange()
+    recorded.depart(b"one ", live=True)
+    recorded.request_chunk(b"two")
+    recorded.end("cut")
     assert world.recorded().request.body == b"one two"

@@ -11,7 +11,7 @@ from mitmproxy.proxy.layers.http._events import (
 )
 from mitmproxy.test.tutils import treq
 
-from faultwire.mitm.flow.replay import Pacing, head, told
+from faultwire.mitm.flow.replay import Pacing, head, replayed_events
 from faultwire.replay.answer import Answer
 
 CHUNKS = ((b"data: 1\n\n", 10), (b"data: 2\n\n", 20))
@@ -31,7 +31,7 @@ def answer(**changes: object) -> Answer:
 
 
 def test_pieces_come_with_their_instants() -> None:
-    found = list(told(answer(trailers=(("grpc-status", "0"),)), 1, treq()))
+    found = list(replayed_events(answer(trailers=(("grpc-status", "0"),)), 1, treq()))
     assert [(at, type(event)) for at, event in found] == [
         (10, ResponseHeaders),
         (10, ResponseData),
@@ -42,17 +42,17 @@ def test_pieces_come_with_their_instants() -> None:
 
 
 def test_a_lost_answer_is_lost_again() -> None:
-    found = [type(event) for _, event in told(answer(ends="aborted"), 1, treq())]
+    found = [type(event) for _, event in replayed_events(answer(ends="aborted"), 1, treq())]
     assert found == [ResponseHeaders, ResponseData, ResponseData, ResponseProtocolError]
-    assert [type(event) for _, event in told(answer(status=0, chunks=(), ends="aborted"), 1, treq())] == [
-        ResponseProtocolError
-    ]
+    assert [
+        type(event) for _, event in replayed_events(answer(status=0, chunks=(), ends="aborted"), 1, treq())
+    ] == [ResponseProtocolError]
 
 
 def test_an_answer_to_head_has_no_body_and_keeps_its_length() -> None:
     request = treq(method=b"HEAD")
     headers = (("content-length", "9"),)
-    events = [event for _, event in told(answer(headers=headers), 1, request)]
+    events = [event for _, event in replayed_events(answer(headers=headers), 1, request)]
     assert [type(event) for event in events] == [ResponseHeaders, ResponseEndOfMessage]
     assert events[0].response.headers["content-length"] == "9"
 

@@ -16,9 +16,9 @@ from faultwire.events import Message, Request, Response
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.mitm.flow.addon import FaultwireAddon
-from faultwire.mitm.flow.recorded_exchange import Crossing
-from faultwire.mitm.flow.replay_stream import Replayed
-from faultwire.mitm.flow.replay_websocket import DIVERGED, TapedSocket
+from faultwire.mitm.flow.recorded_exchange import RecordedExchange
+from faultwire.mitm.flow.replay_stream import ReplayStream
+from faultwire.mitm.flow.replay_websocket import DIVERGED, ReplayWebSocket
 from faultwire.mitm.flow.request import FaultStream
 from faultwire.profile.model import Profile
 from faultwire.replay.script import Script
@@ -32,15 +32,15 @@ class Play:
         addon = FaultwireAddon()
         context_ = SessionContext("s", Profile(name="calm"), Dice(1, "s"), SessionState())
         session = addon.sessions.open(context_)
-        crossing = Crossing(session, UPGRADE, None, lambda _: None)
-        crossing.depart(b"")
-        crossing.sends(crossing.arrive(SWITCH))
+        recorded = RecordedExchange(session, UPGRADE, None, lambda _: None)
+        recorded.depart(b"")
+        recorded.sends(recorded.arrive(SWITCH))
         self.client = Client(peername=("127.0.0.1", 1), sockname=("127.0.0.1", 2), state=ConnectionState.OPEN)
         self.server = Server(address=None)
         around = context.Context(self.client, Options())
         around.server = self.server
         script = Script(messages, bytes, lambda said, expected: f"{said!r} in place of {expected!r}")
-        self.layer = TapedSocket(around, twebsocketflow(), addon, crossing, script)
+        self.layer = ReplayWebSocket(around, twebsocketflow(), addon, recorded, script)
         self.end = Connection(ConnectionType.CLIENT)
         self.got: list[Any] = []
         self.tell(events.Start())
@@ -87,4 +87,4 @@ def test_another_message_ends_the_session_with_a_reason() -> None:
 
 
 def test_every_stream_can_be_answered_from_a_tape() -> None:
-    assert issubclass(FaultStream, Replayed)
+    assert issubclass(FaultStream, ReplayStream)

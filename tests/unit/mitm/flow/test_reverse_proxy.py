@@ -7,10 +7,17 @@ import json
 import pytest
 from mitmproxy import http
 
-from faultwire.mitm.flow.reverse_proxy import BODY_LIMIT, AgentCard, Answering, Reverse, Route, split
+from faultwire.mitm.flow.reverse_proxy import (
+    BODY_LIMIT,
+    AgentCard,
+    ResponseRewriter,
+    ReverseProxy,
+    Route,
+    split,
+)
 
 BASE = "http://127.0.0.1:9/t0ken"
-REVERSE = Reverse(
+REVERSE = ReverseProxy(
     {
         "openai": "https://api.openai.com",
         "gateway": "http://llm.corp.test:8080/openai/",
@@ -84,18 +91,18 @@ def test_only_links_to_a_declared_upstream_are_ours(url: str, ours: str | None) 
 
 def test_a_route_keeps_what_its_url_says() -> None:
     assert Route.of("x", "https://[::1]:8/base/") == Route("x", "https", "::1", 8, "/base")
-    assert Reverse({}).names == []
-    assert not Reverse({})
+    assert ReverseProxy({}).names == []
+    assert not ReverseProxy({})
 
 
 # ---------------------------------------------------------------- what is told
 
 
-def answering(path: str = "/.well-known/agent-card.json", method: str = "GET") -> Answering:
+def answering(path: str = "/.well-known/agent-card.json", method: str = "GET") -> ResponseRewriter:
     request = http.Request.make(method, f"https://agent.test{path}")
     route = REVERSE.find("agent")
     assert route is not None
-    return Answering(REVERSE, BASE, route, request)
+    return ResponseRewriter(REVERSE, BASE, route, request)
 
 
 def response(status: int = 200, **headers: str) -> http.Response:

@@ -9,7 +9,7 @@ from faultwire.events import Request
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.mitm.engine.sessions import Session, Sessions
-from faultwire.mitm.flow.tunnels import Door
+from faultwire.mitm.flow.tunnels import RecordedTunnel
 from faultwire.profile.inline import inline
 
 CONNECT = Request("CONNECT", "https", "api.openai.com", 443, "")
@@ -35,29 +35,29 @@ class Tape:
         self.told.append((ending, error, [(line.outcome, line.effect) for line in faults]))
 
 
-def opened(fault: str) -> tuple[Session, Tape, Door]:
+def opened(fault: str) -> tuple[Session, Tape, RecordedTunnel]:
     session = Sessions().open(SessionContext("s", inline(fault), Dice(1, "s"), SessionState()))
     tape = Tape()
-    return session, tape, Door(session, CONNECT, tape)  # type: ignore[arg-type]
+    return session, tape, RecordedTunnel(session, CONNECT, tape)  # type: ignore[arg-type]
 
 
 def test_a_refused_tunnel_is_over_at_once() -> None:
-    session, tape, door = opened("dns_failure: {}")
-    assert door.answer is not None
+    session, tape, tunnel = opened("dns_failure: {}")
+    assert tunnel.answer is not None
     told = ("complete", None, [("fired", "the name was not found: 502 to CONNECT")])
     assert tape.told == [("exchange", 1, "other"), "CONNECT", 502, told]
     assert (session.exchanges, dict(session.fired)) == (1, {"dns_failure": 1})
 
 
 def test_a_tunnel_that_was_decided_on_and_passes_is_on_the_tape() -> None:
-    _, tape, door = opened("{dns_failure: {}, trigger: {calls: [99]}}")
-    assert (door.answer, door.flaw, door.ended) == (None, None, True)
+    _, tape, tunnel = opened("{dns_failure: {}, trigger: {calls: [99]}}")
+    assert (tunnel.answer, tunnel.flaw, tunnel.ended) == (None, None, True)
     assert tape.told[2:] == [200, ("complete", None, [("skipped", None)])]
 
 
 def test_a_tunnel_that_nothing_was_decided_on_is_not() -> None:
-    session, tape, door = opened("{dns_failure: {}, on: {host: elsewhere.test}}")
-    assert (door.ended, tape.told, session.exchanges) == (True, [], 0)
+    session, tape, tunnel = opened("{dns_failure: {}, on: {host: elsewhere.test}}")
+    assert (tunnel.ended, tape.told, session.exchanges) == (True, [], 0)
 
 
 @pytest.mark.parametrize(
@@ -71,10 +71,10 @@ def test_a_tunnel_that_nothing_was_decided_on_is_not() -> None:
     ],
 )
 def test_what_came_of_a_flaw(told: list[str], ending: str, outcome: str, effect: str | None) -> None:
-    session, tape, door = opened("tls_failure: {}")
-    assert not door.ended
+    session, tape, tunnel = opened("tls_failure: {}")
+    assert not tunnel.ended
     for word in told:
-        getattr(door, word)(*(("client_aborted", "gone") if word == "left" else ()))
+        getattr(tunnel, word)(*(("client_aborted", "gone") if word == "left" else ()))
     last = tape.told[-1]
     assert isinstance(last, tuple)
     assert (last[0], last[2]) == (ending, [(outcome, effect)])

@@ -20,8 +20,8 @@ from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.mitm.compat.hooks import FaultwireResetHook
 from faultwire.mitm.flow.addon import FaultwireAddon
-from faultwire.mitm.flow.recorded_exchange import Crossing
-from faultwire.mitm.flow.websocket import LINGER_S, QUEUE_LIMIT, SocketLayer
+from faultwire.mitm.flow.recorded_exchange import RecordedExchange
+from faultwire.mitm.flow.websocket import LINGER_S, QUEUE_LIMIT, WebSocketLayer
 from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile
 
@@ -37,10 +37,10 @@ class Play:
         self.addon = FaultwireAddon(stock_hooks=stock)
         session = self.addon.sessions.open(SessionContext("s", profile, Dice(1, "s"), SessionState()))
         self.session = session
-        self.left: list[Crossing] = []
-        self.crossing = Crossing(session, UPGRADE, None, self.left.append)
-        self.crossing.depart(b"")
-        self.crossing.sends(self.crossing.arrive(SWITCH))
+        self.left: list[RecordedExchange] = []
+        self.recorded = RecordedExchange(session, UPGRADE, None, self.left.append)
+        self.recorded.depart(b"")
+        self.recorded.sends(self.recorded.arrive(SWITCH))
         self.client = Client(peername=("127.0.0.1", 1), sockname=("127.0.0.1", 2), state=ConnectionState.OPEN)
         self.server = Server(address=("up.test", 80))
         self.server.state = ConnectionState.OPEN
@@ -48,7 +48,7 @@ class Play:
         ctx_.server = self.server
         self.flow = twebsocketflow()
         self.flow.websocket.messages.clear()
-        self.layer = SocketLayer(ctx_, self.flow, self.addon, self.crossing)
+        self.layer = WebSocketLayer(ctx_, self.flow, self.addon, self.recorded)
         self.ends = {"client": Connection(ConnectionType.CLIENT), "server": Connection(ConnectionType.SERVER)}
         self.got: dict[str, list[Any]] = {"client": [], "server": []}
         self.alarms: list[commands.RequestWakeup] = []
@@ -111,7 +111,7 @@ def test_a_close_is_passed_on_and_answered_by_the_other_end() -> None:
     play.say("client", CloseConnection(code=4001))
     assert play.got["server"] == [4001]
     assert sorted(play.closed) == ["client", "server"]
-    assert play.left == [play.crossing]
+    assert play.left == [play.recorded]
 
 
 def test_an_answer_to_a_close_that_does_not_come_is_not_waited_for() -> None:
@@ -119,7 +119,7 @@ def test_an_answer_to_a_close_that_does_not_come_is_not_waited_for() -> None:
     play.say("client", CloseConnection(code=1000))
     play.ring()
     assert sorted(play.closed) == ["client", "server"]
-    assert play.crossing.ended
+    assert play.recorded.ended
     play.ring()
     play.tell(events.DataReceived(play.server, b"\x81\x01a"))
     assert play.got["client"] == []
@@ -131,7 +131,7 @@ def test_a_connection_that_just_ends_ends_the_other_so() -> None:
         play.leave(by)
         assert play.got == {"client": [], "server": []}
         assert sorted(play.closed) == ["client", "server"]
-        assert play.crossing.ended
+        assert play.recorded.ended
 
 
 def test_a_lane_that_waits_holds_up_neither_the_other_nor_the_thread() -> None:
@@ -150,7 +150,7 @@ def test_what_the_server_says_last_waits_for_its_turn() -> None:
     play.say("server", "a", CloseConnection(code=1000))
     assert play.got["client"] == []
     play.leave("server")
-    assert not play.crossing.ended
+    assert not play.recorded.ended
     play.ring()
     assert play.got["client"] == ["a", 1000]
 
@@ -160,7 +160,7 @@ def test_a_client_that_leaves_is_not_kept_waiting_for() -> None:
     play.say("server", "a")
     assert play.alarms == [], "it waits until the client leaves"
     play.leave("client")
-    assert play.crossing.ended
+    assert play.recorded.ended
     assert sorted(play.closed) == ["client", "server"]
     assert play.session.fired == {"stall": 1}
 
@@ -198,7 +198,7 @@ def test_a_peer_that_breaks_the_protocol_ends_it_for_both() -> None:
     play.tell(events.DataReceived(play.server, b"\xff\xff\xff\xff"))
     assert play.got["client"] == [1002]
     assert sorted(play.closed) == ["client", "server"]
-    assert play.crossing.ended
+    assert play.recorded.ended
     assert play.session.voids == []
 
 

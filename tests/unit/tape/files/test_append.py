@@ -19,7 +19,7 @@ from faultwire.replay.reader import index, open_tape
 from faultwire.tape.evidence.findings import evidence_class
 from faultwire.tape.evidence.signed_note import SignerKey
 from faultwire.tape.evidence.verify import verify
-from faultwire.tape.files.append import Replayed, grow
+from faultwire.tape.files.append import Replayed, append
 from faultwire.tape.files.copy import merge
 from faultwire.tape.read.reader import TapeReader
 from faultwire.tape.record.writer import TapeWriter
@@ -92,7 +92,7 @@ NEW: Calls = (("a", "a1"), ("c", "c1"))
 
 def test_what_was_not_asked_comes_after_what_was(make: Make, tmp_path: Path) -> None:
     old, new, target = make("old", s=OLD, other=(("o", "o1"),)), make("new", s=NEW), tmp_path / "grown.tape"
-    grow(target, new=new, old=old, session="s", replayed=left(("s", 2), ("s", 3)), signer=KEY)
+    append(target, new=new, old=old, session="s", replayed=left(("s", 2), ("s", 3)), signer=KEY)
     assert answers(target, "a", "a", "b", "c", "a") == ["a1", "a2", "b1", "c1", None]
     assert numbered(target, "s") == [(1, "a1"), (2, "c1"), (3, "a2"), (4, "b1")]
     assert numbered(target, "other") == [(1, "o1")]
@@ -113,10 +113,10 @@ def test_what_was_not_asked_comes_after_what_was(make: Make, tmp_path: Path) -> 
 
 def test_it_grows_again(make: Make, tmp_path: Path) -> None:
     old, new, first = make("old", s=OLD), make("new", s=NEW), tmp_path / "first.tape"
-    grow(first, new=new, old=old, session="s", replayed=left(("s", 2), ("s", 3)), signer=None)
+    append(first, new=new, old=old, session="s", replayed=left(("s", 2), ("s", 3)), signer=None)
     assert [one.code for one in verify(first).findings] == ["seal_missing"]
     again, second = make("again", s=(("d", "d1"), ("b", "b1"))), tmp_path / "second.tape"
-    grow(second, new=again, old=first, session="s", replayed=left(("s", 1), ("s", 2), ("s", 3)), signer=KEY)
+    append(second, new=again, old=first, session="s", replayed=left(("s", 1), ("s", 2), ("s", 3)), signer=KEY)
     assert answers(second, "a", "a", "b", "c", "d", "b") == ["a1", "a2", "b1", "c1", "d1", None]
 
 
@@ -126,7 +126,7 @@ def test_what_a_fault_made_of_a_recorded_answer_does_not_replace_it(make: Make, 
     new = make("new", s=(("a", "a1!"), ("b", "!"), ("c", "c1"), ("a", "a2"), ("d", "d1!"), ("e", "!")))
     old, target = make("old", s=OLD), tmp_path / "grown.tape"
     told = left(("s", 3), n1=("s", 1), n4=("s", 2))
-    grow(target, new=new, old=old, session="s", replayed=told, signer=KEY)
+    append(target, new=new, old=old, session="s", replayed=told, signer=KEY)
     assert answers(target, "a", "a", "b", "c", "e") == ["a1", "a2", "b1", "c1", None]
     assert numbered(target, "s") == [(1, "a1"), (3, "c1"), (4, "a2"), (5, "broken"), (7, "b1")]
     with TapeReader.open(target) as reader:
@@ -140,10 +140,10 @@ def test_what_a_fault_made_of_a_recorded_answer_does_not_replace_it(make: Make, 
 def test_sessions_of_other_names_answered_as_one(make: Make, tmp_path: Path) -> None:
     old, new = make("old", x=OLD, y=OLD), make("new", s=NEW)
     target = tmp_path / "grown.tape"
-    grow(target, new=new, old=old, session="s", replayed=left(("x", 3), ("y", 1)), signer=KEY)
+    append(target, new=new, old=old, session="s", replayed=left(("x", 3), ("y", 1)), signer=KEY)
     assert numbered(target, "s") == [(1, "a1"), (2, "c1"), (3, "b1"), (4, "a1")]
     assert verify(target).sessions == 1
-    grow(tmp_path / "all.tape", new=new, old=old, session="s", replayed=left(), signer=KEY)
+    append(tmp_path / "all.tape", new=new, old=old, session="s", replayed=left(), signer=KEY)
     assert numbered(tmp_path / "all.tape", "s") == numbered(new, "s")
 
 
@@ -153,5 +153,5 @@ def test_what_was_tampered_with_is_added_to_nothing(make: Make, tmp_path: Path) 
     with closing(sqlite3.connect(old)) as connection, connection:
         connection.execute("DELETE FROM events WHERE seq = 3")
     with pytest.raises(TapeTampered, match="does not verify"):
-        grow(tmp_path / "grown.tape", new=new, old=old, session="s", replayed=left(("s", 2)), signer=KEY)
+        append(tmp_path / "grown.tape", new=new, old=old, session="s", replayed=left(("s", 2)), signer=KEY)
     assert not (tmp_path / "grown.tape").exists()

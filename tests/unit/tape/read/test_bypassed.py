@@ -13,7 +13,7 @@ from faultwire.tape.evidence.signed_note import SignerKey
 from faultwire.tape.evidence.verify import evidence_class, verify
 from faultwire.tape.export import bundle
 from faultwire.tape.files.copy import merge
-from faultwire.tape.read.bypassed import KEPT, bypasses, told
+from faultwire.tape.read.bypassed import KEPT, bypass_members, bypasses
 from faultwire.tape.read.reader import TapeReader
 from faultwire.tape.record.events import session_end
 from faultwire.tape.record.writer import TapeWriter
@@ -35,7 +35,7 @@ def recorded(path: Path, *bypassed: Bypass, more: int = 0) -> Path:
 
 def test_a_session_without_any_ends_as_ever() -> None:
     assert session_end("s", 2, 3) == {"type": "session_end", "session": "s", "exchanges": 2, "ended_ms": 3}
-    assert told(()) == {}
+    assert bypass_members(()) == {}
     assert bypasses({"type": "session_end"}) == ((), 0)
 
 
@@ -47,7 +47,7 @@ def test_they_come_back() -> None:
 
 def test_beyond_a_bound_they_are_counted() -> None:
     each = [Bypass(f"198.18.0.{at}", 443) for at in range(KEPT + 5)]
-    event = told(each, 2)
+    event = bypass_members(each, 2)
     assert (len(event["bypassed"]), event["bypassed_more"]) == (KEPT, 7)
 
 

@@ -9,11 +9,11 @@ from typing import Any
 from faultwire import wire
 from faultwire.dice import Dice
 from faultwire.events import Exchange, Request, Response
-from faultwire.exchange.pipeline import Passage
+from faultwire.exchange.pipeline import ExchangePipeline
 from faultwire.exchange.request_out import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.profile.inline import inline
-from faultwire.tape.read.call_identity import Known, Numbering, Sought, StoredRecorded, known
+from faultwire.tape.read.call_identity import CallNumbering, Known, LookedUpCall, StoredRecorded, known
 from faultwire.tape.read.reader import TapeReader
 
 HEADERS = (("content-type", "application/json"),)
@@ -46,7 +46,7 @@ def of_a_passage() -> list[tuple[Any, ...]]:
     context = SessionContext("s", profile, Dice(1, "s"), SessionState())
     found = []
     for request in ASKED:
-        passage = Passage(context, replace(request, body=None))
+        passage = ExchangePipeline(context, replace(request, body=None))
         passage.request(request.body or b"")
         e = passage.exchange
         found.append((e.kind, e.protocol, e.provider, e.tool, e.key, e.n, e.attempt))
@@ -74,7 +74,7 @@ def test_one_exchange_alone_has_the_number_that_it_has_among_all(deck: Any) -> N
     with TapeReader.open(deck.path) as reader:
         detail = reader.detail("s", 3).recorded
         assert (detail.kind, detail.n) == ("llm", 2)
-        assert detail.key == wire.understood(ASKED[0]).key
+        assert detail.key == wire.understand(ASKED[0]).key
         assert replace(detail, n=7).n == 7
 
 
@@ -84,7 +84,7 @@ SAID = {"session": "s", "exchange": 1, "kind": "llm", "protocol": "anthropic", "
 def test_what_was_known_on_the_way_is_not_guessed_again() -> None:
     said = {**SAID, "key": "k", "n": 4, "attempt": 2}
     assert known(said, ASKED[0]) == Known("llm", "anthropic", "p", None, 2)
-    numbering = Numbering()
+    numbering = CallNumbering()
     assert numbering.at(numbering.take(said, ASKED[0]))[1] == 4
 
 
@@ -99,13 +99,13 @@ class Unread:
 
 def test_a_body_is_read_only_for_what_the_head_left_open() -> None:
     said = {**SAID, "key": "", "n": 0, "attempt": 0}
-    numbering = Numbering()
+    numbering = CallNumbering()
     place = numbering.take(said, Unread())  # type: ignore[arg-type]
     assert numbering.known(place).provider == "p"
 
 
 def test_where_the_others_are_gone_it_is_the_first() -> None:
-    sought = Sought(lambda: None)
+    sought = LookedUpCall(lambda: None)
     said = {**SAID, "key": "", "n": 0, "attempt": 0}
     assert sought.at(sought.take(said, ASKED[0]))[1] == 0
 

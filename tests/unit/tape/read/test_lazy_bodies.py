@@ -11,7 +11,7 @@ import pytest
 
 from faultwire.errors import TapeError, TapeNotFound, TapeTampered
 from faultwire.events import Delivery, Request, Response
-from faultwire.tape.read.lazy_bodies import REMEMBERED, Pieces, Remembered, StoredDelivery, StoredRequest
+from faultwire.tape.read.lazy_bodies import REMEMBERED, LazyBody, Remembered, StoredDelivery, StoredRequest
 from faultwire.tape.read.reader import TapeReader
 
 BLOBS = {"aa": b"one, ", "bb": b"two"}
@@ -26,8 +26,8 @@ def fetched(log: list[str]) -> Any:
     return fetch
 
 
-def pieces(*names: str) -> Pieces:
-    made = Pieces()
+def pieces(*names: str) -> LazyBody:
+    made = LazyBody()
     for at, name in enumerate(names, 1):
         made.add({"blob": name, "size": len(BLOBS[name]), "chunks": [[len(BLOBS[name]), at * 10]]})
     return made
@@ -71,7 +71,7 @@ def test_a_changed_copy_is_an_ordinary_value() -> None:
 
 def test_a_request_without_a_body_has_none() -> None:
     plain = Request("GET", "https", "h", 443, "/")
-    assert StoredRequest.of(plain, Pieces(), fetched([])) is plain
+    assert StoredRequest.of(plain, LazyBody(), fetched([])) is plain
 
 
 @pytest.mark.parametrize(
@@ -81,17 +81,17 @@ def test_a_request_without_a_body_has_none() -> None:
 )  # fmt: skip
 def test_pieces_of_another_shape_are_refused(event: dict[str, Any]) -> None:
     with pytest.raises((KeyError, TypeError, ValueError)):
-        Pieces().add(event)
+        LazyBody().add(event)
 
 
 def test_a_body_is_as_long_as_its_events_say_and_no_longer_than_memory() -> None:
-    lies = Pieces()
+    lies = LazyBody()
     for size in (3, 5):
         lies.add({"blob": "aa", "size": size, "chunks": ()})
     with pytest.raises(TapeTampered, match="does not have its 8 bytes"):
         lies.read(fetched([]))
     log: list[str] = []
-    bomb = Pieces()
+    bomb = LazyBody()
     for _ in range(160):
         bomb.add({"blob": "aa", "size": 64 << 20, "chunks": ()})
     with pytest.raises(TapeError, match="a body has 10737418240 bytes") as caught:

@@ -14,7 +14,7 @@ from tests.unit.tape.conftest import Deck
 
 from faultwire.errors import TapeTampered, TapeVersion
 from faultwire.events import Recorded
-from faultwire.tape.read.partial import remains_of_cut
+from faultwire.tape.read.partial import partial_copy
 from faultwire.tape.read.reader import TapeReader
 
 Recording = Callable[[], tuple[bytes, list[Recorded]]]
@@ -46,7 +46,7 @@ def same(one: Recorded, other: Recorded) -> bool:
 def left_of(data: bytes, folder: Path, name: str) -> list[Recorded]:
     cut, target = folder / "cut.tape", folder / name
     cut.write_bytes(data)
-    remains_of_cut(cut, target)
+    partial_copy(cut, target)
     with TapeReader.open(target) as reader:
         found = list(reader.exchanges())
         for one in found:

@@ -13,7 +13,7 @@ from faultwire.errors import TapeError, TapeIncomplete, TapeNotFound, TapeTamper
 from faultwire.events import Request, Response
 from faultwire.tape.evidence.hash_chain import leaf
 from faultwire.tape.files.file import check_genuine, connect_reader
-from faultwire.tape.read.decode import Gathered, recorded
+from faultwire.tape.read.decode import EventDecoder, decode
 from faultwire.tape.read.reader import TapeReader
 
 
@@ -216,4 +216,4 @@ def test_a_request_body_that_nobody_held(deck: Any) -> None:
 
 
 def test_nothing_without_a_request() -> None:
-    assert recorded(Gathered(), lambda _: b"") is None
+    assert decode(EventDecoder(), lambda _: b"") is None

@@ -19,7 +19,7 @@ from faultwire.tape.read.reader import TapeReader
 from faultwire.tape.record import body as bodies
 from faultwire.tape.record.body import MAX_HELD
 from faultwire.tape.record.fault_ledger import ledger_hash
-from faultwire.tape.record.queue import Intake
+from faultwire.tape.record.queue import WriteQueue
 from faultwire.tape.record.writer import TapeWriter
 from faultwire.tape.redact.redactor import Redactor
 
@@ -228,7 +228,7 @@ def test_an_unwritable_journal_starts_nothing(tmp_path: Path) -> None:
 
 
 async def test_room_waits_for_the_writer() -> None:
-    intake = Intake(limit=10)
+    intake = WriteQueue(limit=10)
     intake.offer("item")
     intake.add(10)
     waiting = asyncio.ensure_future(intake.room())
@@ -241,7 +241,7 @@ async def test_room_waits_for_the_writer() -> None:
 
 
 async def test_nobody_waits_for_a_writer_that_is_gone() -> None:
-    intake = Intake(limit=1)
+    intake = WriteQueue(limit=1)
     intake.add(5)
     waiting = asyncio.ensure_future(intake.room())
     await asyncio.sleep(0)
@@ -251,7 +251,7 @@ async def test_nobody_waits_for_a_writer_that_is_gone() -> None:
 
 
 async def test_nobody_waits_for_what_a_writer_had_taken_when_it_failed() -> None:
-    intake = Intake()
+    intake = WriteQueue()
     waiting = asyncio.ensure_future(intake.written())
     await asyncio.sleep(0)
     assert len(await asyncio.get_running_loop().run_in_executor(None, intake.gather, 0.0)) == 1

@@ -13,8 +13,8 @@ from faultwire.wire import classify, fingerprint, protocol
 from faultwire.wire.a2a import errors as a2a_errors, vocabulary as a2a_vocabulary
 from faultwire.wire.a2a.http import A2AHttp
 from faultwire.wire.a2a.jsonrpc import A2A, is_card
-from faultwire.wire.a2a.stream import Changer, Reader
-from faultwire.wire.a2a.view import Answered
+from faultwire.wire.a2a.stream import A2AStreamEditor, Reader
+from faultwire.wire.a2a.view import A2AResponse
 from faultwire.wire.editing.api import Change
 from faultwire.wire.framing import sse
 from faultwire.wire.protocol import Rewrite
@@ -215,7 +215,7 @@ def test_other_answers():
     assert A2AHttp().response_view(200, json.dumps(failed).encode()).error == "the task ended `failed`"
     told = A2A().answered(b'{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Task not found"}}')
     assert (told.error, told.code, told.complete) == ("Task not found", -32001, True)
-    assert A2AHttp().answered(b'{"tasks":[]}') == Answered()
+    assert A2AHttp().answered(b'{"tasks":[]}') == A2AResponse()
     with pytest.raises(WireError):
         A2A().response_view(200, b"<html>")
 
@@ -242,7 +242,7 @@ def test_a_message_is_retold():
     body = rpc("SendMessage", {"message": NEW, "configuration": {"historyLength": 1}})
     (place,) = A2A.edits.texts(body)
     assert (place.role, place.text, place.path) == ("user", "hi", ("params", "message", "parts", 0, "text"))
-    assert A2A.edits.retell(body, {place.path: "bye"}) == body.replace(b'"hi"', b'"bye"')
+    assert A2A.edits.rewrite_texts(body, {place.path: "bye"}) == body.replace(b'"hi"', b'"bye"')
 
 
 def test_truncate():
@@ -329,19 +329,19 @@ def test_an_error_ends_a_stream_and_nonsense_does_not():
 
 def test_a_stream_is_changed_as_a_whole():
     events = framed(STREAM)
-    changer = Changer(str.upper, ("result",))
+    changer = A2AStreamEditor(str.upper, ("result",))
     out = [list(changer.feed(event)) for event in events]
     assert out[:3] == [[event] for event in events[:3]], "before the first word nothing is held"
     assert out[3:5] == [[], []]
     assert b"".join(out[5]) == b"".join(events[3:]).replace(b"one ", b"ONE ").replace(b"two", b"TWO")
     assert changer.changed
-    calm = Changer(lambda text: text, ("result",))
+    calm = A2AStreamEditor(lambda text: text, ("result",))
     assert b"".join(b"".join(calm.feed(event)) for event in events) == b"".join(events)
     assert not calm.changed
 
 
 def test_a_stream_that_breaks_off_gives_what_was_held():
-    changer = Changer(str.upper, ("result",))
+    changer = A2AStreamEditor(str.upper, ("result",))
     events = framed(STREAM)
     assert [list(changer.feed(event)) for event in events[3:5]] == [[], []]
     assert b"".join(changer.finish()).count(b"TWO") == 1

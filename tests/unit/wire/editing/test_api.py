@@ -11,12 +11,12 @@ from tests.unit.wire.shapes import CHAT, MESSAGES, golden, pack
 
 from faultwire import wire
 from faultwire.events import ResponseView, ToolCall
-from faultwire.wire.anthropic.edits import AnthropicEdits
-from faultwire.wire.anthropic.stream_edits import Changer
+from faultwire.wire.anthropic.edits import AnthropicEditor
+from faultwire.wire.anthropic.stream_edits import AnthropicStreamEditor
 from faultwire.wire.editing import shared as shared_edits
-from faultwire.wire.editing.api import Change, Edits, Finish
+from faultwire.wire.editing.api import Change, Editor, Finish
 from faultwire.wire.framing import sse
-from faultwire.wire.openai.chat_edits import OpenAIEdits
+from faultwire.wire.openai.chat_edits import OpenAIEditor
 
 NAMES = ("openai_chat", "anthropic")
 CALL = ToolCall("call_1", "weather", '{"city":"Paris"}')
@@ -40,7 +40,7 @@ def whole(name: str, change: Change) -> ResponseView:
 
 def streamed(name: str, change: Change) -> tuple[ResponseView, list[bytes], bool]:
     protocol = wire.protocol(name)
-    editor, reader = protocol.edits.changer(change), protocol.reader()
+    editor, reader = protocol.edits.stream_editor(change), protocol.reader()
     assert editor is not None
     out = [told for event in sse.events(STREAMS[name]) for told in editor.feed(event)]
     out += editor.finish()
@@ -146,7 +146,7 @@ def test_usage_goes(name: str) -> None:
 
 def test_a_refusal_is_declared_where_the_protocol_does() -> None:
     change = Change(text=lambda _: "No.", calls=lambda _: (), finish="refusal", refuse=True)
-    message = json.loads(OpenAIEdits().change(BODIES["openai_chat"], change))["choices"][0]["message"]
+    message = json.loads(OpenAIEditor().change(BODIES["openai_chat"], change))["choices"][0]["message"]
     assert (message["refusal"], message["content"]) == ("No.", None)
     _, out, _ = streamed("openai_chat", change)
     assert b'"refusal":"No."' in b"".join(out).replace(b'": "', b'":"')
@@ -154,7 +154,7 @@ def test_a_refusal_is_declared_where_the_protocol_does() -> None:
 
 def test_a_last_piece_that_comes_with_the_stop_is_told_before_it() -> None:
     event = sse.write(b'{"choices":[{"index":0,"delta":{"content":"all"},"finish_reason":"stop"}]}')
-    editor = OpenAIEdits().changer(Change(text=lambda text: text + "!"))
+    editor = OpenAIEditor().stream_editor(Change(text=lambda text: text + "!"))
     out = [*editor.feed(event), *editor.feed(b"data: [DONE]\n\n")]
     reader = wire.protocol("openai_chat").reader()
     for told in out:
@@ -165,7 +165,7 @@ def test_a_last_piece_that_comes_with_the_stop_is_told_before_it() -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("count", [1, 3, 4])
 def test_a_stream_that_breaks_off_is_left_as_it_came(name: str, count: int) -> None:
-    editor = wire.protocol(name).edits.changer(Change(text=lambda _: "x", calls=lambda _: ()))
+    editor = wire.protocol(name).edits.stream_editor(Change(text=lambda _: "x", calls=lambda _: ()))
     assert editor is not None
     events = sse.events(STREAMS[name])[:count]
     told = [out for event in events for out in editor.feed(event)]
@@ -174,7 +174,7 @@ def test_a_stream_that_breaks_off_is_left_as_it_came(name: str, count: int) -> N
 
 
 def test_blocks_are_numbered_without_gaps() -> None:
-    editor = Changer(Change(text=lambda _: ""))
+    editor = AnthropicStreamEditor(Change(text=lambda _: ""))
     out = [told for event in sse.events(STREAMS["anthropic"]) for told in editor.feed(event)]
     indexes = [json.loads(f.data)["index"] for e in out if (f := sse.fields(e)) and b'"index"' in f.data]
     assert sorted(set(indexes)) == list(range(len(set(indexes))))
@@ -193,11 +193,11 @@ def test_texts_of_a_request_are_found_and_replaced_one_by_one(name: str, request
     assert {t.new for t in texts if t.role == "tool"} == {True}
     assert not any(t.new for t in texts if t.role == "system")
     for place in texts:
-        changed = edits.retell(body, {place.path: "§§"})
+        changed = edits.rewrite_texts(body, {place.path: "§§"})
         assert changed == body.replace(pack(place.text), pack("§§").replace(b"\\u00a7", "§".encode()), 1) or (
             [t.text for t in edits.texts(changed)].count("§§") == 1
         )
-    assert edits.retell(body, {}) == body
+    assert edits.rewrite_texts(body, {}) == body
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -226,14 +226,18 @@ def test_an_error_inside_a_stream_is_read_as_one(name: str, what: Any) -> None:
 
 
 def test_the_base_supports_nothing() -> None:
-    edits = Edits()
+    edits = Editor()
     assert not any(edits.can(a) for a in ("answer", "texts", "failure", "error_event"))  # type: ignore[arg-type]
     assert edits.change(b"{}", Change(text=str.upper)) == b"{}"
-    assert (edits.changer(Change()), edits.texts(b"{}"), edits.failure("overloaded")) == (None, (), None)
-    assert edits.retell(b"{}", {}) == b"{}"
+    assert (edits.stream_editor(Change()), edits.texts(b"{}"), edits.failure("overloaded")) == (
+        None,
+        (),
+        None,
+    )
+    assert edits.rewrite_texts(b"{}", {}) == b"{}"
     assert edits.error_event("overloaded", None) is None
     assert edits.numbered(b"data: {}", 3) == b"data: {}", "most protocols count no events"
-    assert AnthropicEdits().can("answer")
+    assert AnthropicEditor().can("answer")
 
 
 def test_pieces_join_to_the_text() -> None:

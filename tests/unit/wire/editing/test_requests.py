@@ -38,7 +38,7 @@ def test_every_text_has_its_place_and_speaker(name: str) -> None:
 def test_a_retold_text_changes_nothing_else(name: str) -> None:
     edits, body = wire.protocol(name).edits, json.dumps(SHAPES[name].request, indent=2).encode()
     (place,) = [place for place in edits.texts(body) if place.text.startswith("Weather")]
-    new = edits.retell(body, {place.path: "Écoute !"})
+    new = edits.rewrite_texts(body, {place.path: "Écoute !"})
     assert new == body.replace(b'"Weather in Paris, and 2+2?"', '"Écoute !"'.encode())
     assert wire.protocol(name).request_view(new).turns[0].text == "Écoute !"
 
@@ -74,7 +74,7 @@ def test_invoke_model_s_answers_are_changed_inside_their_frames() -> None:
     shape, protocol = SHAPES["bedrock_invoke"], wire.protocol("bedrock_invoke")
     frames = framing.events(shape.stream, (("content-type", shape.stream_type),))
     change = Change(text=str.upper, finish="stop")
-    editor, reader = protocol.edits.changer(change), protocol.reader()
+    editor, reader = protocol.edits.stream_editor(change), protocol.reader()
     assert editor is not None
     out = [piece for frame in frames for piece in editor.feed(frame)]
     for frame in [*out, *editor.finish()]:
@@ -86,7 +86,7 @@ def test_invoke_model_s_answers_are_changed_inside_their_frames() -> None:
     whole = protocol.edits.change(json.dumps(shape.whole).encode(), change)
     assert protocol.response_view(200, whole).text == "LET ME LOOK."
 
-    same = protocol.edits.changer(Change())
+    same = protocol.edits.stream_editor(Change())
     assert same is not None
     out = [piece for frame in frames for piece in same.feed(frame)]
     assert b"".join([*out, *same.finish()]) == shape.stream

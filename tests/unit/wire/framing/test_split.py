@@ -12,7 +12,7 @@ from faultwire import _core, wire
 from faultwire.errors import WireError
 from faultwire.events import Response
 from faultwire.wire.framing import split as framing
-from faultwire.wire.transcript.response import MOST, Ear, response_view
+from faultwire.wire.transcript.response import MOST, ResponseObserver, response_view
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_an_unknown_coding_is_a_wire_error() -> None:
 @pytest.mark.parametrize("size", [1, 33, 100_000])
 def test_an_ear_hears_the_calls_before_the_end(name: str, size: int) -> None:
     shape, response = SHAPES[name], streamed(name)
-    ear = Ear(wire.protocol(name), response)
+    ear = ResponseObserver(wire.protocol(name), response)
     heard = [ear.hear(shape.stream[at : at + size]) for at in range(0, len(shape.stream), size)]
     assert [call.name for call in heard[-1]] == ["get_weather"]
     assert [call.name for call in ear.end()] == ["get_weather"]
@@ -83,7 +83,7 @@ def test_an_ear_hears_the_calls_before_the_end(name: str, size: int) -> None:
 
 def test_an_ear_hears_whole_answers_at_their_end() -> None:
     head = Response(200, "OK", (("content-type", "application/json"),))
-    ear = Ear(wire.protocol("openai_responses"), head)
+    ear = ResponseObserver(wire.protocol("openai_responses"), head)
     assert ear.hear(pack(SHAPES["openai_responses"].whole)) == ()
     assert [call.id for call in ear.end()] == ["call_a1"]
 
@@ -92,7 +92,7 @@ def test_an_ear_hears_whole_answers_at_their_end() -> None:
     ("status", "body"), [(500, b'{"output":[]}'), (200, b"<html>"), (200, b""), (200, b" " * (MOST + 1))]
 )
 def test_an_ear_hears_nothing_in_failures(status: int, body: bytes) -> None:
-    ear = Ear(
+    ear = ResponseObserver(
         wire.protocol("openai_responses"), Response(status, "", (("content-type", "application/json"),))
     )
     ear.hear(body)

@@ -167,7 +167,7 @@ def test_texts_are_told_and_retold() -> None:
     places = gemini().edits.texts(body)
     told = {place.role: place for place in places}
     assert told["system"].text == "Be brief."
-    new = gemini().edits.retell(body, {told["system"].path: "Be rude."})
+    new = gemini().edits.rewrite_texts(body, {told["system"].path: "Be rude."})
     assert gemini().request_view(new).system == "Be rude."
     assert gemini().request_view(new).turns == gemini().request_view(body).turns
 
@@ -370,7 +370,7 @@ def _varint(value: int) -> bytes:
 
 def test_answers_are_changed_as_the_json_form_s_are() -> None:
     change = Change(text=str.upper, calls=lambda calls: tuple(replace(c, name="other") for c in calls))
-    editor = gemini().edits.changer(change)
+    editor = gemini().edits.stream_editor(change)
     assert editor is not None
     out = [frame for event in FRAMES for frame in editor.feed(event)]
     streamed, before = heard(*out, *editor.finish()), heard(*FRAMES)
@@ -388,7 +388,7 @@ def test_answers_are_changed_as_the_json_form_s_are() -> None:
 
 def test_a_change_that_changes_nothing_keeps_every_frame() -> None:
     for change in (Change(), Change(text=str, calls=tuple)):
-        editor = gemini().edits.changer(change)
+        editor = gemini().edits.stream_editor(change)
         assert editor is not None
         out = [frame for event in FRAMES for frame in editor.feed(event)]
         assert [*out, *editor.finish()] == FRAMES

@@ -33,7 +33,7 @@ def heard(*events: bytes) -> ResponseView:
 
 
 def changed(change: Change, *events: bytes) -> tuple[bytes, ...]:
-    editor = PROTOCOL.edits.changer(change)
+    editor = PROTOCOL.edits.stream_editor(change)
     assert editor is not None
     out = [piece for event in events or EVENTS for piece in editor.feed(event)]
     out += editor.finish()
@@ -56,7 +56,7 @@ def test_every_form_of_input_is_read_and_can_be_retold(asked: Any, text: str) ->
     assert [(turn.role, turn.text) for turn in view.turns] == [("user", text)]
     (place,) = PROTOCOL.edits.texts(body)
     assert (place.role, place.text, place.new) == ("user", text, True)
-    again = PROTOCOL.request_view(PROTOCOL.edits.retell(body, {place.path: "other"}))
+    again = PROTOCOL.request_view(PROTOCOL.edits.rewrite_texts(body, {place.path: "other"}))
     assert again.turns[0].text == "other"
 
 
@@ -77,7 +77,7 @@ def test_a_request_that_only_continues_names_its_tools_by_the_response_before() 
     }
     view = PROTOCOL.request_view(pack(asked))
     assert [(result.name, result.new) for result in view.results] == [(None, True)]
-    (named,) = state.named(view).results
+    (named,) = state.with_tool_names(view).results
     assert (named.name, named.arguments, named.text) == ("get_weather", '{"city":"Paris"}', "22")
     assert PROTOCOL.keeps(post(URL, asked))
     assert not PROTOCOL.keeps(post(URL, {**asked, "store": False}))

@@ -56,7 +56,7 @@ def heard(*events: bytes) -> ResponseView:
 
 
 def changed(change: Change, *events: bytes) -> tuple[bytes, ...]:
-    editor = PROTOCOL.edits.changer(change)
+    editor = PROTOCOL.edits.stream_editor(change)
     assert editor is not None
     out = tuple(piece for event in events for piece in editor.feed(event))
     out += tuple(editor.finish())
@@ -74,7 +74,7 @@ def test_prompts_are_read_and_retold(prompt: Any, texts: list[str]) -> None:
     assert [turn.text for turn in view.turns] == texts
     places = PROTOCOL.edits.texts(body)
     assert [place.text for place in places] == texts
-    new = PROTOCOL.edits.retell(body, {place.path: place.text + "!" for place in places})
+    new = PROTOCOL.edits.rewrite_texts(body, {place.path: place.text + "!" for place in places})
     assert [turn.text for turn in PROTOCOL.request_view(new).turns] == [text + "!" for text in texts]
 
 

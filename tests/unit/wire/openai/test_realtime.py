@@ -155,7 +155,7 @@ def test_texts_of_a_message_can_be_changed() -> None:
     data = item({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello"}]})
     (place,) = P.edits.texts(data)
     assert (place.role, place.text, place.new) == ("user", "Hello", True)
-    assert P.edits.retell(data, {place.path: "Bye"}) == data.replace(b"Hello", b"Bye")
+    assert P.edits.rewrite_texts(data, {place.path: "Bye"}) == data.replace(b"Hello", b"Bye")
     assert [p.role for p in P.edits.texts(RESULT)] == ["tool"]
 
 
@@ -275,7 +275,7 @@ SECOND = ToolCall("call_9", "search", "{}")
 )
 def test_changed_answers_agree_with_themselves(change: Change, text: str, calls: Any, beta: bool) -> None:
     kind = "text" if beta else "output_text"
-    editor = P.edits.changer(change)
+    editor = P.edits.stream_editor(change)
     assert editor is not None
     out = edited(editor, response(message_item(kind=kind), call_item(), beta=beta))
     found = agrees(out)
@@ -285,7 +285,7 @@ def test_changed_answers_agree_with_themselves(change: Change, text: str, calls:
 
 
 def test_a_text_is_said_where_there_was_none() -> None:
-    editor = P.edits.changer(Change(text=lambda _: "I cannot.", calls=lambda _: ()))
+    editor = P.edits.stream_editor(Change(text=lambda _: "I cannot.", calls=lambda _: ()))
     assert editor is not None
     found = agrees(edited(editor, response(call_item())))
     assert (found.text, found.tool_calls) == ("I cannot.", ())
@@ -298,18 +298,18 @@ def test_what_is_not_changed_keeps_its_bytes() -> None:
         *BOTH,
         b'{"type":"rate_limits.updated"}',
     ]
-    editor = P.edits.changer(Change(text=lambda text: text, calls=lambda calls: calls))
+    editor = P.edits.stream_editor(Change(text=lambda text: text, calls=lambda calls: calls))
     assert editor is not None
     assert edited(editor, events) == events
     assert not editor.changed
-    broken = P.edits.changer(Change(text=lambda _: "x"))
+    broken = P.edits.stream_editor(Change(text=lambda _: "x"))
     assert broken is not None
     assert edited(broken, BOTH[:-1]) == BOTH[:-1]
     assert not broken.changed
 
 
 def test_finish_and_usage() -> None:
-    editor = P.edits.changer(Change(finish="content_filter", drop_usage=True))
+    editor = P.edits.stream_editor(Change(finish="content_filter", drop_usage=True))
     assert editor is not None
     out = edited(editor, BOTH)
     done = done_of(out)
@@ -317,7 +317,7 @@ def test_finish_and_usage() -> None:
     assert "usage" not in done
     assert out[:-1] == BOTH[:-1]
     for was, changed in (("tool_calls", True), ("stop", False), ("length", False)):
-        only: Any = P.edits.changer(Change(finish="length", finish_was=was))  # type: ignore[arg-type]
+        only: Any = P.edits.stream_editor(Change(finish="length", finish_was=was))  # type: ignore[arg-type]
         assert (edited(only, BOTH) != BOTH) is changed
 
 
@@ -335,7 +335,7 @@ def recorded(*messages: Message) -> Recorded:
 def test_a_recorded_session_reads_as_a_conversation() -> None:
     changed = RESULT.replace(b"21", b"99")
     hello = item({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello"}]})
-    told = wire.conversation(
+    told = wire.transcript(
         recorded(
             *said("client", hello),
             *said("server", *response(call_item())),
@@ -363,21 +363,21 @@ def test_the_wait_for_the_first_words_is_from_the_agents_message() -> None:
     first = at(1000, said("server", *response(message_item())))
     words = next(i for i, m in enumerate(first) if json.loads(m.data)["type"].endswith(".delta"))
     begun = [*at(100, said("client", hello)), *first]
-    told = wire.conversation(recorded(*begun))
+    told = wire.transcript(recorded(*begun))
     assert told is not None
     assert told.first_event_ms == pytest.approx(900 + 10 * words)
     second = at(5000, said("server", *response(call_item(), ident="resp_2")), step=20)
-    told = wire.conversation(recorded(*begun, *at(4990, said("client", hello)), *second))
+    told = wire.transcript(recorded(*begun, *at(4990, said("client", hello)), *second))
     assert told is not None
     assert told.first_event_ms is not None
     assert 10 < told.first_event_ms < 20 * len(second)
-    silent = wire.conversation(recorded(*at(0, said("client", hello)), *first[:2]))
+    silent = wire.transcript(recorded(*at(0, said("client", hello)), *first[:2]))
     assert silent is not None
     assert silent.first_event_ms is None
 
 
 def test_a_session_that_broke_off_has_no_finish() -> None:
-    told = wire.conversation(recorded(*said("server", *response(message_item())[:6])))
+    told = wire.transcript(recorded(*said("server", *response(message_item())[:6])))
     assert told is not None
     assert told.answer is not None
     assert (told.answer.finish_reason, told.answer.complete) == (None, False)

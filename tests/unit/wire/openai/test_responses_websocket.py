@@ -114,7 +114,7 @@ def test_errors() -> None:
 
 def test_each_answer_is_changed_by_itself() -> None:
     change = Change(text=str.upper, finish="length")
-    editor: Any = P.edits.changer(change)
+    editor: Any = P.edits.stream_editor(change)
     out = [piece for event in (*messages(), *messages()) for piece in editor.feed(event)]
     out += editor.finish()
     assert all(json.loads(event)["type"] for event in out), "messages, without any framing"
@@ -125,6 +125,6 @@ def test_each_answer_is_changed_by_itself() -> None:
     assert reader.view().text == f"{SHAPE.text}\n{SHAPE.text}".upper()
     closing = [json.loads(event)["type"] for event in out if P.is_terminal(event)]
     assert closing == ["response.incomplete"] * 2
-    same: Any = P.edits.changer(Change(text=str))
+    same: Any = P.edits.stream_editor(Change(text=str))
     assert [piece for event in messages() for piece in same.feed(event)] == messages()
     assert not same.changed

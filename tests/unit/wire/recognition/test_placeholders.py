@@ -29,7 +29,7 @@ def key(*secrets: bytes) -> str:
     said = json.dumps({"model": "m", "messages": [{"role": "user", "content": s.decode()} for s in secrets]})
     headers = (("content-type", "application/json"),)
     path = f"/v1/chat/completions?note={secrets[0].decode()}"
-    return wire.understood(Request("POST", "https", "api.openai.com", 443, path, headers, said.encode())).key
+    return wire.understand(Request("POST", "https", "api.openai.com", 443, path, headers, said.encode())).key
 
 
 def test_a_request_that_says_them_has_the_same_key_on_every_machine() -> None:

@@ -62,11 +62,11 @@ def test_two_bodies_are_weighed_each_for_itself() -> None:
 
 def test_a_heavy_request_is_told_by_its_head() -> None:
     body = chat("x", more=[0] * MOST)
-    found = wire.understood(post("https://h.example/v1/chat/completions", body))
+    found = wire.understand(post("https://h.example/v1/chat/completions", body))
     assert (found.kind, found.view, found.unread) == ("llm", None, size_limit.WHY)
-    elsewhere = wire.understood(post("https://h.example/somewhere", body))
+    elsewhere = wire.understand(post("https://h.example/somewhere", body))
     assert (elsewhere.kind, elsewhere.protocol, elsewhere.unread) == ("other", None, size_limit.WHY)
-    read = wire.understood(post("https://h.example/somewhere", chat("x")))
+    read = wire.understand(post("https://h.example/somewhere", chat("x")))
     assert (read.kind, read.unread) == ("llm", None), "negative control"
 
 
@@ -74,15 +74,15 @@ def test_a_heavy_call_of_mcp_is_not_read_either() -> None:
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "t", "arguments": {}}}
     light = post("https://h.example/mcp", json.dumps(call).encode())
     assert len(mcp.asked(light)) == 1
-    assert wire.understood(light).tool == "t"
+    assert wire.understand(light).tool == "t"
     heavy = post("https://h.example/mcp", json.dumps({**call, "x": [0] * MOST}).encode())
     assert mcp.asked(heavy) == ()
-    assert wire.understood(heavy).protocol is None
+    assert wire.understand(heavy).protocol is None
 
 
 def test_heavy_calls_are_compared_by_their_ends_and_length() -> None:
     def key(middle: bytes, end: bytes = b"]") -> str:
-        return wire.understood(
+        return wire.understand(
             post("https://h.example/x", b"[" + b"0," * (2 * MEGABYTE) + middle + b"0" + end)
         ).key
 
@@ -93,7 +93,7 @@ def test_heavy_calls_are_compared_by_their_ends_and_length() -> None:
 
 def test_light_calls_are_compared_whatever_the_order_of_their_keys() -> None:
     one, other = (
-        wire.understood(post("https://h.example/x", body)).key
+        wire.understand(post("https://h.example/x", body)).key
         for body in (b'{"a":1,"b":2}', b'{"b": 2, "a": 1}')
     )
     assert one == other

@@ -32,10 +32,10 @@ def asking(body, protocol="openai_chat"):
 
 def read(*bodies, protocol="openai_chat"):
     """What is told by each, read in this order; and that it is the same as what each tells alone."""
-    earlier = wire.Earlier()
+    earlier = wire.ConversationHistory()
     exchanges = [asking(body, protocol) for body in bodies]
-    told = [wire.conversation(one, earlier=earlier) for one in exchanges]
-    assert told == [wire.conversation(one) for one in exchanges]
+    told = [wire.transcript(one, earlier=earlier) for one in exchanges]
+    assert told == [wire.transcript(one) for one in exchanges]
     return [one.request.turns if one is not None and one.request is not None else None for one in told]
 
 
@@ -122,12 +122,12 @@ def test_one_that_is_made_of_another_reads_in_its_own_way():
             return replace(super().request_view(body), model="mine")
 
     request = asking(TALK).request
-    assert Mine().told_after(request, wire.Earlier()) == Mine().told(request)
-    assert Mine().told_after(request, wire.Earlier()).model == "mine"
+    assert Mine().transcript_after(request, wire.ConversationHistory()) == Mine().told(request)
+    assert Mine().transcript_after(request, wire.ConversationHistory()).model == "mine"
 
 
 def test_bent_histories_say_the_same():
     for history in bent(80):
-        earlier = wire.Earlier()
+        earlier = wire.ConversationHistory()
         for exchange in history.exchanges:
-            assert wire.conversation(exchange, earlier=earlier) == wire.conversation(exchange)
+            assert wire.transcript(exchange, earlier=earlier) == wire.transcript(exchange)
