@@ -31,7 +31,7 @@ class AgentCardObserver:
         self._head = head
         self._body = bytearray()
 
-    def hear(self, data: bytes) -> tuple[ToolCall, ...]:
+    def observe(self, data: bytes) -> tuple[ToolCall, ...]:
         """Take bytes as they are delivered; a card calls no tool."""
         if len(self._body) <= MOST:
             self._body += data

@@ -17,14 +17,15 @@ from faultwire import _core
 from faultwire.errors import WireError
 from faultwire.events import FaultFired, Response, Send, header
 from faultwire.exchange.active_fault import END, ledger_line
+from faultwire.exchange.canaries import plant_canaries
 from faultwire.exchange.request_out import with_body
-from faultwire.exchange.rewrites import plant_canary
+from faultwire.exchange.stage import ExchangeState, Stage
 from faultwire.wire import json_bytes
 from faultwire.wire.framing import sse
 from faultwire.wire.mcp import http as mcp, jsonrpc as mcp_jsonrpc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from faultwire.events import Action, Exchange, Request
     from faultwire.exchange.fault_chain import FaultChain
@@ -62,7 +63,7 @@ def expect(exchange: Exchange, chain: FaultChain, state: SessionState, request: 
     waiting = chain.detach()
     if not waiting.all:
         return request
-    state.owe((exchange.request.url, json_bytes.dump(ident)), ExpectedReply(exchange, ident, waiting))
+    state.expect((exchange.request.url, json_bytes.dump(ident)), ExpectedReply(exchange, ident, waiting))
     if not answered:
         return request
     ping = json_bytes.dump({"jsonrpc": "2.0", "id": ident, "method": "ping"})
@@ -77,14 +78,14 @@ def _ident(exchange: Exchange) -> Id | None:
     return wanted[0] if len(wanted) == 1 else None
 
 
-class DeferredReplies:
-    """The stream of a `GET` on its way: whatever is in it passes, except answers that faults wait for."""
+class DeferredReplies(Stage):
+    """Sets faults aside for an answer that comes in another stream, and is that stream where it comes:
+    whatever is in it passes, except answers that faults wait for."""
 
-    def __init__(self, request: Request, state: SessionState) -> None:
-        self.lines: list[FaultFired] = []
-        self._request = request
-        self._state = state
-        self._splitter = _core.SseSplitter()
+    def __init__(self, state: ExchangeState) -> None:
+        super().__init__(state)
+        self._lines: list[FaultFired] = []
+        self._splitter: _core.SseSplitter | None = None
         self._address: str | None = None
         self._first = True
 
@@ -99,20 +100,41 @@ class DeferredReplies:
             and header(response.headers, "content-encoding") in (None, "identity")
         )
 
-    def feed(self, data: bytes) -> Iterator[Action]:
-        """What to do in place of sending these bytes on."""
-        for event in self._splitter.feed(data):
-            if self._first:
-                self._open(event)
-            owed = self._owed(event) if self._address is not None else None
-            if owed is None:
-                yield Send(event)
-            else:
-                yield from self._deliver(owed, event)
+    def forward(self) -> Iterable[Action]:
+        """Let the faults on the answer wait for it, where it comes in another stream."""
+        at = self.state
+        at.request = expect(at.exchange, at.chain, at.context.state, at.request)
+        return ()
 
-    def finish(self) -> Iterator[Action]:
+    def on_response_head(self, response: Response) -> Response:
+        """Is this such a stream?"""
+        if self.state.chain.answer is None and self.opens(self.state.exchange, response):
+            self._splitter = _core.SseSplitter()
+            self.touches = True
+        return response
+
+    def on_data(self, actions: Iterable[Action]) -> Iterable[Action]:
+        """The events of such a stream, and in place of some of them what the faults make of them."""
+        return actions if self._splitter is None else self._events(actions, self._splitter)
+
+    def _events(self, actions: Iterable[Action], splitter: _core.SseSplitter) -> Iterator[Action]:
+        for action in actions:
+            if not isinstance(action, Send):
+                yield action
+                continue
+            for event in splitter.feed(action.data):
+                if self._first:
+                    self._open(event)
+                expected = self._expected(event) if self._address is not None else None
+                if expected is None:
+                    yield Send(event)
+                else:
+                    yield from self._deliver(expected, event)
+
+    def on_end(self, actions: Iterable[Action]) -> Iterator[Action]:
         """The rest of an event that never ended."""
-        rest = self._splitter.finish()
+        yield from actions
+        rest = self._splitter.finish() if self._splitter is not None else b""
         if rest:
             yield Send(rest)
 
@@ -120,11 +142,14 @@ class DeferredReplies:
         """The stream has ended: what was still to come in it never will."""
         if self._address is None:
             return
-        for owed in self._state.close_replies(self._address):
-            for active in owed.chain.all:
-                self._told(
-                    owed, replace(ledger_line(active), outcome="preempted", reason="its stream ended first")
-                )
+        for expected in self.state.context.state.close_replies(self._address):
+            for active in expected.chain.all:
+                line = replace(ledger_line(active), outcome="preempted", reason="its stream ended first")
+                self._settle(expected, line)
+
+    def ledger(self) -> Iterable[FaultFired]:
+        """The lines of the faults that waited."""
+        return self._lines
 
     def _open(self, event: bytes) -> None:
         fields = sse.fields(event)
@@ -133,29 +158,29 @@ class DeferredReplies:
         self._first = False
         if fields.name == "endpoint" and len(fields.data) <= _LONGEST:
             try:
-                self._address = urljoin(self._request.url, fields.data.decode())
+                self._address = urljoin(self.state.exchange.request.url, fields.data.decode())
             except ValueError:
                 return  # no address, so nothing will be posted to it
-            self._state.open_replies(self._address)
+            self.state.context.state.open_replies(self._address)
 
-    def _owed(self, event: bytes) -> ExpectedReply | None:
+    def _expected(self, event: bytes) -> ExpectedReply | None:
         for message in mcp.said(event):
             if message.is_answer and message.id is not None and self._address is not None:
-                owed: ExpectedReply | None = self._state.owed.pop(
+                expected: ExpectedReply | None = self.state.context.state.owed.pop(
                     (self._address, json_bytes.dump(message.id)), None
                 )
-                if owed is not None:
-                    return owed
+                if expected is not None:
+                    return expected
         return None
 
-    def _deliver(self, owed: ExpectedReply, event: bytes) -> Iterator[Action]:
+    def _deliver(self, expected: ExpectedReply, event: bytes) -> Iterator[Action]:
         """The event as the faults on its request leave it."""
-        chain, body = owed.chain, b""
-        head = chain.arrive(replace(owed.exchange, response=_HEAD))
+        chain, body = expected.chain, b""
+        head = chain.arrive(replace(expected.exchange, response=_HEAD))
         for part in (chain.feed(event), chain.finish()):
             for action in part:
                 if not isinstance(action, Send) or sse.is_sse(head.headers):
-                    self._plant(owed)
+                    self._plant(expected)
                     yield action
                 else:
                     body += action.data
@@ -164,22 +189,22 @@ class DeferredReplies:
             if chain.ended:
                 break
         if body and not chain.ended:
-            self._plant(owed)
-            yield Send(_as_event(body, owed.ident))
+            self._plant(expected)
+            yield Send(_as_event(body, expected.ident))
         for active in chain.all:
-            self._told(owed, ledger_line(active))
+            self._settle(expected, ledger_line(active))
 
-    def _plant(self, owed: ExpectedReply) -> None:
-        for active in owed.chain.all:
-            if active.mutator is not None and active.mutator.canary is not None:
-                plant_canary(active.mutator.canary, active.decision, owed.exchange, self._state)
+    def _plant(self, expected: ExpectedReply) -> None:
+        plant_canaries(expected.chain.all, expected.exchange, self.state.context.state)
 
-    def _told(self, owed: ExpectedReply, line: FaultFired) -> None:
-        self.lines.append(line)
-        for active in owed.chain.all:
+    def _settle(self, expected: ExpectedReply, line: FaultFired) -> None:
+        self._lines.append(line)
+        for active in expected.chain.all:
             decision = active.decision
             if decision.entry.id == line.id and decision.counted and decision.call[0] == "fire":
-                self._state.record_outcome(line.id, decision.subject, met=line.outcome == "fired")
+                self.state.context.state.record_outcome(
+                    line.id, decision.subject, met=line.outcome == "fired"
+                )
 
 
 def _as_event(body: bytes, ident: Id) -> bytes:

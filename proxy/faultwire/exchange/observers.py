@@ -1,62 +1,56 @@
-"""What is heard of a response because later exchanges depend on it, though nothing is done to this one."""
+"""Observers of a response, where later exchanges depend on what it says, though nothing is done to it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from faultwire.events import Send
 from faultwire.exchange import agent_cards
 from faultwire.exchange.agent_cards import AgentCardObserver
-from faultwire.exchange.websocket_requests import WebSocketRequestRewriter
+from faultwire.exchange.stage import ExchangeState, Stage
 from faultwire.wire.framing import split as framing
 from faultwire.wire.transcript.response import ResponseObserver
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from faultwire.events import Exchange, Request, Response
-    from faultwire.exchange.active_fault import ActiveFault
-    from faultwire.exchange.request_out import SessionContext
+    from faultwire.events import Action, Request, Response
     from faultwire.wire.protocol import Protocol
 
 
-class Observers(NamedTuple):
-    """Who listens: to what is delivered (`ear`), and to what a client says over a WebSocket (`telling`).
+class Observers(Stage):
+    """Reads what is delivered: calls of conversations that the provider keeps, and agents' cards.
 
-    `whole`: the body must be there whole for it.
+    A conversation that the provider keeps names its calls only here: the next request names none.
     """
 
-    ear: ResponseObserver | AgentCardObserver | None = None
-    telling: WebSocketRequestRewriter | None = None
-    whole: bool = False
+    def __init__(self, state: ExchangeState) -> None:
+        super().__init__(state)
+        self.observer: ResponseObserver | AgentCardObserver | None = None
 
-    @property
-    def touches(self) -> bool:
-        """Must the response go through the pipeline for it?"""
-        return self.ear is not None or self.telling is not None
+    def on_response_head(self, response: Response) -> Response:
+        """Attach to upstream's response; an answer of ours tells nothing."""
+        at = self.state
+        if at.chain.answer is None:
+            self._attach(at.exchange.request, response)
+            self.touches = self.observer is not None
+        return response
 
+    def _attach(self, request: Request, delivered: Response) -> None:
+        profile, protocol = self.state.context.profile, self.state.protocol
+        if agent_cards.needs_card(profile, request):
+            self.observer = AgentCardObserver(self.state.context.state.peers, delivered)
+        if protocol is not None and profile.candidates.replace_results and protocol.keeps(request):
+            self.observer = ResponseObserver(protocol, delivered, request)
+            self.holds = not framing.streams(delivered, protocol, request)
 
-def attach(
-    context: SessionContext,
-    protocol: Protocol | None,
-    exchange: Exchange,
-    delivered: Response,
-    chain: Sequence[ActiveFault],
-) -> Observers:
-    """Who has to listen to this response. A conversation that the provider keeps names its calls only
-    here: the next request names none."""
-    request, profile = exchange.request, context.profile
-    ear: ResponseObserver | AgentCardObserver | None = None
-    whole = False
-    if agent_cards.needs_card(profile, request):
-        ear = AgentCardObserver(context.state.peers, delivered)
-    if protocol is not None and profile.candidates.replace_results and protocol.keeps(request):
-        ear = ResponseObserver(protocol, delivered, request)
-        whole = not framing.streams(delivered, protocol, request)
-    telling = None
-    if protocol is not None and protocol.socket and framing.is_socket(delivered):
-        telling = WebSocketRequestRewriter(protocol, context, exchange, chain)
-        telling = telling if telling.needed else None
-    return Observers(ear, telling, whole)
+    def observe(self, action: Action) -> None:
+        """Bytes that are delivered; an end of ours tells nothing."""
+        if self.observer is not None and isinstance(action, Send) and action.to == "client":
+            self.state.context.state.learn(self.observer.observe(action.data))
+
+    def finished(self) -> None:
+        """All was delivered."""
+        if self.observer is not None:
+            self.state.context.state.learn(self.observer.end())
 
 
 def closes(protocol: Protocol | None, request: Request, response: Response | None, delivered: bytes) -> bool:

@@ -95,9 +95,9 @@ class SessionState:
     rewrites: OrderedDict[str, Rewrite | None] = field(default_factory=OrderedDict)
     """A tool result's key to what it was replaced with; None where it was let through."""
     inboxes: OrderedDict[str, None] = field(default_factory=OrderedDict)
-    """Addresses whose answers come in another exchange's stream, which is open (`elsewhere`)."""
+    """Addresses whose answers come in another exchange's stream, which is open (`deferred_replies`)."""
     owed: OrderedDict[tuple[str, bytes], Any] = field(default_factory=OrderedDict)
-    """Such an address and a request's id to the faults that wait for its answer (`elsewhere.Owed`)."""
+    """Such an address and a request's id to the faults that wait for its answer (an `ExpectedReply`)."""
     unread_lines: dict[str, FaultFired] = field(default_factory=dict)
     """A tool result's key to the ledger's line about its fault, until a model has answered a request
     that carried it: only then has the fault been met."""
@@ -249,9 +249,9 @@ class SessionState:
         self.inboxes.pop(address, None)
         return [self.owed.pop(key) for key in [key for key in self.owed if key[0] == address]]
 
-    def owe(self, key: tuple[str, bytes], owed: Any) -> None:
+    def expect(self, key: tuple[str, bytes], reply: Any) -> None:
         """Let faults wait for the answer to a request."""
-        _bounded(self.owed, key, owed)
+        _bounded(self.owed, key, reply)
 
     def note_call(self, tool: str, at: Own) -> None:
         """Note that a tool was called at a site of its own; the first one stays."""

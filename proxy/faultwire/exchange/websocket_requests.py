@@ -1,6 +1,6 @@
 """What a client tells a model over a WebSocket, on its way there.
 
-The server keeps the conversation, and each message brings something new to it. So nothing is told twice:
+The server keeps the conversation, and each message brings something new to it. So nothing is sent twice:
 a tool's result, or a text, that a fault changes is changed in the one message that brings it.
 """
 
@@ -10,17 +10,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire.errors import WireError
-from faultwire.exchange import rewrites
+from faultwire.events import Send
+from faultwire.exchange.canaries import returned_canaries
+from faultwire.exchange.result_decisions import decide_on_result, keyed_results
+from faultwire.exchange.rewrites import apply_attack, reapply
 from faultwire.exchange.session_state import Subject
+from faultwire.exchange.stage import ExchangeState, Stage
 from faultwire.faults._api import RequestFault
+from faultwire.wire.framing import split as framing
 from faultwire.wire.recognition import size_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator
 
-    from faultwire.events import Exchange, FaultFired, RequestView, Wait
+    from faultwire.events import Action, Exchange, FaultFired, RequestView, Response, Side, Wait
     from faultwire.exchange.active_fault import ActiveFault
-    from faultwire.exchange.request_out import SessionContext
     from faultwire.wire.protocol import Protocol
 
 
@@ -33,69 +37,91 @@ class RewrittenMessage(NamedTuple):
     lines: tuple[FaultFired, ...] = ()
 
 
-class WebSocketRequestRewriter:
-    """The client's side of one WebSocket. `hear` is asked about each text message, in order."""
+class WebSocketRequestRewriter(Stage):
+    """The client's side of one WebSocket: each text message is decided on, in order."""
 
-    def __init__(
-        self, protocol: Protocol, context: SessionContext, exchange: Exchange, active: Sequence[ActiveFault]
-    ) -> None:
-        self._protocol = protocol
-        self._context = context
-        self._exchange = exchange
-        self._attacks = [
-            one
-            for one in active
-            if one.decision.verb == "fire" and isinstance(one.decision.entry.fault, RequestFault)
-        ]
-        self._replaces = context.profile.candidates.replace_results
+    def __init__(self, state: ExchangeState) -> None:
+        super().__init__(state)
+        self._lines: list[FaultFired] = []
+        self._attacks: tuple[ActiveFault, ...] = ()
 
-    @property
-    def needed(self) -> bool:
-        """Is there anything to look for?"""
-        return self._replaces or bool(self._attacks) or bool(self._context.state.canaries)
+    def on_response_head(self, response: Response) -> Response:
+        """Is this a WebSocket of a model, and is there anything to look for?"""
+        at = self.state
+        protocol = at.protocol
+        if at.chain.answer is not None or protocol is None or not protocol.socket:
+            return response
+        if framing.is_socket(response):
+            self._attacks = tuple(
+                one
+                for one in at.chain.all
+                if one.decision.verb == "fire" and isinstance(one.decision.entry.fault, RequestFault)
+            )
+            replaces = at.context.profile.candidates.replace_results
+            self.touches = replaces or bool(self._attacks) or bool(at.context.state.canaries)
+        return response
 
-    def hear(self, data: bytes) -> RewrittenMessage:
-        """Decide on what one message brings; one that is too heavy to be read at once passes unread."""
-        view = None if size_limit.is_heavy(data) else self._protocol.message_view(data)
+    def on_message(self, actions: Iterable[Action], by: Side) -> Iterable[Action]:
+        """A client's text message, changed."""
+        return self._rewritten(actions) if by == "client" and self.touches else actions
+
+    def _rewritten(self, actions: Iterable[Action]) -> Iterator[Action]:
+        for action in actions:
+            protocol = self.state.protocol
+            if protocol is None or not (isinstance(action, Send) and action.text):
+                yield action
+                continue
+            rewritten = self._rewrite(action.data, protocol)
+            yield from rewritten.waits
+            self._lines.extend(rewritten.lines)
+            yield replace(action, data=rewritten.data)
+
+    def ledger(self) -> Iterable[FaultFired]:
+        """The lines on what messages brought."""
+        return self._lines
+
+    def _rewrite(self, data: bytes, protocol: Protocol) -> RewrittenMessage:
+        """Decide on what one message brings; one that is too large to be read at once passes unread."""
+        view = None if size_limit.is_heavy(data) else protocol.message_view(data)
         if view is None:
             return RewrittenMessage(data)
-        state = self._context.state
-        view = state.with_tool_names(view)
-        request = replace(self._exchange.request, body=data)
-        asked = self._exchange.view.model if self._exchange.view else ""
-        said = replace(self._exchange, request=request, view=replace(view, model=view.model or asked))
-        back = rewrites.returned_canaries(said, state, within=True)
-        heard = self._results(RewrittenMessage(data, lines=tuple(back)), said, view)
-        return heard._replace(data=self._texts(heard.data, said))
+        at, session = self.state, self.state.context.state
+        view = session.with_tool_names(view)
+        request = replace(at.exchange.request, body=data)
+        model = at.exchange.view.model if at.exchange.view else ""
+        said = replace(at.exchange, request=request, view=replace(view, model=view.model or model))
+        back = returned_canaries(said, session, within=True)
+        rewritten = self._results(RewrittenMessage(data, lines=tuple(back)), said, view, protocol)
+        return rewritten._replace(data=self._texts(rewritten.data, said, protocol))
 
-    def _results(self, heard: RewrittenMessage, said: Exchange, view: RequestView) -> RewrittenMessage:
-        state, data = self._context.state, heard.data
-        waits, lines = list(heard.waits), list(heard.lines)
-        for key, result in rewrites.keyed_results(view.results):
-            if key not in state.rewrites:
-                judged = rewrites.decide_on_result(
-                    self._context.profile, self._context.dice, said, (key, result), state
-                )
-                waits += judged.waits
-                lines += judged.lines
-            line, rewrite = state.unread_lines.pop(key, None), state.rewrites.get(key)
+    def _results(
+        self, message: RewrittenMessage, said: Exchange, view: RequestView, protocol: Protocol
+    ) -> RewrittenMessage:
+        context, session, data = self.state.context, self.state.context.state, message.data
+        waits, lines = list(message.waits), list(message.lines)
+        for key, result in keyed_results(view.results):
+            if key not in session.rewrites:
+                decided = decide_on_result(context.profile, context.dice, said, (key, result), session)
+                waits += decided.waits
+                lines += decided.lines
+            line, rewrite = session.unread_lines.pop(key, None), session.rewrites.get(key)
             if rewrite is not None:
                 try:
-                    data = self._protocol.replace_result(data, result, rewrite)
+                    data = protocol.replace_result(data, result, rewrite)
                 except WireError as error:  # it can be read but not edited: it goes on as it is
                     if line is not None:
                         line = replace(line, outcome="inapplicable", reason=error.message, effect=None)
-                        state.record_outcome(line.id, Subject(line.key, line.n, line.attempt), met=False)
+                        session.record_outcome(line.id, Subject(line.key, line.n, line.attempt), met=False)
             if line is not None:
                 lines.append(line)
         return RewrittenMessage(data, tuple(waits), tuple(lines))
 
-    def _texts(self, data: bytes, said: Exchange) -> bytes:
+    def _texts(self, data: bytes, said: Exchange, protocol: Protocol) -> bytes:
         """Each attack acts once, on the first message that has something for it to act on."""
-        context = self._context
+        context = self.state.context
         for active in self._attacks:
             if active.mutator is not None and active.acts and active.mutator.effect is None:
-                active.mutator.effect = rewrites.apply_attack(
-                    self._protocol, data, active.decision, context.dice, said, context.state
+                active.mutator.effect = apply_attack(
+                    protocol, data, active.decision, context.dice, said, context.state
                 )
-        return rewrites.reapply(self._protocol, data, context.state)
+        return reapply(protocol, data, context.state)

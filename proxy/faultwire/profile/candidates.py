@@ -10,7 +10,7 @@ from collections import OrderedDict
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from faultwire.faults._api import ResultFault
+from faultwire.faults._api import RequestFault, ResultFault
 from faultwire.profile.match import ON_THE_HEAD, TEXTS, like, may_match
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class Candidates:
         self._entries = tuple(entries)
         self.replace_results = any(isinstance(entry.fault, ResultFault) for entry in self._entries)
         """Is any of them about a tool's result?"""
+        self.rewrite_texts = any(isinstance(entry.fault, RequestFault) for entry in self._entries)
+        """Does any of them change what the model reads?"""
         self.name_agents = any(e.on.agent is not None or e.on.edge is not None for e in self._entries)
         """Does any of them name an agent?"""
         used = {name for entry in self._entries for name, _ in entry.on.globs}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire import wire
 from faultwire.errors import WireError
 from faultwire.events import Exchange, Response, header
-from faultwire.exchange import rewrites
+from faultwire.exchange import result_decisions
 from faultwire.replay.incident_profile import MCP
 from faultwire.replay.reader import forwarded
 from faultwire.wire.framing import split as framing
@@ -148,7 +148,7 @@ class _Results:
         if said is None:
             return
         results = [self._with_name(one) for one in (said.request.results if said.request is not None else ())]
-        for key, result in rewrites.keyed_results(results):
+        for key, result in result_decisions.keyed_results(results):
             if key in self._known:
                 continue
             self._known.add(key)

@@ -18,7 +18,7 @@ def met(body: bytes, head: Response = OK) -> str | None:
     peers = Peers()
     listener = AgentCardObserver(peers, head)
     for at in range(0, len(body), 7):
-        assert listener.hear(body[at : at + 7]) == ()
+        assert listener.observe(body[at : at + 7]) == ()
     assert listener.end() == ()
     return peers.name("http://a.test/w/x")
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from faultwire import wire
 from faultwire.dice import Dice
 from faultwire.events import Exchange, Request, Response
-from faultwire.exchange.observers import attach, closes
+from faultwire.exchange.observers import Observers, closes
 from faultwire.exchange.request_out import SessionContext
 from faultwire.exchange.session_state import SessionState
+from faultwire.exchange.stage import ExchangeState
 from faultwire.profile.inline import inline
 from faultwire.wire.transcript.response import ResponseObserver
 
@@ -20,20 +21,24 @@ SSE = Response(200, "OK", (("content-type", "text/event-stream"),))
 
 def heard(fault: str, response: Response = SSE):
     context = SessionContext("s", inline(fault), Dice(1, "s"), SessionState())
-    return attach(context, wire.protocol("openai_responses"), Exchange("s", 1, KEPT, "llm"), response, ())
+    stage = Observers(
+        ExchangeState(context, Exchange("s", 1, KEPT, "llm"), wire.protocol("openai_responses"))
+    )
+    assert stage.on_response_head(response) is response
+    return stage
 
 
 def test_a_kept_conversation_is_heard_where_results_are_replaced():
     found = heard("tool_error: {message: x}")
-    assert isinstance(found.ear, ResponseObserver)
+    assert isinstance(found.observer, ResponseObserver)
     assert found.touches
-    assert not found.whole, "a stream is heard as it passes"
-    assert heard("tool_error: {message: x}", Response(200, "OK", HEADERS)).whole
+    assert not found.holds, "a stream is heard as it passes"
+    assert heard("tool_error: {message: x}", Response(200, "OK", HEADERS)).holds
 
 
 def test_where_nothing_depends_on_it_nobody_listens():
     found = heard("latency: {ms: 1}")
-    assert (found.ear, found.telling, found.touches) == (None, None, False)
+    assert (found.observer, found.touches) == (None, False)
 
 
 def test_the_event_that_closes_a_stream():

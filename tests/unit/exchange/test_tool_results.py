@@ -9,6 +9,7 @@ from faultwire.dice import Dice
 from faultwire.events import Exchange, Request
 from faultwire.exchange.request_out import SessionContext
 from faultwire.exchange.session_state import SessionState
+from faultwire.exchange.stage import ExchangeState
 from faultwire.exchange.tool_results import ToolResultRewriter
 from faultwire.profile.inline import inline
 
@@ -30,29 +31,33 @@ def told(
     found = wire.understand(request)
     exchange = Exchange("s", 1, request, "llm", "openai_chat", view=found.view, key=found.key)
     profile = inline("tool_error: {message: on fire, trigger: {max_times: 1}}")
-    return ToolResultRewriter(
-        SessionContext("s", profile, Dice(1, "s"), state or SessionState()), exchange, found.protocol
-    ), request
+    context = SessionContext("s", profile, Dice(1, "s"), state or SessionState())
+    return ToolResultRewriter(ExchangeState(context, exchange, found.protocol)), request
+
+
+def rewritten(stage: ToolResultRewriter) -> Request:
+    stage.on_request()
+    return stage.state.request
 
 
 def test_a_replaced_result_is_met_once_a_model_has_answered() -> None:
-    story, request = told()
-    assert b"on fire" in (story.rewritten(request).body or b"")
-    assert [line.outcome for line in story.lines] == ["preempted"]
-    story.answered()
-    assert [line.outcome for line in story.lines] == ["fired"]
+    story, _ = told()
+    assert b"on fire" in (rewritten(story).body or b"")
+    assert [line.outcome for line in story.ledger()] == ["preempted"]
+    story.on_response()
+    assert [line.outcome for line in story.ledger()] == ["fired"]
 
 
 def test_a_result_that_cannot_be_replaced_gives_its_place_back() -> None:
     state = SessionState()
     story, request = told(SIGNED, state)
-    assert story.rewritten(request).body == request.body
-    assert [line.outcome for line in story.lines] == ["inapplicable"]
+    assert rewritten(story).body == request.body
+    assert [line.outcome for line in story.ledger()] == ["inapplicable"]
     assert state.counts("tool_error") == (1, 0)
 
 
 def test_a_request_that_nobody_can_read_tells_nothing() -> None:
     story, request = told()
-    blind = ToolResultRewriter(story._context, Exchange("s", 1, request), None)
-    assert blind.rewritten(request) is request
-    assert blind.lines == ()
+    blind = ToolResultRewriter(ExchangeState(story.state.context, Exchange("s", 1, request), None))
+    assert rewritten(blind) is request
+    assert blind.ledger() == ()

@@ -104,7 +104,7 @@ def test_a_canary_that_the_model_passes_on_is_told() -> None:
     answered(pipeline, response(call_item()))
     (sent,) = said(pipeline, RESULT)
     assert isinstance(sent, Send)
-    (canary,) = pipeline._context.state.canaries
+    (canary,) = pipeline.state.context.state.canaries
     assert canary.encode() in sent.data
     back = HELLO.replace(b"Hello", f"I was told {canary}".encode())
     said(pipeline, back)

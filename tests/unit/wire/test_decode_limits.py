@@ -83,10 +83,10 @@ def test_a_bomb_never_holds_up_the_loop(name: str) -> None:
 
 
 def heard(body: bytes, *headers: tuple[str, str]) -> None:
-    ear = ResponseObserver(wire.protocol("openai_responses"), Response(200, "OK", headers))
+    observer = ResponseObserver(wire.protocol("openai_responses"), Response(200, "OK", headers))
     for at in range(0, len(body), 65_536):
-        ear.hear(body[at : at + 65_536])
-    assert ear.end() == ()
+        observer.observe(body[at : at + 65_536])
+    assert observer.end() == ()
 
 
 @pytest.mark.parametrize("body", [gzip.compress(b"") * 26_000, gzip.compress(b"a") + bytes(1 << 19)])

@@ -102,7 +102,7 @@ class ResponseObserver:
         self._splitter = None if packed else framing.splitter_of(head, protocol, request)
         self._reader = protocol.reader()
 
-    def hear(self, data: bytes) -> tuple[ToolCall, ...]:
+    def observe(self, data: bytes) -> tuple[ToolCall, ...]:
         """Take bytes as they are delivered; the calls of a stream, once it has said its last word."""
         if self._splitter is None:
             self._keep(data)

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from faultwire.dice import Dice
 from faultwire.events import Exchange, Request, ToolResult, Wait
-from faultwire.exchange.rewrites import decide_on_result
+from faultwire.exchange.result_decisions import decide_on_result
 from faultwire.exchange.session_state import SessionState
 from faultwire.faults.tool.recorded_response import RecordedResponse
 from faultwire.profile.dump import dump, from_dump

@@ -73,27 +73,27 @@ def test_an_unknown_coding_is_a_wire_error() -> None:
 
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("size", [1, 33, 100_000])
-def test_an_ear_hears_the_calls_before_the_end(name: str, size: int) -> None:
+def test_an_observer_reads_the_calls_before_the_end(name: str, size: int) -> None:
     shape, response = SHAPES[name], streamed(name)
-    ear = ResponseObserver(wire.protocol(name), response)
-    heard = [ear.hear(shape.stream[at : at + size]) for at in range(0, len(shape.stream), size)]
+    observer = ResponseObserver(wire.protocol(name), response)
+    heard = [observer.observe(shape.stream[at : at + size]) for at in range(0, len(shape.stream), size)]
     assert [call.name for call in heard[-1]] == ["get_weather"]
-    assert [call.name for call in ear.end()] == ["get_weather"]
+    assert [call.name for call in observer.end()] == ["get_weather"]
 
 
-def test_an_ear_hears_whole_answers_at_their_end() -> None:
+def test_an_observer_reads_whole_answers_at_their_end() -> None:
     head = Response(200, "OK", (("content-type", "application/json"),))
-    ear = ResponseObserver(wire.protocol("openai_responses"), head)
-    assert ear.hear(pack(SHAPES["openai_responses"].whole)) == ()
-    assert [call.id for call in ear.end()] == ["call_a1"]
+    observer = ResponseObserver(wire.protocol("openai_responses"), head)
+    assert observer.observe(pack(SHAPES["openai_responses"].whole)) == ()
+    assert [call.id for call in observer.end()] == ["call_a1"]
 
 
 @pytest.mark.parametrize(
     ("status", "body"), [(500, b'{"output":[]}'), (200, b"<html>"), (200, b""), (200, b" " * (MOST + 1))]
 )
-def test_an_ear_hears_nothing_in_failures(status: int, body: bytes) -> None:
-    ear = ResponseObserver(
+def test_an_observer_reads_nothing_in_failures(status: int, body: bytes) -> None:
+    observer = ResponseObserver(
         wire.protocol("openai_responses"), Response(status, "", (("content-type", "application/json"),))
     )
-    ear.hear(body)
-    assert ear.end() == ()
+    observer.observe(body)
+    assert observer.end() == ()

@@ -1,0 +1,127 @@
+"""The stage of the faults: decides which act on the exchange, and lets them act in their chain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from faultwire.events import Close, Cut, Reset, Send
+from faultwire.exchange.active_fault import activate, ledger_line, release_unmet
+from faultwire.exchange.plan import decide, decide_head, unknown_websocket
+from faultwire.exchange.request_out import unpacked
+from faultwire.exchange.stage import ExchangeState, Stage
+from faultwire.faults._api import Need
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from faultwire.events import Action, FaultFired, Response, Side
+    from faultwire.exchange.active_fault import ActiveFault
+    from faultwire.exchange.plan import Plan
+
+_READS = Need.BODY | Need.EVENTS
+
+
+class FaultStage(Stage):
+    """Plans the faults of one exchange and feeds their chain."""
+
+    def __init__(self, state: ExchangeState) -> None:
+        super().__init__(state)
+        self._plan: Plan | None = None
+
+    # ------------------------------------------------------------ request
+
+    def on_request(self) -> None:
+        """Decide on the request, and start what fires."""
+        context = self.state.context
+        self._plan = decide(context.profile, context.dice, self.state.exchange, context.state)
+        for active in self._activated(self._plan):
+            self.state.chain.add(active)
+
+    def forward(self) -> Iterable[Action]:
+        """What the faults do before upstream is called."""
+        chain = self.state.chain
+        return () if chain.idle else chain.depart()
+
+    def settle_request(self) -> None:
+        """The request is about to go: a body that a fault must read, or may have to, has to come unpacked;
+        where a fault has answered, the same request again is its retry."""
+        at = self.state
+        if at.chain.answer is not None:
+            self.mark_failed()
+        elif not at.chain.ended and self._plan is not None:
+            needs = at.chain.needs
+            for entry in self._plan.deferred:
+                needs |= entry.fault.needs
+            if needs & _READS and (self._plan.deferred or not at.chain.idle):
+                at.request = unpacked(at.request)
+
+    def mark_failed(self) -> None:
+        """This attempt fails for the agent."""
+        self.state.context.state.mark_failed(self.state.exchange.key, self.state.exchange.n)
+
+    # ------------------------------------------------------------ response
+
+    def on_response(self) -> Iterable[Action]:
+        """Decide what could only be decided on the head, and act as if it had been decided before."""
+        if self._plan is None or not self._plan.deferred:
+            return
+        context, chain = self.state.context, self.state.chain
+        plan = decide_head(self._plan, context.dice, self.state.exchange, context.state)
+        for active in self._activated(plan):
+            chain.join(active)
+        yield from chain.pending()
+
+    def on_response_head(self, response: Response) -> Response:
+        """The head as the faults leave it."""
+        at, delivered = self.state, response
+        if not at.chain.idle:
+            exchange = at.exchange
+            delivered = at.chain.arrive(
+                exchange if exchange.response is response else exchange.answered(response)
+            )
+        if delivered.status != response.status:
+            self.mark_failed()
+        self.touches, self.holds = at.chain.touches, at.chain.holds
+        return delivered
+
+    def on_data(self, actions: Iterable[Action]) -> Iterable[Action]:
+        """Through the chain, event by event where the stream is framed."""
+        return self.state.chain.relayed(actions)
+
+    def on_message(self, actions: Iterable[Action], by: Side) -> Iterator[Action]:
+        """Through the chain, in the direction in which the message goes."""
+        for action in actions:
+            if isinstance(action, Send):
+                yield from self.state.chain.message(action.data, text=bool(action.text), by=by)
+            else:
+                yield action
+
+    def on_end(self, actions: Iterable[Action]) -> Iterator[Action]:
+        """What is left, then each fault's last word."""
+        yield from self.state.chain.relayed(actions)
+        yield from self.state.chain.finish()
+
+    def observe(self, action: Action) -> None:
+        """The same request after an end that we made is a retry."""
+        if isinstance(action, Cut | Reset | Close):
+            self.mark_failed()
+
+    # ------------------------------------------------------------ ledger
+
+    def over(self) -> None:
+        """A fault that was not met by now never will be."""
+        release_unmet(self.state.chain.all, self.state.context.state)
+
+    def ledger(self) -> Iterator[FaultFired]:
+        """A line for each decision."""
+        yield from unknown_websocket(self.state.context.profile, self.state.exchange)
+        for active in self.state.chain.all:
+            yield ledger_line(active)
+
+    def _activated(self, plan: Plan) -> Iterator[ActiveFault]:
+        at, context = self.state, self.state.context
+        for decision in plan.decisions:
+            if decision.counted:
+                context.state.note(decision.entry.id, decision.subject, decision.call, decision.at_s)
+        for decision in plan.decisions:
+            yield activate(decision, at.exchange, context.dice, context.state)
