@@ -10,14 +10,10 @@ MS = 1_000_000
 """Nanoseconds in a millisecond."""
 
 
-def monotonic_ns() -> int:
-    """Nanoseconds on a clock that never goes back; only differences mean something."""
-    return time.monotonic_ns()
-
-
-def monotonic() -> float:
-    """Seconds on the same clock."""
-    return time.monotonic()
+monotonic_ns = time.monotonic_ns
+"""Nanoseconds on a clock that never goes back; only differences mean something."""
+monotonic = time.monotonic
+"""Seconds on the same clock."""
 
 
 def wall_ms() -> int:

@@ -53,7 +53,7 @@ class Walk:
 
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
-        self.changes = 0
+        self.changes: Counter[str] = Counter()
         self._last = ""
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
@@ -64,7 +64,7 @@ class Walk:
             return
         self.calls[f"{name[len(PACKAGE) :]} {frame.f_code.co_qualname}"] += 1
         if name != self._last:
-            self.changes += 1
+            self.changes[f"{self._last[len(PACKAGE) :]} > {name[len(PACKAGE) :]}"] += 1
             self._last = name
 
     def figures(self) -> dict[str, Any]:
@@ -72,7 +72,8 @@ class Walk:
         return {
             "calls": self.calls.total(),
             "files": len(files),
-            "changes": self.changes,
+            "changes": self.changes.total(),
+            "by_change": dict(self.changes.most_common()),
             "by_function": dict(self.calls.most_common()),
         }
 
@@ -166,6 +167,8 @@ def main() -> int:
         options.json.write_text(json.dumps(figures, indent=1))
     if options.trace:
         for key, count in figures["by_function"].items():
+            print(f"{count:5} {key}")
+        for key, count in figures["by_change"].items():
             print(f"{count:5} {key}")
     for name in ("calls", "files", "changes"):
         target = f"  (target {TARGETS[name]})" if name in TARGETS else ""

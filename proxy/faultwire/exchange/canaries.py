@@ -15,14 +15,14 @@ from faultwire.exchange.stage import ExchangeState, Stage
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from faultwire.events import Action, Exchange
+    from faultwire.events import Exchange
     from faultwire.exchange.active_fault import ActiveFault
     from faultwire.exchange.plan import Decision
     from faultwire.exchange.session_state import SessionState
 
 
 class CanaryDetector(Stage):
-    """Finds canaries in the request, and notes those that this exchange plants."""
+    """Finds canaries in the request."""
 
     def __init__(self, state: ExchangeState) -> None:
         super().__init__(state)
@@ -33,14 +33,6 @@ class CanaryDetector(Stage):
         session = self.state.context.state
         if session.canaries:
             self._lines = tuple(returned_canaries(self.state.exchange, session))
-
-    def observe(self, action: Action) -> None:
-        """Look out for what a tool's own exchange plants, before the agent can have read it."""
-        for active in self.state.chain.all:
-            if active.mutator is not None and active.mutator.canary is not None:
-                plant_canary(
-                    active.mutator.canary, active.decision, self.state.exchange, self.state.context.state
-                )
 
     def ledger(self) -> Iterable[FaultFired]:
         """A line for each canary that came back."""

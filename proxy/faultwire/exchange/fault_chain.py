@@ -273,11 +273,13 @@ class FaultChain:
     def _push(self, start: int, chunk: Chunk) -> Iterator[Action]:
         for at in range(start, len(self._chain)):
             active = self._chain[at]
-            if active.acts and active.mutator is not None:
-                chunk = self._joined(start, at, chunk)
+            if active.mutator is not None and active.dropped is None:
+                if self._joiner is not None:
+                    chunk = self._joined(start, at, chunk)
                 yield from self._deliver(at, active.mutator.feed(chunk), chunk)
                 return
-        chunk = self._joined(start, len(self._chain), chunk)
+        if self._joiner is not None:
+            chunk = self._joined(start, len(self._chain), chunk)
         yield Send(chunk.data) if chunk.text is None else Send(chunk.data, "client", chunk.text, chunk.more)
 
     def _joined(self, start: int, at: int, chunk: Chunk) -> Chunk:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.events import Close, Cut, Reset, Send
 from faultwire.exchange.active_fault import activate, ledger_line, release_unmet
+from faultwire.exchange.canaries import plant_canary
 from faultwire.exchange.plan import decide, decide_head, unknown_websocket
 from faultwire.exchange.request_out import unpacked
 from faultwire.exchange.stage import ExchangeState, Stage
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from faultwire.exchange.active_fault import ActiveFault
     from faultwire.exchange.plan import Plan
 
+ENDS = (Cut, Reset, Close)
+"""Actions that end an exchange."""
 _READS = Need.BODY | Need.EVENTS
 
 
@@ -102,9 +105,14 @@ class FaultStage(Stage):
         yield from self.state.chain.finish()
 
     def observe(self, action: Action) -> None:
-        """The same request after an end that we made is a retry."""
-        if isinstance(action, Cut | Reset | Close):
+        """The same request after an end that we made is a retry; and what a fault has planted is looked for
+        from now on, before the agent can have read it."""
+        if isinstance(action, ENDS):
             self.mark_failed()
+        at = self.state
+        for active in at.chain.all:
+            if active.mutator is not None and active.mutator.canary is not None:
+                plant_canary(active.mutator.canary, active.decision, at.exchange, at.context.state)
 
     # ------------------------------------------------------------ ledger
 

@@ -59,15 +59,18 @@ class BoundedHttp1Server(BodyReader, _http1.Http1Server):
     _trailers: http.Headers | None = None
     _held: tuple[Outgoing, ResponseHeaders, bytearray] | None = None
 
-    def send(self, event: HttpEvent) -> Generator[commands.Command, Any, None]:
-        """Write to the client; mitmproxy looks the framing up in the head for every chunk."""
-        if type(event) is ResponseData:
-            if self._held is not None:
-                self._held[2].extend(event.data)
-            elif data := event.data:  # an empty chunk would end the body
-                framed = b"%x\r\n%s\r\n" % (len(data), data) if self._chunked else data
-                yield commands.SendData(self.conn, framed)
-            return
+    def send(self, event: HttpEvent) -> Any:
+        """Write to the client; mitmproxy looks the framing up in the head for every chunk. Gives commands."""
+        if type(event) is not ResponseData:
+            return self._send_other(event)
+        if self._held is not None:
+            self._held[2].extend(event.data)
+        elif data := event.data:  # an empty chunk would end the body
+            framed = b"%x\r\n%s\r\n" % (len(data), data) if self._chunked else data
+            return (commands.SendData(self.conn, framed),)
+        return ()
+
+    def _send_other(self, event: HttpEvent) -> Generator[commands.Command, Any, None]:
         if self.outgoing is not None and isinstance(event, ResponseHeaders):
             changes = self.outgoing()
             if changes is not None:

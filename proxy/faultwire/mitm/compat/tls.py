@@ -30,7 +30,7 @@ class JoiningTls(ClientTLSLayer):
             yield from self.tls_interact()
         return done, error
 
-    def receive_data(self, data: bytes) -> Generator[commands.Command, Any, None]:
+    def receive_data(self, data: bytes) -> Any:
         """Called with nothing at the end of the handshake; in TLS 1.3 only session tickets are left to send.
 
         They go out with the first answer (RFC 8446 §4.6.1 allows any time). A client that reads in one thread
@@ -39,12 +39,13 @@ class JoiningTls(ClientTLSLayer):
         """
         if not data and self.tls.get_protocol_version_name() == "TLSv1.3":
             self._holds = True
-        yield from super().receive_data(data)
+        return super().receive_data(data)
 
-    def tls_interact(self) -> Generator[commands.Command, Any, None]:
+    def tls_interact(self) -> Any:
         """Send what OpenSSL has to say, unless that can wait."""
-        if not self._holds:
-            yield from super().tls_interact()
+        if self._holds:
+            return ()  # a tuple costs less than a generator, and `yield from` takes it as well
+        return super().tls_interact()
 
     def event_to_child(self, event: events.Event) -> Generator[commands.Command, Any, None]:
         """Pass an event on and carry out what comes back, sends last and joined."""
@@ -55,13 +56,13 @@ class JoiningTls(ClientTLSLayer):
         if self._unsent:
             yield from self._send()
 
-    def send_data(self, data: bytes) -> Generator[commands.Command, Any, None]:
+    def send_data(self, data: bytes) -> Any:
         """Called for each send of the layer above."""
         self._unsent.append(data)
-        yield from ()
+        return ()
 
-    def _send(self) -> Generator[commands.Command, Any, None]:
+    def _send(self) -> Any:
         data = b"".join(self._unsent)
         self._unsent.clear()
         self._holds = False
-        yield from super().send_data(data)
+        return super().send_data(data)

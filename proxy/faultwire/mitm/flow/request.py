@@ -43,12 +43,12 @@ class FaultLayer(HttpLayer):
 
     gateway: Gateway
 
-    def _handle_event(self, event: events.Event) -> Commands:
+    def _handle_event(self, event: events.Event) -> Any:
         if isinstance(event, events.Start) and self.context.client.alpn != b"h2":
             server = compat.BoundedHttp1Server(self.context.fork())
             self.gateway.attend(server, self.context.client)
             self.connections.setdefault(self.context.client, server)
-        yield from super()._handle_event(event)
+        return super()._handle_event(event)  # no generator of ours between mitmproxy's
 
     def make_stream(self, stream_id: int) -> Commands:
         """Called by mitmproxy for every request head."""

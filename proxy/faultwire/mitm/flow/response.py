@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mitmproxy.net.http.validate import validate_headers
 from mitmproxy.proxy.events import Start
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Action, Response
     from faultwire.mitm.flow.actions import Commands
+    from faultwire.mitm.flow.recorded_exchange import RecordedExchange
 
 
 class Responder(ActionExecutor):
@@ -88,29 +89,32 @@ class Responder(ActionExecutor):
         )
         yield from self._send_answer(refusal.response(), "upstream_aborted", refusal.message)
 
-    def state_stream_response_body(self, event: events.Event) -> Commands:
+    def state_stream_response_body(self, event: events.Event) -> Any:
         """Every chunk as it comes; through the pipeline only where a fault touches this response."""
         recorded = self._recorded
         assert recorded is not None
         if self._left or recorded.ended:
             self._upstream = self._upstream and not isinstance(event, ResponseEndOfMessage)
-            return
+            return ()
         if isinstance(event, ResponseData):
             recorded.upstream_chunk(event.data)
             if self._waiting:
                 self._release(len(event.data))
             if not recorded.touches:
-                yield SendHttp(event, self.context.client)
-                return
-            yield from self._act(recorded.feed(event.data))
-        elif isinstance(event, ResponseTrailers):
+                return (SendHttp(event, self.context.client),)
+            return self._act(recorded.feed(event.data))
+        if isinstance(event, ResponseTrailers):
             self._trailers = event.trailers
         elif isinstance(event, ResponseEndOfMessage):
-            self._upstream = self.client_state == self.state_stream_request_body
-            if recorded.touches and (yield from self._act(recorded.finish())):
-                return
-            self._trail()
-            yield from self._complete("complete")
+            return self._end_of_stream(recorded)
+        return ()
+
+    def _end_of_stream(self, recorded: RecordedExchange) -> Commands:
+        self._upstream = self.client_state == self.state_stream_request_body
+        if recorded.touches and (yield from self._act(recorded.finish())):
+            return
+        self._trail()
+        yield from self._complete("complete")
 
     def state_consume_response_body(self, event: events.Event) -> Commands:
         """Hold a body that a fault must see whole (or that is empty), then deliver it."""

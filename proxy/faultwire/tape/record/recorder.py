@@ -143,8 +143,10 @@ class Recording:
     def delivered_chunk(self, data: bytes) -> None:
         """Bytes of the body as the agent got them, where a fault touches the body."""
         if self._hears():
-            self.touched()
-            self.down.append((monotonic_ns() - self.started_ns, data))
+            now = monotonic_ns() - self.started_ns
+            if self.touched_at is None:
+                self.touched_at = now
+            self.down.append((now, data))
             self._put(len(data))
 
     def trailers(self, side: str, headers: Headers) -> None:
@@ -224,7 +226,7 @@ class Recording:
         if self._intake.gone:
             self.forget()
             return False
-        if self._intake.overflows:
+        if self._intake.drops and self._intake.overflows:
             self.lost = True
         return self.ending is None and not self.lost
 
