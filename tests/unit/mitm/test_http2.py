@@ -26,7 +26,7 @@ from faultwire.exchange.session_state import SessionState
 from faultwire.mitm.compat import http2
 from faultwire.mitm.compat.hooks import FaultwireWaitHook
 from faultwire.mitm.flow import actions
-from faultwire.mitm.flow.addon import FaultwireAddon
+from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.flow.request import FaultLayer
 from faultwire.mitm.network.egress_guard import Guard
 from faultwire.profile.inline import inline
@@ -72,10 +72,10 @@ class Play:
     """A client, our layer, and servers that connect at once; each speaks HTTP/2. Waits never end."""
 
     def __init__(self, most: int = 100, profile: Profile | None = None) -> None:
-        self.addon = FaultwireAddon(guard=Guard.of(["*"]))
+        self.gateway = Gateway(guard=Guard.of(["*"]))
         profile = profile or Profile(name="calm")
         session = SessionContext("s", profile, Dice(1, "s"), SessionState())
-        self.session = self.addon.sessions.implicit = self.addon.sessions.open(session)
+        self.session = self.gateway.sessions.implicit = self.gateway.sessions.open(session)
         self.person = Client(peername=("127.0.0.1", 1), sockname=("127.0.0.1", 2), state=ConnectionState.OPEN)
         self.person.alpn = b"h2"
         options = Options()
@@ -85,7 +85,7 @@ class Play:
             options.add_option(name, str, "", "")
         options.add_option("http2_ping_keepalive", int, 0, "")
         self.layer = FaultLayer(context.Context(self.person, options), HTTPMode.regular)
-        self.layer.gateway = self.addon
+        self.layer.gateway = self.gateway
         self.client = End(client=True)
         self.servers: list[tuple[Server, End]] = []
         self._most = most
@@ -156,7 +156,7 @@ def test_a_client_that_leaves_hears_the_rest_of_what_it_asked_for() -> None:
     assert not play.client.closed
     play.answer(stream, b"two")
     assert (play.client.bodies[stream], play.client.ended, play.client.closed) == (b"one two", [stream], True)
-    assert (play.session.exchanges, play.addon.live, play.session.voids) == (1, 0, [])
+    assert (play.session.exchanges, play.gateway.live, play.session.voids) == (1, 0, [])
 
 
 @pytest.mark.parametrize("code", [0, 11])
@@ -169,7 +169,7 @@ def test_a_client_with_nothing_under_way_or_with_an_error_is_let_go(code: int) -
         play.answer(stream, b"all")
     play.tell(events.DataReceived(play.person, goaway(0, code)))
     assert play.client.closed
-    assert (play.session.exchanges, play.addon.live) == (1, 0)
+    assert (play.session.exchanges, play.gateway.live) == (1, 0)
 
 
 def test_a_server_that_leaves_ends_what_it_has_begun_and_gets_nothing_new() -> None:
@@ -188,7 +188,7 @@ def test_a_server_that_leaves_ends_what_it_has_begun_and_gets_nothing_new() -> N
     play.answer(third, b"three")
     assert (play.client.bodies[first], play.client.bodies[third]) == (b"one two", b"three")
     assert [end.closed for _, end in play.servers] == [True, False]
-    assert (play.session.exchanges, play.addon.live, play.session.voids) == (4, 0, [])
+    assert (play.session.exchanges, play.gateway.live, play.session.voids) == (4, 0, [])
 
 
 @pytest.mark.parametrize("how", ["leaves", "lost"])
@@ -207,7 +207,7 @@ def test_who_waits_for_a_place_hears_of_the_end(how: str) -> None:
         assert play.client.bodies[first] == b"all"
     assert play.client.heads[waiting][":status"] == "502"
     assert sorted(play.client.ended) == [first, waiting]
-    assert (play.session.exchanges, play.addon.live) == (2, 0)
+    assert (play.session.exchanges, play.gateway.live) == (2, 0)
 
 
 class Handler:

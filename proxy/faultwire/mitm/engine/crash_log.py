@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from faultwire.mitm.flow.addon import FaultwireAddon
+    from faultwire.mitm.flow.gateway import Gateway
 
 LOGGERS = ("mitmproxy", "asyncio", "hpack", "h2", "hyperframe", "wsproto")
 """Who else logs in this process."""
@@ -19,19 +19,19 @@ class Logged(Exception):
 class _Crashes(logging.Handler):
     """Libraries log their own failures and go on; to us they void the run. No text is kept of them."""
 
-    def __init__(self, addon: FaultwireAddon) -> None:
+    def __init__(self, gateway: Gateway) -> None:
         super().__init__(logging.ERROR)
-        self._addon = addon
+        self._gateway = gateway
 
     def emit(self, record: logging.LogRecord) -> None:
         """Called by logging."""
         error = record.exc_info[1] if record.exc_info else None
-        self._addon.crashed(None, error or Logged())
+        self._gateway.crashed(None, error or Logged())
 
 
-def quiet(addon: FaultwireAddon) -> None:
+def quiet(gateway: Gateway) -> None:
     """Log our own errors only: the messages of these quote traffic."""
-    crashes = _Crashes(addon)
+    crashes = _Crashes(gateway)
     for name in LOGGERS:
         logger = logging.getLogger(name)
         logger.setLevel(logging.ERROR)

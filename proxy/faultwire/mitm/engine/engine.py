@@ -30,6 +30,7 @@ from faultwire.mitm.engine.settings import SessionSettings
 from faultwire.mitm.engine.shared_process import trace_id
 from faultwire.mitm.flow import replay
 from faultwire.mitm.flow.addon import FaultwireAddon
+from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.network import ca, upstream_trust
 from faultwire.mitm.network.bypassed import past_us
 from faultwire.mitm.network.egress_guard import Guard
@@ -77,7 +78,7 @@ class Engine:
         self.port = server.sockets[0].getsockname()[1]
         replays = replay.opened(settings)
         self.tape = self._open_tape()
-        self.addon = FaultwireAddon(
+        self.gateway = Gateway(
             guard=Guard.of(settings.allow_hosts, [*settings.routes.values(), *settings.reverse.values()]),
             reverse=settings.reverse,
             routes=settings.routes,
@@ -87,15 +88,15 @@ class Engine:
             head_timeout_s=settings.head_timeout_s,
             loop_guards=True,
         )
-        self.addon.guard.listeners.add(self.port)
-        self.addon.guard.shims = settings.run_dir / "shims"
+        self.gateway.guard.listeners.add(self.port)
+        self.gateway.guard.shims = settings.run_dir / "shims"
         loop = asyncio.get_running_loop()
         if isinstance(loop, GuardedLoop):
-            loop.guard = self.addon.guard
+            loop.guard = self.gateway.guard
         await self._start_mitmproxy(str(bundle))
         if settings.implicit is not None:
             session = self._open(settings.implicit)
-            self.addon.sessions.implicit = session
+            self.gateway.sessions.implicit = session
         await server.start_serving()
 
     def _open_tape(self) -> TapeWriter | None:
@@ -119,7 +120,8 @@ class Engine:
         options = Options(confdir=str(self.settings.ca_dir), server=False, rawtcp=False)
         self.master = Master(options)
         self.proxyserver = Proxyserver()
-        self.master.addons.add(Core(), self.proxyserver, self.addon, compat.LeafCertificates())
+        ours = FaultwireAddon(self.gateway)
+        self.master.addons.add(Core(), self.proxyserver, ours, compat.LeafCertificates())
         options.update(
             connection_strategy="lazy",
             ssl_verify_upstream_trusted_ca=bundle,
@@ -127,7 +129,7 @@ class Engine:
             upstream_cert=False,
         )
         await self.master.running()
-        crash_log.quiet(self.addon)
+        crash_log.quiet(self.gateway)
         self._mode = mode_specs.ProxyMode.parse("regular")
         self._hooks = compat.Hooks(self.master.addons.chain)
         self._fast = await compat.fast_handler_works(self.master, self._mode)
@@ -146,7 +148,7 @@ class Engine:
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         kind: Any = partial(compat.FastHandler, hooks=self._hooks) if self._fast else compat.SafeHandler
-        handler = kind(self.master, reader, writer, self.master.options, self._mode, self.addon)
+        handler = kind(self.master, reader, writer, self.master.options, self._mode, self.gateway)
         handler.layer = modes.HttpProxy(handler.layer.context)
         task = asyncio.current_task()
         if task is not None:
@@ -169,16 +171,16 @@ class Engine:
 
     def _attached(self, session: Session, name: str, trace: str) -> Shared:
         try:
-            shared = self.addon.sessions.attach(name, session, trace)
+            shared = self.gateway.sessions.attach(name, session, trace)
         except UsageError:
             self._forget(session)
             raise
         if not session.stages.idle:
-            self.addon.drop_idle(shared)
+            self.gateway.drop_idle(shared)
         return shared
 
     def _forget(self, session: Session) -> None:
-        self.addon.sessions.close(session)
+        self.gateway.sessions.close(session)
         if self.tape is not None:
             self.tape.close_session(session.name)
 
@@ -186,8 +188,8 @@ class Engine:
         """Open a user that several sessions share, with a calm session of its own."""
         calm = SessionSettings(name=settings.name, profile={"name": "calm"}, seed=0)
         session = await self._with_listener(calm)
-        shared = self.addon.sessions.share(session, unnamed=settings.unnamed)
-        self.addon.sessions.listen(shared, session.port)
+        shared = self.gateway.sessions.share(session, unnamed=settings.unnamed)
+        self.gateway.sessions.listen(shared, session.port)
         return {"user": shared.user, "token": shared.token, "port": shared.port}
 
     async def _with_listener(self, settings: SessionSettings) -> Session:
@@ -199,8 +201,8 @@ class Engine:
             session = self._open(settings)
             undo.pop_all()
         port: int = server.sockets[0].getsockname()[1]
-        self.addon.guard.listeners.add(port)
-        self.addon.sessions.listen(session, port)
+        self.gateway.guard.listeners.add(port)
+        self.gateway.sessions.listen(session, port)
         self._session_servers[session.name] = server
         await server.start_serving()
         return session
@@ -209,9 +211,9 @@ class Engine:
         profile = from_dump(settings.profile)
         dice = Dice(settings.seed, settings.name)
         context = SessionContext(settings.name, profile, dice, SessionState())
-        session = self.addon.sessions.open(context, settings.agent)
-        if self.addon.replays is not None:
-            self.addon.replays.open(session)
+        session = self.gateway.sessions.open(context, settings.agent)
+        if self.gateway.replays is not None:
+            self.gateway.replays.open(session)
         if self.tape is not None:
             try:
                 self.tape.open_session(
@@ -222,7 +224,7 @@ class Engine:
                     agent=settings.agent,
                 )
             except FaultwireError:
-                self.addon.sessions.close(session)
+                self.gateway.sessions.close(session)
                 raise
         return session
 
@@ -231,19 +233,19 @@ class Engine:
 
         `seen` are peers of its agent's processes, and `more` of them are not named.
         """
-        session = self.addon.sessions.named(name)
+        session = self.gateway.sessions.named(name)
         if session.closing:
             raise UsageError(f"the session `{name}` is being closed already", code="engine.session")
         session.closing = True
-        self.addon.sessions.detach(session)
+        self.gateway.sessions.detach(session)
         server = self._session_servers.pop(name, None)
         if server is not None:
             server.close()
-        await self.addon.end_session(session, SESSION_END_S)
-        self.addon.sessions.close(session)
-        guard, host = self.addon.guard, self.settings.address[0]
-        session.see(past_us(session.context.profile, seen, self.addon.reached, guard, host), more)
-        self.addon.guard.listeners.discard(session.port)
+        await self.gateway.end_session(session, SESSION_END_S)
+        self.gateway.sessions.close(session)
+        guard, host = self.gateway.guard, self.settings.address[0]
+        session.see(past_us(session.context.profile, seen, self.gateway.reached, guard, host), more)
+        self.gateway.guard.listeners.discard(session.port)
         acknowledged = 0
         if self.tape is not None:
             self.tape.close_session(name, bypassed=session.bypassed, more=session.bypassed_more)
@@ -263,8 +265,8 @@ class Engine:
             else:
                 session.void(f"the tape cannot be written: {self.tape.failed}")
         summary = session.summary(acknowledged)
-        if self.addon.replays is not None:
-            summary["replay"] = self.addon.replays.close(session)
+        if self.gateway.replays is not None:
+            summary["replay"] = self.gateway.replays.close(session)
         return summary
 
     async def flush(self) -> int:
@@ -273,14 +275,16 @@ class Engine:
 
     def describe(self) -> dict[str, Any]:
         """Counters of the engine, and which sessions are open."""
-        stats = self.addon.stats
+        stats = self.gateway.stats
         return {
-            "sessions": [session.name for session in self.addon.sessions],
-            "live": self.addon.live,
+            "sessions": [session.name for session in self.gateway.sessions],
+            "live": self.gateway.live,
             "connections": len(self.proxyserver.connections),
             **stats.counted(),
-            "voids": {session.name: list(session.voids) for session in self.addon.sessions if session.voids},
-            "notes": [*stats.strangers.notes, *(n for s in self.addon.sessions.shared for n in s.notes)],
+            "voids": {
+                session.name: list(session.voids) for session in self.gateway.sessions if session.voids
+            },
+            "notes": [*stats.strangers.notes, *(n for s in self.gateway.sessions.shared for n in s.notes)],
             "fast_handler": self._fast,
             "cpu_s": clock.cpu_s(),
         }
@@ -293,12 +297,12 @@ class Engine:
 
     async def drain(self) -> None:
         """Take no more, let what is in flight end, then drop the rest."""
-        self.addon.draining = True
+        self.gateway.draining = True
         for server in (*self._servers, *self._session_servers.values()):
             server.close()
         try:
             async with asyncio.timeout(self.settings.drain_s):
-                await self.addon.idle.wait()
+                await self.gateway.idle.wait()
         except TimeoutError:
             pass
         for handler in list(self.proxyserver.connections.values()):
@@ -309,6 +313,6 @@ class Engine:
     async def finish(self) -> None:
         """Commit the tape and let it go."""
         if self.tape is not None:
-            for session in self.addon.sessions:
+            for session in self.gateway.sessions:
                 self.tape.close_session(session.name)
             await asyncio.get_running_loop().run_in_executor(None, self.tape.close)

@@ -52,7 +52,7 @@ async def _run(settings: EngineSettings) -> int:
     control = Control(engine, settings.run_dir)
     await control.start()
     loop = asyncio.get_running_loop()
-    collector = PacedCollector(lambda: engine.addon.live)
+    collector = PacedCollector(lambda: engine.gateway.live)
     collector.start(loop)
     on_signal = _OnSignal(engine)
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -65,7 +65,7 @@ async def _run(settings: EngineSettings) -> int:
             "control": str(control.path),
             "ca_bundle_source": str(engine.authority.certificate),
             "implicit": settings.implicit is not None,
-            "token": engine.addon.sessions.implicit.token if engine.addon.sessions.implicit else "",
+            "token": engine.gateway.sessions.implicit.token if engine.gateway.sessions.implicit else "",
         }
     )
     await engine.stopped.wait()

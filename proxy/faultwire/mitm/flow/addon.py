@@ -20,7 +20,7 @@ from faultwire.mitm import compat
 from faultwire.mitm.compat import leaves, transports
 from faultwire.mitm.engine.shared_process import Shared
 from faultwire.mitm.flow import convert, error_responses
-from faultwire.mitm.flow.entry import EntryPoints
+from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.flow.request import FaultLayer
 from faultwire.mitm.network import broken_tls
 from faultwire.mitm.network.egress_guard import MARK
@@ -63,7 +63,7 @@ def fail_closed(hook: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 def _close(addon: FaultwireAddon, data: Any, error: Exception) -> None:
     """A hook failed: its client is dropped, and no server is called for it."""
     client = _client_of(data)
-    addon.crashed(client, error)
+    addon.gateway.crashed(client, error)
     server = getattr(data, "server", None)
     if isinstance(server, Server):
         server.error = error_responses.internal(error).message
@@ -80,10 +80,13 @@ def _client_of(data: Any) -> Client | None:
     return next((found for found in candidates if isinstance(found, Client)), None)
 
 
-class FaultwireAddon(EntryPoints):
-    """The hooks; what they and the streams decide with is in `Shell` and `EntryPoints`."""
+class FaultwireAddon:
+    """The hooks; what they and the streams decide with is the gateway."""
 
     name = "faultwire"
+
+    def __init__(self, gateway: Gateway) -> None:
+        self.gateway = gateway
 
     # ------------------------------------------------------------ hooks
 
@@ -113,7 +116,7 @@ class FaultwireAddon(EntryPoints):
 
     def _http(self, context: Any, mode: HTTPMode) -> FaultLayer:
         made = FaultLayer(context, mode)
-        made.gateway = self
+        made.gateway = self.gateway
         return made
 
     def _swap(self, nextlayer: layer.NextLayer) -> None:
@@ -126,7 +129,7 @@ class FaultwireAddon(EntryPoints):
             if type(found) is HttpLayer:
                 found.__class__ = FaultLayer
                 swapped: Any = found
-                swapped.gateway = self
+                swapped.gateway = self.gateway
                 return
             found = getattr(found, "child_layer", None)
 
@@ -135,22 +138,22 @@ class FaultwireAddon(EntryPoints):
         """CONNECT: whose tunnel is it?"""
         user = convert.proxy_user(flow.request.headers)
         convert.without_proxy_headers(flow.request)
-        whose = self.sessions.find(user, flow.client_conn.sockname[1])
+        whose = self.gateway.sessions.find(user, flow.client_conn.sockname[1])
         if whose is None:
-            self.turn_away(flow.request.host)
+            self.gateway.turn_away(flow.request.host)
             refusal = error_responses.unknown_user()
             flow.response = convert.message_of(refusal.response(), flow.request.http_version)
             return
-        self._link(flow.client_conn).belongs(whose)
+        self.gateway.connection(flow.client_conn).belongs(whose)
         # Of a shared user only the requests in the tunnel say whose they are.
         session = whose.single if isinstance(whose, Shared) else whose
         if session is not None and not session.stages.idle:
-            self.open_tunnel(session, flow)
+            self.gateway.open_tunnel(session, flow)
 
     @fail_closed
     def http_connected(self, flow: http.HTTPFlow) -> None:
         """A tunnel is open: one step done."""
-        self._step(flow.client_conn)
+        self.gateway.step(flow.client_conn)
 
     @fail_closed
     def tls_clienthello(self, data: tls.ClientHelloData) -> None:
@@ -165,7 +168,7 @@ class FaultwireAddon(EntryPoints):
     def tls_start_client(self, data: tls.TlsData) -> None:
         """A client says hello: in a tunnel with a flaw it gets what it should not take."""
         client = data.context.client
-        tunnel = self._tunnels.get(client.id)
+        tunnel = self.gateway.tunnels.of(client)
         if tunnel is not None and tunnel.flaw is not None and not tunnel.ended:
             host = client.sni or tunnel.tunnel.exchange.request.host
             tunnel.show()
@@ -174,14 +177,14 @@ class FaultwireAddon(EntryPoints):
     @fail_closed
     def tls_failed_client(self, data: tls.TlsData) -> None:
         """A handshake failed."""
-        tunnel = self._tunnels.get(data.context.client.id)
+        tunnel = self.gateway.tunnels.of(data.context.client)
         if tunnel is not None:
             tunnel.left("cut", "the handshake failed")
 
     @fail_closed
     def tls_established_client(self, data: tls.TlsData) -> None:
         """A handshake is done; HTTP/2 clients may stay silent for as long as they like."""
-        self._step(data.context.client)
+        self.gateway.step(data.context.client)
         if data.context.client.alpn == b"h2":
             handler = transports.handler_of(data.context.client)
             if hasattr(handler, "unhurried"):
@@ -198,14 +201,14 @@ class FaultwireAddon(EntryPoints):
     def server_connect(self, data: ServerConnectionHookData) -> Awaitable[None] | None:
         """The last check before a connection is opened. Our own loop checks what names resolve to."""
         host, port = data.server.address[:2] if data.server.address else ("", 0)
-        why = self.guard.check_literal(host, port)
-        if self.needs_http2(data.client):
+        why = self.gateway.guard.check_literal(host, port)
+        if self.gateway.needs_http2(data.client):
             data.server.alpn = b"h2"  # by prior knowledge; a TLS handshake puts its own word in place
-        if why is None and self.replays is not None and self.replays.offline:
+        if why is None and self.gateway.replays is not None and self.gateway.replays.offline:
             why = "a tape is replayed, and nothing is asked of any server"
         if why is not None:
             data.server.error = MARK + why
-        elif not self._loop_guards:
+        elif not self.gateway.loop_guards:
             pending: Awaitable[None] = self._looked_up(data)
             return pending
         return None
@@ -215,7 +218,7 @@ class FaultwireAddon(EntryPoints):
         host, port = data.server.address[:2] if data.server.address else ("", 0)
         try:
             infos: Any = await asyncio.get_running_loop().getaddrinfo(host, port)
-            self.guard.filter(host, port, infos)
+            self.gateway.guard.filter(host, port, infos)
         except (OSError, UnicodeError) as error:  # limits.Refused is an OSError
             data.server.error = str(error) or type(error).__name__
 
@@ -223,27 +226,17 @@ class FaultwireAddon(EntryPoints):
     def server_connected(self, data: ServerConnectionHookData) -> None:
         """A connection to a server is open: whoever goes there otherwise goes past us."""
         if data.server.address and data.server.peername:
-            self.reached.note(data.server.address[0], *data.server.peername[:2])
+            self.gateway.reached.note(data.server.address[0], *data.server.peername[:2])
 
     @fail_closed
     def client_disconnected(self, client: Client) -> None:
         """Whatever this client had in flight is over."""
-        self._answering.pop(client.id, None)
-        tunnel = self._tunnels.pop(client.id, None)
-        if tunnel is not None:
-            tunnel.left("client_aborted", "the client disconnected")
-        link = self._links.pop(client.id, None)
-        if link is None:
-            return
-        for pause in list(link.pauses):
-            pause.leave()
-        for recorded in list(link.exchanges):
-            recorded.end("client_aborted", "the client disconnected")
+        self.gateway.disconnected(client)
 
     @fail_closed
     async def faultwire_wait(self, pause: Pause) -> None:
         """A stream lets time pass."""
-        link = self._link(pause.client)
+        link = self.gateway.connection(pause.client)
         link.pauses.add(pause)
         try:
             await pause.last()

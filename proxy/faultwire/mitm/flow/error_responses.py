@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import traceback
 from typing import TYPE_CHECKING
 
 from faultwire.events import Response
@@ -123,3 +124,9 @@ def internal(error: BaseException) -> Refusal:
     """Our own code failed in the path; only the error's class is told, its text may hold traffic."""
     what = f"faultwire failed on this exchange (`{type(error).__name__}`); the run proves nothing"
     return Refusal(502, "faultwire_internal", what, headers=_NO_RETRY, void=what)
+
+
+def places(error: BaseException) -> str:
+    """Where an error was raised, innermost frame first. Never its text: that may quote traffic."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return " < ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in reversed(frames))

@@ -6,18 +6,18 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
-import traceback
 from contextlib import suppress
 from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, urlsplit
 
-from faultwire import _core
 from faultwire.mitm.compat import transports
 from faultwire.mitm.engine.sessions import Sessions
 from faultwire.mitm.engine.shared_process import Shared, UnattributedCalls
 from faultwire.mitm.flow import convert, error_responses
 from faultwire.mitm.flow.connections import ClientConnection, Stats
 from faultwire.mitm.flow.recorded_exchange import RecordedExchange
+from faultwire.mitm.flow.reverse_proxy import ReverseProxy
+from faultwire.mitm.flow.routes import Routes
+from faultwire.mitm.flow.tunnels import Tunnels
 from faultwire.mitm.network.bypassed import Reached
 from faultwire.mitm.network.egress_guard import Guard
 from faultwire.wire.framing.grpc_status import is_grpc
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from mitmproxy import http
     from mitmproxy.connection import Client
 
-    from faultwire.events import Side
-    from faultwire.exchange.request_out import SessionContext
+    from faultwire.events import Response, Side
     from faultwire.mitm.compat import BoundedHttp1Server
     from faultwire.mitm.engine.sessions import Session, Whose
     from faultwire.mitm.flow.error_responses import Refusal
@@ -40,13 +39,17 @@ logger = logging.getLogger(__name__)
 
 
 class Gateway:
-    """Sessions, guard, routes and tape of one proxy. `stock_hooks`: others want mitmproxy's HTTP hooks."""
+    """Sessions, guard, routes and tape of one proxy. `stock_hooks`: others want mitmproxy's HTTP hooks.
+
+    `reverse` are the routes of base-URL mode, `routes` the hosts that go elsewhere.
+    """
 
     def __init__(
         self,
         *,
         guard: Guard | None = None,
         routes: Mapping[str, str] | None = None,
+        reverse: Mapping[str, str] | None = None,
         tape: TapeWriter | None = None,
         max_exchanges: int = 1024,
         head_timeout_s: float = 10.0,
@@ -59,16 +62,13 @@ class Gateway:
         self.tape = tape
         self.stats = Stats()
         self.head_timeout_s = head_timeout_s
-        self.stock_hooks = stock_hooks
-        self.replays = replays
-        self.draining = False
-        self.live = 0
-        self._loop_guards = loop_guards
+        self.stock_hooks, self.replays = stock_hooks, replays
+        self.draining, self.live = False, 0
+        self.loop_guards = loop_guards
+        self.routes = Routes(routes or {})
+        self.reverse = ReverseProxy(reverse or {})
+        self.tunnels = Tunnels()
         self._max = max_exchanges
-        self._routes: dict[str, SplitResult] = {
-            host: urlsplit(target) for host, target in (routes or {}).items()
-        }
-        self._globs = [(host, route) for host, route in self._routes.items() if "*" in host]
         self._links: dict[str, ClientConnection] = {}
         self._ending: dict[str, asyncio.Event] = {}
         self.reached = Reached()
@@ -80,7 +80,12 @@ class Gateway:
     def begin(self, flow: http.HTTPFlow) -> RecordedExchange:
         """The exchange that begins with this request head. Raises Refusal."""
         client = flow.client_conn
-        link = self._link(client)
+        if self.reverse:
+            self._turn(flow)
+        tunnel = self.tunnels.of(client)
+        if tunnel is not None:
+            tunnel.taken()
+        link = self.connection(client)
         user = convert.proxy_user(flow.request.headers)
         convert.without_proxy_headers(flow.request)
         whose: Whose | None = None
@@ -98,7 +103,7 @@ class Gateway:
         head = convert.request_of(flow.request)
         link.grpc = link.grpc or is_grpc(head.headers)
         leave = functools.partial(self._left, link, client)
-        recorded = RecordedExchange(session, head, self.tape, leave, self.context_of(session, client))
+        recorded = RecordedExchange(session, head, self.tape, leave, self.tunnels.context_of(session, client))
         if self.replays is not None:
             recorded.needs_request_body = True  # what answers depends on all of it
         while link.held:
@@ -107,8 +112,36 @@ class Gateway:
         session.live += 1
         self.live += 1
         self.idle.clear()
-        self._step(client, busy=1)
+        self.step(client, busy=1)
         return recorded
+
+    def _turn(self, flow: http.HTTPFlow) -> None:
+        """A call in base-URL mode becomes the upstream request. Raises Refusal."""
+        request, client = flow.request, flow.client_conn
+        parts = self.reverse.split(request, client.id)
+        whose = self.sessions.by_token(parts[0]) if parts is not None else None
+        if parts is None or whose is None:
+            return
+        token, name, rest = parts
+        route = self.reverse.find(name)
+        self.connection(client).belongs(whose)
+        if route is None:
+            session = self._chosen(whose, flow) if isinstance(whose, Shared) else whose
+            session.lose(name)
+            self.stats.refused += 1
+            raise error_responses.unknown_route(name, self.reverse.names)
+        self.reverse.enter(request, client.id, token, route.target(rest), route)
+
+    def open_tunnel(self, session: Session, flow: http.HTTPFlow) -> None:
+        """Decide on a tunnel; where it is not opened, tell the client so."""
+        try:
+            self._check_room(session)
+        except error_responses.Refusal as refusal:
+            answer: Response | None = refusal.response()
+        else:
+            answer = self.tunnels.open(session, flow, self.tape)
+        if answer is not None:
+            flow.response = convert.message_of(answer, flow.request.http_version)
 
     def _chosen(self, shared: Shared, flow: http.HTTPFlow) -> Session:
         """The session of a call by a user that several share. Raises Refusal."""
@@ -139,20 +172,18 @@ class Gateway:
     def admit_live(self, recorded: RecordedExchange) -> None:
         """The same for one that certainly goes there. Raises Refusal."""
         request = recorded.pipeline.exchange.request
-        if self._route(request.host) is not None:
+        if self.routes.find(request.host) is not None:
             return
         why = self.guard.check_literal(request.host, request.port)
         if why is not None:
             self.stats.refused += 1
             raise error_responses.not_allowed(why)
 
-    def context_of(self, session: Session, client: Client) -> SessionContext:
-        """What decides on a request of this client."""
-        return session.context
-
     def attend(self, server: BoundedHttp1Server, client: Client) -> None:
         """The HTTP/1 side towards a client is about to serve it."""
         server.on_refusal = functools.partial(self.malformed, client)
+        if self.reverse:
+            server.outgoing = functools.partial(self.reverse.rewriter, client.id)
 
     def turn_away(self, host: str) -> None:
         """Traffic of nobody: it may have been meant for any session."""
@@ -172,23 +203,7 @@ class Gateway:
 
     def needs_http2(self, client: Client) -> bool:
         """Does what this client asks have to go out over HTTP/2, even without TLS to agree on it?"""
-        return self._link(client).grpc
-
-    def destination(self, request: http.Request) -> tuple[tuple[str, int], bool]:
-        """Address and TLS of where a request goes; its path is put below a route's path."""
-        route = self._route(request.host)
-        if route is None:
-            return (request.host, request.port), request.scheme == "https"
-        if route.path.rstrip("/"):
-            request.path = route.path.rstrip("/") + request.path
-        tls = route.scheme == "https"
-        return (route.hostname or "", route.port or (443 if tls else 80)), tls
-
-    def _route(self, host: str) -> SplitResult | None:
-        """Where a host's exchanges go instead, by its name, else by the first pattern that covers it."""
-        name = host.lower()
-        patterns = (route for glob, route in self._globs if _core.glob_match(glob, name))
-        return self._routes.get(name) or next(patterns, None)
+        return self.connection(client).grpc
 
     def failed(
         self, client: Client, recorded: RecordedExchange | None, error: BaseException, refusal: Refusal | None
@@ -209,7 +224,7 @@ class Gateway:
         """Stop or go on reading what a fault holds back. Where streams share a connection it is not stopped
         for the sake of one of them, nor any longer once there is a second one."""
         sender = flow.server_conn if by == "server" else flow.client_conn
-        link = self._link(flow.client_conn)
+        link = self.connection(flow.client_conn)
         if paused and len(link.exchanges) > 1:
             return
         (link.held.add if paused else link.held.discard)(sender)
@@ -223,28 +238,25 @@ class Gateway:
             self.idle.set()
         if not recorded.session.live and recorded.session.name in self._ending:
             self._ending[recorded.session.name].set()
-        self._step(client, busy=-1)
+        self.step(client, busy=-1)
 
-    def _step(self, client: Client, *, busy: int = 0) -> None:
+    def step(self, client: Client, *, busy: int = 0) -> None:
+        """A client has finished a step; `busy` exchanges more (or fewer) are in flight."""
         handler = transports.handler_of(client)
         if hasattr(handler, "progress"):
             handler.progress += 1
             handler.busy += busy
 
-    def _link(self, client: Client) -> ClientConnection:
+    def connection(self, client: Client) -> ClientConnection:
+        """What is known of a client's connection."""
         link = self._links.get(client.id)
         if link is None:
             link = self._links[client.id] = ClientConnection()
         return link
 
-    # ------------------------------------------------------------ what a handler tells
-
     def crashed(self, client: Client | None, error: BaseException) -> None:
         """A connection failed in our code: whatever session it carried proves nothing."""
-        frames = traceback.extract_tb(error.__traceback__)
-        # Never the error's text: it may quote traffic.
-        places = " < ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in reversed(frames))
-        logger.error("%s at %s", type(error).__name__, places)
+        logger.error("%s at %s", type(error).__name__, error_responses.places(error))
         link = self._links.get(getattr(client, "id", ""))
         self._void(link.sessions if link is not None else [], error_responses.internal(error).message)
 
@@ -283,6 +295,22 @@ class Gateway:
                         )
                     recorded.end("client_aborted", "the session was closed")
                 transports.abort(client_id)
+        for client_id in self.tunnels.end_session(session):
+            opener = self._links.get(client_id)
+            if opener is not None and opener.shared is not None:
+                transports.abort(client_id)  # it was decided on for one session, and is no other's
+
+    def disconnected(self, client: Client) -> None:
+        """Whatever this client had in flight is over."""
+        self.reverse.close(client.id)
+        self.tunnels.close(client)
+        link = self._links.pop(client.id, None)
+        if link is None:
+            return
+        for pause in list(link.pauses):
+            pause.leave()
+        for recorded in list(link.exchanges):
+            recorded.end("client_aborted", "the client disconnected")
 
     def drop_idle(self, shared: Shared) -> None:
         """Close the connections on which nothing happens, so that the next call has to make one."""

@@ -18,6 +18,7 @@ from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.mitm import compat
 from faultwire.mitm.flow.addon import FaultwireAddon
+from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.flow.replay import Replays
 from faultwire.mitm.network.egress_guard import Guard
 from faultwire.profile.find import find
@@ -38,11 +39,16 @@ SESSION = "mitmdump"
 """All traffic is one session; the dice depend on its name."""
 
 
-class MitmdumpAddon(FaultwireAddon):
-    """Faultwire in a stock mitmdump. The arguments are what the options are when nobody sets them."""
+class MitmdumpAddon:
+    """Faultwire in a stock mitmdump: options, one session, and the addon with the hooks.
+
+    The arguments are what the options are when nobody sets them.
+    """
 
     def __init__(self, *, profile: str = "", fault: str = "", tape: str = "", replay: str = "") -> None:
-        super().__init__(stock_hooks=True)
+        self.gateway = Gateway(stock_hooks=True)
+        self.addons = [FaultwireAddon(self.gateway)]
+        """mitmproxy calls the hooks of these as well."""
         self._defaults: tuple[tuple[str, Any, Any, str], ...] = (
             ("profile", str, profile, "A faultwire profile: its name, or a path."),
             ("fault", str, fault, "One fault, as after `faultwire exec --fault`."),
@@ -62,12 +68,13 @@ class MitmdumpAddon(FaultwireAddon):
     def running(self) -> None:
         """Called by mitmproxy once it has read its options."""
         profile, seed = self._profile(), int(self._option("seed"))
-        self.guard = Guard.of(self._option("allow_hosts"))
-        if tape := self._option("tape"):
-            self.tape = TapeWriter.create(Path(tape), origin=f"mitmdump/{Path(tape).stem}", settings={})
-            self.tape.open_session(SESSION, profile=profile.name, profile_digest=profile.digest, seed=seed)
+        self.gateway.guard = Guard.of(self._option("allow_hosts"))
+        if name := self._option("tape"):
+            tape = TapeWriter.create(Path(name), origin=f"mitmdump/{Path(name).stem}", settings={})
+            tape.open_session(SESSION, profile=profile.name, profile_digest=profile.digest, seed=seed)
+            self.gateway.tape = tape
         context = SessionContext(SESSION, profile, Dice(seed, SESSION), SessionState())
-        self.sessions.implicit = self.sessions.open(context)
+        self.gateway.sessions.implicit = self.gateway.sessions.open(context)
         if replay := self._option("replay"):
             self._answer_from(Path(replay))
 
@@ -75,24 +82,24 @@ class MitmdumpAddon(FaultwireAddon):
         """Let a tape answer in place of every server."""
         # mitmproxy would call the server as soon as a tunnel is opened, for its certificate.
         ctx.options.update(connection_strategy="lazy", upstream_cert=False)
-        self.replays = Replays(ReplaySettings(tape=tape), Redactor(fresh_key()))
-        assert self.sessions.implicit is not None
-        self.replays.open(self.sessions.implicit)
+        self.gateway.replays = Replays(ReplaySettings(tape=tape), Redactor(fresh_key()))
+        assert self.gateway.sessions.implicit is not None
+        self.gateway.replays.open(self.gateway.sessions.implicit)
 
     def done(self) -> None:
         """Called by mitmproxy when it ends."""
-        if self.replays is not None and self.sessions.implicit is not None:
-            report = self.replays.close(self.sessions.implicit)
+        if self.gateway.replays is not None and self.gateway.sessions.implicit is not None:
+            report = self.gateway.replays.close(self.gateway.sessions.implicit)
             told = f"{report['served']} served, {report['missed']} missed, {report['left']} never asked"
             level = logging.ERROR if report["missed"] or report["left"] else logging.INFO
             logger.log(level, "replayed %s: %s", safe(report["tape"]), told)
             for miss in report["misses"]:
                 logger.error("not on the tape: %s", safe(f"{miss['request']}: {miss['reason']}"))
-        if self.tape is not None:
-            for session in self.sessions:
-                self.tape.close_session(session.name)
-            self.tape.close()
-        for session in self.sessions:
+        if self.gateway.tape is not None:
+            for session in self.gateway.sessions:
+                self.gateway.tape.close_session(session.name)
+            self.gateway.tape.close()
+        for session in self.gateway.sessions:
             for reason in session.voids:
                 logger.error("the run is void: %s", reason)
 

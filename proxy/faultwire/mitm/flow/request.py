@@ -236,7 +236,7 @@ class FaultStream(ReplayStream):
         """Get a server connection; False where the exchange is over instead."""
         if self._nobody_asks():
             return False
-        address, tls = self._gateway.destination(self.flow.request)
+        address, tls = self._gateway.routes.destination(self.flow.request)
         server = self.flow.server_conn
         connection, problem = yield GetHttpConnection(address, tls, server.via, server.transport_protocol)
         if problem:

@@ -87,6 +87,8 @@ class ReverseProxy:
 
     def __init__(self, declared: Mapping[str, str]) -> None:
         self._routes = {name: Route.of(name, url) for name, url in declared.items()}
+        self._rewriters: dict[str, ResponseRewriter] = {}
+        """By client: how it is answered."""
 
     def __bool__(self) -> bool:
         return bool(self._routes)
@@ -99,6 +101,27 @@ class ReverseProxy:
     def find(self, name: str) -> Route | None:
         """The route of that name."""
         return self._routes.get(name)
+
+    def split(self, request: http.Request, client: str) -> tuple[str, str, str] | None:
+        """Token, route and rest of the path of a client's next request; None where it has no such path."""
+        self.close(client)
+        return split(request.path)
+
+    def enter(self, request: http.Request, client: str, token: str, target: str, route: Route) -> None:
+        """Turn a request by base URL into the upstream request for `target`, and be ready to answer it."""
+        base = f"http://{request.host_header}/{token}"
+        request.scheme, request.port, request.host = route.scheme, route.port, route.host
+        request.path = target
+        request.headers.pop("proxy-authorization", None)
+        self._rewriters[client] = ResponseRewriter(self, base, route, request)
+
+    def rewriter(self, client: str) -> ResponseRewriter | None:
+        """Who changes the answer to a client's request at hand, if anybody does."""
+        return self._rewriters.get(client)
+
+    def close(self, client: str) -> None:
+        """That request is over."""
+        self._rewriters.pop(client, None)
 
     def ours(self, url: str, base: str) -> str | None:
         """Our URL below `base` for one of a declared upstream; the most exact route wins."""

@@ -1,14 +1,18 @@
-"""A tunnel between the wire, the decisions on it and the tape: bookkeeping, no I/O."""
+"""Tunnels that clients open (CONNECT): the decisions on each and its recording. Bookkeeping, no I/O."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from faultwire.events import Response
+from faultwire.events import Request, Response
 from faultwire.exchange.tunnel import Tunnel
+from faultwire.mitm.flow import convert
 
 if TYPE_CHECKING:
-    from faultwire.events import Request
+    from mitmproxy import http
+    from mitmproxy.connection import Client
+
+    from faultwire.exchange.request_out import SessionContext
     from faultwire.faults.connection._stage import Flaw
     from faultwire.mitm.engine.sessions import Session
     from faultwire.tape.record.recorder import Recording
@@ -83,3 +87,39 @@ class RecordedTunnel:
         self.session.count(self.tunnel.exchange, faults)
         if self._recording is not None:
             self._recording.end(ending, error, faults)
+
+
+class Tunnels:
+    """The tunnels of all clients that are connected, by client."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, RecordedTunnel] = {}
+
+    def of(self, client: Client) -> RecordedTunnel | None:
+        """The tunnel that a client has opened, if one was decided on."""
+        return self._open.get(client.id)
+
+    def open(self, session: Session, flow: http.HTTPFlow, tape: TapeWriter | None) -> Response | None:
+        """Decide on a tunnel; the answer to the client where it is not opened."""
+        asked = flow.request
+        head = Request("CONNECT", "https", asked.host, asked.port, "", convert.headers_of(asked.headers))
+        tunnel = self._open[flow.client_conn.id] = RecordedTunnel(session, head, tape)
+        return tunnel.answer
+
+    def context_of(self, session: Session, client: Client) -> SessionContext:
+        """What decides on a request: in a tunnel, not once more what was decided on the tunnel."""
+        tunnel = self._open.get(client.id)
+        return session.inside if tunnel is not None and tunnel.session is session else session.context
+
+    def close(self, client: Client) -> None:
+        """The client has disconnected."""
+        tunnel = self._open.pop(client.id, None)
+        if tunnel is not None:
+            tunnel.left("client_aborted", "the client disconnected")
+
+    def end_session(self, session: Session) -> list[str]:
+        """The session is closed: its tunnels end. The ids of the clients that had opened one."""
+        found = [(client, tunnel) for client, tunnel in self._open.items() if tunnel.session is session]
+        for _, tunnel in found:
+            tunnel.left("client_aborted", "the session was closed")
+        return [client for client, _ in found]

@@ -19,14 +19,14 @@ from faultwire.exchange.session_state import SessionState
 from faultwire.mitm.engine import crash_log, engine
 from faultwire.mitm.engine.event_loop import GuardedLoop
 from faultwire.mitm.engine.settings import EngineSettings, SessionSettings
-from faultwire.mitm.flow.addon import FaultwireAddon
+from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.network.egress_guard import Guard, Refused
 from faultwire.profile.model import Profile
 
 
 def an_engine(folder: Path) -> engine.Engine:
     made = engine.Engine(EngineSettings(run_dir=folder, ca_dir=folder / "ca"))
-    made.addon, made.tape = FaultwireAddon(), None
+    made.gateway, made.tape = Gateway(), None
     return made
 
 
@@ -45,7 +45,7 @@ def test_a_session_without_a_listener_leaves_its_name_free(
     with pytest.raises(UsageError) as refused:
         asyncio.run(made.open_session(settings()))
     assert refused.value.code == "engine.port"
-    assert len(made.addon.sessions) == 0
+    assert len(made.gateway.sessions) == 0
 
 
 def test_a_session_is_closed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +53,7 @@ def test_a_session_is_closed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     made = an_engine(tmp_path)
 
     async def twice() -> list[object]:
-        session = made.addon.sessions.open(
+        session = made.gateway.sessions.open(
             SessionContext("s", Profile(name="calm"), Dice(1, "s"), SessionState())
         )
         session.live = 1  # in flight, so that closing it takes its time
@@ -69,13 +69,13 @@ def test_a_session_is_closed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.fixture
-def quiet() -> Iterator[FaultwireAddon]:
+def quiet() -> Iterator[Gateway]:
     """An addon that hears what libraries log, and the loggers as they were afterwards."""
     kept = {}
     for name in crash_log.LOGGERS:
         logger = logging.getLogger(name)
         kept[logger] = (logger.level, logger.propagate, list(logger.handlers))
-    addon = FaultwireAddon()
+    addon = Gateway()
     addon.sessions.open(SessionContext("s", Profile(name="calm"), Dice(1, "s"), SessionState()))
     crash_log.quiet(addon)
     yield addon
@@ -87,7 +87,7 @@ def quiet() -> Iterator[FaultwireAddon]:
 @pytest.mark.parametrize("name", [*crash_log.LOGGERS, "mitmproxy.proxy.server"])
 @pytest.mark.parametrize("raised", [True, False])
 def test_what_a_library_logs_voids_the_run_and_is_not_quoted(
-    quiet: FaultwireAddon,
+    quiet: Gateway,
     name: str,
     raised: bool,
     capfd: pytest.CaptureFixture[str],
@@ -99,7 +99,7 @@ def test_what_a_library_logs_voids_the_run_and_is_not_quoted(
     assert "sk-quoted" not in "".join(capfd.readouterr()) + session.voids[0]
 
 
-def test_what_is_no_error_is_nobodys_business(quiet: FaultwireAddon) -> None:
+def test_what_is_no_error_is_nobodys_business(quiet: Gateway) -> None:
     logging.getLogger("asyncio").warning("slow")
     (session,) = quiet.sessions
     assert session.voids == []

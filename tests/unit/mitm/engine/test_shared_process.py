@@ -17,8 +17,8 @@ from faultwire.mitm.engine import shared_process
 from faultwire.mitm.engine.sessions import Session, Sessions
 from faultwire.mitm.engine.shared_process import Shared, UnattributedCalls, names, trace_id
 from faultwire.mitm.flow.connections import ClientConnection, Stats
-from faultwire.mitm.flow.entry import EntryPoints
 from faultwire.mitm.flow.error_responses import Refusal
+from faultwire.mitm.flow.gateway import Gateway
 from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile
 
@@ -164,8 +164,8 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> dict[str, SimpleNamespace]:
     return connections
 
 
-def an_approach(*opened: str) -> tuple[EntryPoints, Shared]:
-    made = EntryPoints(reverse={"openai": "https://api.openai.com"})
+def an_approach(*opened: str) -> tuple[Gateway, Shared]:
+    made = Gateway(reverse={"openai": "https://api.openai.com"})
     found = made.sessions.share(made.sessions.open(context("server")), unnamed=True)
     for name in opened:
         made.sessions.attach("server", made.sessions.open(context(name)), trace_id(7, name))
@@ -182,7 +182,7 @@ def a_flow(told: http.Headers, url: str = "https://api.openai.com/v1/models") ->
 def test_requests_in_one_tunnel_are_of_different_sessions(stage: object) -> None:
     made, found = an_approach("a", "b")
     flow = a_flow(by_baggage(A))
-    made._link(flow.client_conn).belongs(found)
+    made.connection(flow.client_conn).belongs(found)
     assert made.begin(flow).session.name == "a"
     flow.request.headers = by_parent(B)
     assert made.begin(flow).session.name == "b"
@@ -227,7 +227,7 @@ async def test_a_session_that_ends_takes_its_calls_and_leaves_idle_connections(
     for name, flow in [*flows.items(), ("idle", idle)]:
         flow.client_conn.id = name
         stage[name] = SimpleNamespace(abort=lambda name=name: aborted.append(name), progress=0, busy=0)
-        made._link(flow.client_conn).belongs(found)
+        made.connection(flow.client_conn).belongs(found)
     for flow in flows.values():
         made.begin(flow)
     await made.end_session(made.sessions.named("a"), 0.0)
@@ -243,7 +243,7 @@ async def test_two_sessions_on_one_connection_end_together_and_it_is_told(
 ) -> None:
     made, found = an_approach("a", "b")
     flow = a_flow(by_baggage(A))
-    made._link(flow.client_conn).belongs(found)
+    made.connection(flow.client_conn).belongs(found)
     made.begin(flow)
     flow.request.headers = by_baggage(B)
     made.begin(flow)
@@ -254,7 +254,7 @@ async def test_two_sessions_on_one_connection_end_together_and_it_is_told(
 def test_a_failure_on_a_shared_connection_voids_whose_it_can_be(stage: object, caplog: object) -> None:
     made, found = an_approach("a", "b")
     flow = a_flow(headers())
-    made._link(flow.client_conn).belongs(found)
+    made.connection(flow.client_conn).belongs(found)
     made.crashed(flow.client_conn, ValueError())
     made.malformed(flow.client_conn)
     for name in ("a", "b"):

@@ -24,6 +24,7 @@ from faultwire.mitm.compat.hooks import FaultwireResetHook, FaultwireWaitHook
 from faultwire.mitm.compat.http1 import PatientHttp1Client
 from faultwire.mitm.flow import actions
 from faultwire.mitm.flow.addon import FaultwireAddon
+from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.flow.request import FaultLayer
 from faultwire.mitm.network.egress_guard import Guard
 from faultwire.profile.dump import merge
@@ -43,9 +44,9 @@ class Play:
     """A client, our layer, and a server that connects at once."""
 
     def __init__(self, profile: Profile) -> None:
-        self.addon = FaultwireAddon(guard=Guard.of(["*"]))
+        self.gateway = Gateway(guard=Guard.of(["*"]))
         session = SessionContext("s", profile, Dice(1, "s"), SessionState())
-        self.session = self.addon.sessions.implicit = self.addon.sessions.open(session)
+        self.session = self.gateway.sessions.implicit = self.gateway.sessions.open(session)
         self.client = Client(peername=("127.0.0.1", 1), sockname=("127.0.0.1", 2), state=ConnectionState.OPEN)
         self.server: Server | None = None
         options = Options()
@@ -54,7 +55,7 @@ class Play:
         for name in ("stream_large_bodies", "body_size_limit"):
             options.add_option(name, str, "", "")
         self.layer = FaultLayer(context.Context(self.client, options), HTTPMode.regular)
-        self.layer.gateway = self.addon
+        self.layer.gateway = self.gateway
         self.to_client = b""
         self.to_server = b""
         self.closed: list[str] = []
@@ -124,7 +125,7 @@ def test_each_chunk_leaves_with_the_event_that_brought_it() -> None:
     play.answer(chunk(EVENTS[1]) + b"0\r\n\r\n")
     assert play.to_client.endswith(chunk(EVENTS[1]) + b"0\r\n\r\n")
     assert play.closed == []
-    assert (play.session.exchanges, play.addon.live) == (1, 0)
+    assert (play.session.exchanges, play.gateway.live) == (1, 0)
 
 
 def test_a_request_streams_while_it_comes() -> None:
@@ -154,7 +155,7 @@ def test_requests_that_come_at_once_are_answered_one_after_the_other() -> None:
         assert play.to_server.count(b"POST /v1") == int(number)
         play.answer(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n" + number)
         assert play.to_client.endswith(b"\r\n\r\n" + number)
-    assert (play.session.exchanges, play.addon.live, play.closed) == (3, 0, [])
+    assert (play.session.exchanges, play.gateway.live, play.closed) == (3, 0, [])
 
 
 def test_a_response_that_ends_before_its_request_is_told_as_ended() -> None:
@@ -166,7 +167,7 @@ def test_a_response_that_ends_before_its_request_is_told_as_ended() -> None:
     assert play.to_server.count(b"POST /v1") == 2
     play.answer(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n2")
     assert play.to_client.endswith(b"\r\n\r\n2")
-    assert (play.session.exchanges, play.addon.live, play.closed) == (2, 0, [])
+    assert (play.session.exchanges, play.gateway.live, play.closed) == (2, 0, [])
 
 
 def test_who_has_answered_and_hangs_up_leaves_the_client_its_connection() -> None:
@@ -189,7 +190,7 @@ def test_a_cut_ends_both_sides() -> None:
     assert play.to_client.endswith(b"\r\n\r\n" + chunk(EVENTS[0]))
     assert sorted(play.closed) == ["client", "server"]
     assert play.session.fired == {"cut_stream": 1}
-    assert play.addon.live == 0
+    assert play.gateway.live == 0
 
 
 def test_a_client_that_leaves_during_a_wait_ends_it() -> None:
@@ -198,7 +199,7 @@ def test_a_client_that_leaves_during_a_wait_ends_it() -> None:
     wait = play.hooks[0]
     assert isinstance(wait, FaultwireWaitHook)
     assert not wait.pause.left
-    (recorded,) = play.addon._links[play.client.id].exchanges
+    (recorded,) = play.gateway._links[play.client.id].exchanges
     play.leave()
     assert wait.pause.left
     again = ExchangePipeline(play.session.context, recorded.pipeline.exchange.request)
@@ -206,7 +207,7 @@ def test_a_client_that_leaves_during_a_wait_ends_it() -> None:
     assert again.exchange.attempt == 1, "the same request again is its retry, however soon it comes"
     play.resume()
     assert play.server is None
-    assert (play.session.exchanges, play.addon.live) == (1, 0)
+    assert (play.session.exchanges, play.gateway.live) == (1, 0)
 
 
 def test_a_reset_is_asked_for_and_nothing_follows() -> None:
@@ -220,7 +221,7 @@ def test_a_reset_is_asked_for_and_nothing_follows() -> None:
 def test_what_piles_up_behind_a_wait_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     throttled: list[bool] = []
     play = fault("slow_tokens: {ms: 5, on: {path: '*'}}")
-    monkeypatch.setattr(play.addon, "throttle", lambda flow, paused: throttled.append(paused))
+    monkeypatch.setattr(play.gateway, "throttle", lambda flow, paused: throttled.append(paused))
     play.ask()
     play.answer(SSE + chunk(EVENTS[0]) + chunk(EVENTS[1]))
     big = b"data: " + b"x" * (actions.QUEUE_LIMIT // 4) + b"\n\n"
@@ -262,7 +263,7 @@ def test_the_hooks_of_the_addon_are_all_known_to_mitmproxy() -> None:
     """A misspelled hook would never be called, and nobody would say so."""
     from mitmproxy.hooks import all_hooks
 
-    table = Hooks([FaultwireAddon()])
+    table = Hooks([FaultwireAddon(Gateway())])
     handled = {name for name in all_hooks if table[name]}
     assert handled == {
         "client_disconnected",
@@ -293,7 +294,7 @@ def test_a_client_that_leaves_while_upstream_is_called_voids_nothing(sent: int) 
     play.connected()
     assert (play.to_server, play.session.voids) == (b"", [])
     assert "server" in play.closed
-    assert (play.session.exchanges, play.addon.live) == (1, 0)
+    assert (play.session.exchanges, play.gateway.live) == (1, 0)
 
 
 def test_a_fault_behind_a_wait_that_the_client_did_not_sit_out_was_not_met() -> None:
@@ -318,7 +319,7 @@ def test_what_is_queued_behind_a_wait_is_dropped_with_the_client() -> None:
     play.leave()
     play.resume()
     assert play.to_client == seen
-    assert (play.session.exchanges, play.addon.live) == (1, 0)
+    assert (play.session.exchanges, play.gateway.live) == (1, 0)
 
 
 def test_a_session_that_was_closed_is_told_nothing_more() -> None:
@@ -326,7 +327,7 @@ def test_a_session_that_was_closed_is_told_nothing_more() -> None:
     play.ask()
     play.answer(SSE + b"".join(map(chunk, EVENTS)))
     seen = play.to_client
-    (recorded,) = play.addon._links[play.client.id].exchanges
+    (recorded,) = play.gateway._links[play.client.id].exchanges
     recorded.end("client_aborted", "the session was closed")
     play.resume()
     assert play.to_client == seen
@@ -426,7 +427,7 @@ def test_what_a_server_says_while_its_101_waits_is_not_counted_for_ever(
     """It is held back as a response would be; then it is the socket that counts."""
     throttled: list[bool] = []
     play = fault("latency: {ms: 5, on: {path: '/ws', status: 101}}")
-    monkeypatch.setattr(play.addon, "throttle", lambda flow, paused, by="server": throttled.append(paused))
+    monkeypatch.setattr(play.gateway, "throttle", lambda flow, paused, by="server": throttled.append(paused))
     play.ask(UPGRADE)
     said = b"\x82\x7f" + actions.QUEUE_LIMIT.to_bytes(8, "big") + bytes(actions.QUEUE_LIMIT)
     head = b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n"
@@ -456,7 +457,7 @@ def test_a_head_that_cannot_be_read_is_noted(head: bytes) -> None:
     play = Play(Profile(name="calm"))
     play.ask(head)
     assert play.to_client.startswith(b"HTTP/1.1 4")
-    assert (play.session.malformed, play.addon.stats.malformed) == (1, 1)
+    assert (play.session.malformed, play.gateway.stats.malformed) == (1, 1)
     assert play.session.exchanges == 0
     play = Play(Profile(name="calm"))
     play.ask()

@@ -99,7 +99,7 @@ def test_where_a_request_goes(stage, url: str, address: tuple[str, int], tls: bo
         routes={"api.openai.com": "http://127.0.0.1:9000/base/", "plain.test": "https://127.0.0.1"}
     )
     request = a_flow(url).request
-    assert made.destination(request) == (address, tls)
+    assert made.routes.destination(request) == (address, tls)
     assert request.path == path
 
 
@@ -125,12 +125,13 @@ def test_a_failure_of_nobody_in_particular_voids_all(stage) -> None:
 
 
 def test_a_hook_that_raises_voids_and_does_not_raise(stage) -> None:
-    made = addon.FaultwireAddon()
+    made = gateway.Gateway()
+    hooks = addon.FaultwireAddon(made)
     made.sessions.implicit = made.sessions.open(
         SessionContext("implicit", Profile(name="calm"), Dice(1, "implicit"), SessionState())
     )
-    made.http_connect(object())  # no flow at all
-    made.tls_clienthello(a_flow())  # not what it takes
+    hooks.http_connect(object())  # no flow at all
+    hooks.tls_clienthello(a_flow())  # not what it takes
     assert made.sessions.implicit.voided == 2
 
 

@@ -15,7 +15,7 @@ from faultwire.dice import Dice
 from faultwire.events import Message, Request, Response
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
-from faultwire.mitm.flow.addon import FaultwireAddon
+from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.flow.recorded_exchange import RecordedExchange
 from faultwire.mitm.flow.replay_stream import ReplayStream
 from faultwire.mitm.flow.replay_websocket import DIVERGED, ReplayWebSocket
@@ -29,7 +29,7 @@ SWITCH = Response(101, "Switching Protocols", (("upgrade", "websocket"),))
 
 class Play:
     def __init__(self, *messages: Message) -> None:
-        addon = FaultwireAddon()
+        addon = Gateway()
         context_ = SessionContext("s", Profile(name="calm"), Dice(1, "s"), SessionState())
         session = addon.sessions.open(context_)
         recorded = RecordedExchange(session, UPGRADE, None, lambda _: None)

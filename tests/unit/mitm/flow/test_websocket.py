@@ -19,7 +19,7 @@ from faultwire.events import Request, Response
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.mitm.compat.hooks import FaultwireResetHook
-from faultwire.mitm.flow.addon import FaultwireAddon
+from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.flow.recorded_exchange import RecordedExchange
 from faultwire.mitm.flow.websocket import LINGER_S, QUEUE_LIMIT, WebSocketLayer
 from faultwire.profile.inline import inline
@@ -34,8 +34,8 @@ class Play:
 
     def __init__(self, fault: str = "", *, stock: bool = False) -> None:
         profile = inline(fault[:-1] + ", on: {path: '*'}}") if fault else Profile(name="calm")
-        self.addon = FaultwireAddon(stock_hooks=stock)
-        session = self.addon.sessions.open(SessionContext("s", profile, Dice(1, "s"), SessionState()))
+        self.gateway = Gateway(stock_hooks=stock)
+        session = self.gateway.sessions.open(SessionContext("s", profile, Dice(1, "s"), SessionState()))
         self.session = session
         self.left: list[RecordedExchange] = []
         self.recorded = RecordedExchange(session, UPGRADE, None, self.left.append)
@@ -48,14 +48,14 @@ class Play:
         ctx_.server = self.server
         self.flow = twebsocketflow()
         self.flow.websocket.messages.clear()
-        self.layer = WebSocketLayer(ctx_, self.flow, self.addon, self.recorded)
+        self.layer = WebSocketLayer(ctx_, self.flow, self.gateway, self.recorded)
         self.ends = {"client": Connection(ConnectionType.CLIENT), "server": Connection(ConnectionType.SERVER)}
         self.got: dict[str, list[Any]] = {"client": [], "server": []}
         self.alarms: list[commands.RequestWakeup] = []
         self.hooks: list[commands.StartHook] = []
         self.closed: list[str] = []
         self.held: list[tuple[str, bool]] = []
-        self.addon.throttle = lambda flow, *, paused, by: self.held.append((by, paused))  # type: ignore[method-assign]
+        self.gateway.throttle = lambda flow, *, paused, by: self.held.append((by, paused))  # type: ignore[method-assign]
         self.tell(events.Start())
 
     def tell(self, event: events.Event) -> None:
@@ -99,7 +99,7 @@ def test_messages_and_controls_pass_both_ways() -> None:
     play.say("client", "a", Ping(b"p"), "b")
     play.say("server", "c")
     assert play.got == {"server": ["a", "Ping", "b"], "client": ["c"]}
-    assert play.addon.stats.websocket_messages == 3
+    assert play.gateway.stats.websocket_messages == 3
 
 
 def test_a_close_is_passed_on_and_answered_by_the_other_end() -> None:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from faultwire.events import Bypass
 from faultwire.mitm.flow.addon import FaultwireAddon
+from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.network.bypassed import MOST, REMEMBERED, CloseSettings, Reached, local_ports, past_us
 from faultwire.mitm.network.egress_guard import Guard
 from faultwire.profile.model import AgentSite, Profile, ToolSite
@@ -93,15 +94,16 @@ def test_a_name_is_said_where_only_one_is_known() -> None:
 
 
 def test_the_addon_remembers_what_it_connects_to() -> None:
-    addon = FaultwireAddon()
+    gateway = Gateway()
+    addon = FaultwireAddon(gateway)
     client = connection.Client(peername=("127.0.0.1", 1), sockname=("127.0.0.1", 2), timestamp_start=0.0)
     server = connection.Server(address=("api.example", 443))
     addon.server_connected(ServerConnectionHookData(server=server, client=client))  # a peer nobody knows
-    assert addon.reached.places == set()
+    assert gateway.reached.places == set()
     server.peername = ("2001:db8::7", 443, 0, 0)
     addon.server_connected(ServerConnectionHookData(server=server, client=client))
-    assert addon.reached.places == {("2001:db8::7", 443)}
-    assert addon.reached.name("2001:db8::7") == "api.example"
+    assert gateway.reached.places == {("2001:db8::7", 443)}
+    assert gateway.reached.name("2001:db8::7") == "api.example"
 
 
 def test_what_is_remembered_is_bounded() -> None:

@@ -11,8 +11,8 @@ from mitmproxy.test import tflow
 from faultwire.dice import Dice
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
-from faultwire.mitm.flow.entry import EntryPoints
 from faultwire.mitm.flow.error_responses import Refusal
+from faultwire.mitm.flow.gateway import Gateway
 from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile
 
@@ -25,8 +25,8 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctx, "master", SimpleNamespace(addons={"proxyserver": server}), raising=False)
 
 
-def an_approach(profile: Profile | None = None) -> EntryPoints:
-    made = EntryPoints(reverse=ROUTES)
+def an_approach(profile: Profile | None = None) -> Gateway:
+    made = Gateway(reverse=ROUTES)
     context = SessionContext("s", profile or Profile(name="calm"), Dice(1, "s"), SessionState())
     made.sessions.implicit = made.sessions.open(context)
     return made
@@ -80,10 +80,10 @@ def test_a_tunnel_is_decided_on_once() -> None:
     session = made.sessions.implicit
     assert session is not None
     flow = a_flow("", "CONNECT", "api.openai.com", 443)
-    assert made.context_of(session, flow.client_conn) is session.context
+    assert made.tunnels.context_of(session, flow.client_conn) is session.context
     made.open_tunnel(session, flow)
     assert flow.response is None
-    assert made.context_of(session, flow.client_conn) is session.inside
+    assert made.tunnels.context_of(session, flow.client_conn) is session.inside
     assert session.inside.profile.entries == ()
     assert session.exchanges == 1
 

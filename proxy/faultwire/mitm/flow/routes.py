@@ -1,0 +1,39 @@
+"""Where the exchanges of some hosts go instead: to the mock, or to a server that stands for a provider."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, urlsplit
+
+from faultwire import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mitmproxy import http
+
+
+class Routes:
+    """Hosts, by name or pattern, and the base URL that each goes to."""
+
+    def __init__(self, routes: Mapping[str, str]) -> None:
+        self._routes: dict[str, SplitResult] = {host: urlsplit(target) for host, target in routes.items()}
+        self._globs = [(host, route) for host, route in self._routes.items() if "*" in host]
+
+    def find(self, host: str) -> SplitResult | None:
+        """Where a host's exchanges go, by its name, else by the first pattern that covers it."""
+        if not self._routes:
+            return None
+        name = host.lower()
+        patterns = (route for glob, route in self._globs if _core.glob_match(glob, name))
+        return self._routes.get(name) or next(patterns, None)
+
+    def destination(self, request: http.Request) -> tuple[tuple[str, int], bool]:
+        """Address and TLS of where a request goes; its path is put below a route's path."""
+        route = self.find(request.host)
+        if route is None:
+            return (request.host, request.port), request.scheme == "https"
+        if route.path.rstrip("/"):
+            request.path = route.path.rstrip("/") + request.path
+        tls = route.scheme == "https"
+        return (route.hostname or "", route.port or (443 if tls else 80)), tls
