@@ -23,7 +23,7 @@ USE = f"""
 import json
 from faultwire.dice import Dice
 from faultwire.events import Request, Response
-from faultwire.exchange.pipeline import Passage, SessionContext
+from faultwire.exchange.pipeline import ExchangePipeline, SessionContext
 from faultwire.profile.load import parse
 from faultwire.exchange.session_state import SessionState
 
@@ -39,11 +39,11 @@ talk = [
 def ask(messages):
     body = json.dumps({{"model": "m", "messages": messages}}).encode()
     head = Request("POST", "https", "api.openai.com", 443, "/v1/chat/completions", (), None)
-    passage = Passage(context, head)
-    sent = json.loads(passage.request(body).request.body)["messages"]
-    passage.head(Response(200, "OK", (("content-type", "application/json"),)))
-    list(passage.finish())
-    return [m.get("content") for m in sent], [[f.fault, f.outcome] for f in passage.ledger()]
+    pipeline = ExchangePipeline(context, head)
+    sent = json.loads(pipeline.request(body).request.body)["messages"]
+    pipeline.head(Response(200, "OK", (("content-type", "application/json"),)))
+    list(pipeline.finish())
+    return [m.get("content") for m in sent], [[f.fault, f.outcome] for f in pipeline.ledger()]
 
 
 first = ask(talk)

@@ -32,7 +32,7 @@ class _Read:
 
 @once
 def _read(history: History) -> _Read:
-    """What each request holds of those before it is read once, see `wire.Earlier`."""
+    """What each request holds of those before it is read once, see `wire.ConversationHistory`."""
     read, earlier, left = _Read(), wire.ConversationHistory(), _MOST
     for exchange in history.exchanges:
         if exchange.kind != "llm" or exchange.protocol is None:

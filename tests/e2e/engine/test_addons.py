@@ -161,7 +161,7 @@ def test_a_name_that_is_private_is_not_called(tools: Any, upstream: Any, tmp_pat
 
 BROKEN = """
 from faultwire.mitm.network.egress_guard import Guard
-from faultwire.mitm.flow.mitmdump_addon import ScriptedAddon
+from faultwire.mitm.flow.mitmdump_addon import MitmdumpAddon
 
 
 class Broken(Guard):
@@ -169,10 +169,10 @@ class Broken(Guard):
         raise RuntimeError("told to")
 
 
-class Breaking(ScriptedAddon):
+class Breaking(MitmdumpAddon):
     def running(self):
         super().running()
-        self.guard = Broken()
+        self.gateway.guard = Broken()
 
 
 addons = [Breaking(profile="calm")]

@@ -172,7 +172,7 @@ class A2AEditor(Editor):
 
     def rewrite_texts(self, body: bytes, changed: dict[Path, str]) -> bytes:
         """The strings at these paths replaced."""
-        return shared_edits.retell(body, changed)
+        return shared_edits.rewrite_texts(body, changed)
 
     def error_event(self, what: Literal["overloaded", "server_error"], message: str | None) -> bytes:
         """As servers send it: JSON-RPC's error as an event like any other, HTTP+JSON's by its name."""

@@ -65,7 +65,7 @@ class AnthropicEditor(Editor):
 
     def rewrite_texts(self, body: bytes, changed: dict[Path, str]) -> bytes:
         """The strings at these paths replaced."""
-        return shared_edits.retell(body, changed)
+        return shared_edits.rewrite_texts(body, changed)
 
     def failure(self, what: Failure, *, message: str | None = None) -> Response:
         """As the API words it; money and length are told as invalid requests."""

@@ -70,7 +70,7 @@ class RequestEditor(Editor):
 
     def rewrite_texts(self, body: bytes, changed: dict[Path, str]) -> bytes:
         """The strings at these paths replaced."""
-        return shared_edits.retell(body, changed)
+        return shared_edits.rewrite_texts(body, changed)
 
     @abstractmethod
     def gathered(self, document: json_bytes.Object) -> Texts:

@@ -60,7 +60,7 @@ def elements(text: bytes, path: Path) -> list[bytes]:
     return [array[start:end] for _, start, end in _core.json_children(array, [])]
 
 
-def retell(body: bytes, changed: dict[Path, str]) -> bytes:
+def rewrite_texts(body: bytes, changed: dict[Path, str]) -> bytes:
     """The body with the strings at these paths replaced and every other byte kept."""
     for path, text in changed.items():
         body = json_bytes.put(body, path, json_bytes.dump(text))

@@ -102,7 +102,7 @@ class OpenAIEditor(Editor):
 
     def rewrite_texts(self, body: bytes, changed: dict[Path, str]) -> bytes:
         """The strings at these paths replaced."""
-        return shared_edits.retell(body, changed)
+        return shared_edits.rewrite_texts(body, changed)
 
     def failure(self, what: Failure, *, message: str | None = None) -> Response:
         """With the code by which OpenAI's documentation tells it."""

@@ -59,7 +59,7 @@ class RealtimeEditor(Editor):
 
     def rewrite_texts(self, body: bytes, changed: dict[Path, str]) -> bytes:
         """The strings at these paths replaced."""
-        return shared_edits.retell(body, changed)
+        return shared_edits.rewrite_texts(body, changed)
 
     def failure(self, what: Failure, *, message: str | None = None) -> Response:
         """What the upgrade is refused with: OpenAI's errors are the same for all its endpoints."""
