@@ -25,3 +25,11 @@ def test_an_upward_import_is_found(tmp_path: Path) -> None:
     turned.write_text(text.replace('  "exchange",\n  "profile",\n', '  "profile",\n  "exchange",\n'))
     assert turned.read_text() != text
     assert lint(turned).returncode != 0
+
+
+def test_a_stage_that_knows_the_pipeline_is_found(tmp_path: Path) -> None:
+    text = (ROOT / "pyproject.toml").read_text()
+    turned = tmp_path / "pyproject.toml"
+    turned.write_text(text.replace('  "pipeline",\n  "stages",\n', '  "stages",\n  "pipeline",\n'))
+    assert turned.read_text() != text
+    assert lint(turned).returncode != 0

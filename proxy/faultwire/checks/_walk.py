@@ -18,8 +18,8 @@ _MOST = 4
 class Walked(Generic[State]):
     """How far earlier walks came and what they knew there; the next request's begins with the same turns.
 
-    Turns that were read once (`wire.ConversationHistory`) are the same objects in later requests: by them a walk is
-    found again, and a conversation that was read anew is walked anew.
+    Turns that were read once (`wire.ConversationHistory`) are the same objects in later requests: by them a
+    walk is found again, and a conversation that was read anew is walked anew.
     """
 
     def __init__(self) -> None:
