@@ -81,12 +81,12 @@ def test_a_page_uses_the_words_of_the_program(page: Path) -> None:
 
 def test_the_drawing_and_the_page_name_the_same_stages() -> None:
     drawing = ElementTree.parse(DOCS / "explanation" / "pipeline.svg").getroot()
-    names = [text.text or "" for text in drawing.iter("{http://www.w3.org/2000/svg}text")]
-    drawn = [name.partition(" ")[2] for name in names if name[:1].isdigit()]
+    texts = drawing.iter("{http://www.w3.org/2000/svg}text")
+    drawn = ["".join(text.itertext()) for text in texts if "stage" in text.get("class", "").split()]
     page = (DOCS / "explanation" / "pipeline.md").read_text()
     table = page.partition("## The stages")[2].partition("\n## ")[0]
-    assert drawn == re.findall(r"^\| ([a-z][a-z ]+) \| (?!does)", table, re.MULTILINE)
-    assert len(drawn) == 7
+    assert drawn == re.findall(r"^\| (?!stage)([A-Za-z ]+) \|", table, re.MULTILINE)
+    assert len(drawn) == 8
 
 
 def test_workflows_ask_for_no_more_than_they_need() -> None:
