@@ -19,7 +19,8 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 OURS = re.compile(r"https://github\.com/[\w.-]+/faultwire")
 """Where this repository is said to be."""
 FOLDERS = r"proxy|tests|core_rs|\.ci|\.github|docs|addons|profiles|replays"
-PATH = re.compile(rf"`((?:{FOLDERS})/[\w./-]+)(?:::\w+)?`")
+PATH = re.compile(rf"(?<![\w./-])((?:{FOLDERS})/[\w./-]*\w)/?(?![\w./*-])")
+CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 UNWANTED = (
     "what to mend", "ended well", "nothing asked for it again", "not shown", "came through clean",
     "void run", "run is void", "seed of all chance", "under a url of ours", "is wanted",
@@ -37,7 +38,8 @@ def leads_nowhere(page: Path) -> list[str]:
 
 def absent(text: str) -> list[str]:
     """Paths of this repository that are not there."""
-    return sorted({path for path in PATH.findall(text) if not (ROOT / path).exists()})
+    named = {path for code in CODE.findall(text) for path in PATH.findall(code)}
+    return sorted(path for path in named if not (ROOT / path).exists())
 
 
 @pytest.mark.parametrize("page", [*PAGES, *sorted(GITHUB.glob("*.md"))], ids=lambda page: page.stem)
