@@ -1,6 +1,6 @@
 """The environment of a captured program. Pure: a mapping in, a new one out.
 
-What each runtime reads was tried out one by one; `docs/capture.md` has the table.
+What each runtime reads was tried out one by one; `docs/howto/capture.md` has the table.
 """
 
 from __future__ import annotations

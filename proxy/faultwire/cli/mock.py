@@ -66,7 +66,7 @@ def mock(
     """Run a server that answers as the providers do: no key, no network, always the same.
 
     It prints the base URLs to give to an SDK, and runs until Ctrl-C. Any model name and any key will
-    do. `exec --mock` starts one by itself. A script can also make calls fail: see docs/mock.md.
+    do. `exec --mock` starts one by itself. A script can also make calls fail: see docs/reference/mock.md.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`python -m faultwire.faults` prints docs/faults.md."""
+"""`python -m faultwire.faults` prints docs/reference/faults.md."""
 
 from __future__ import annotations
 

@@ -34,20 +34,21 @@ too late. How to say on which exchanges and how often a fault acts: [profiles](p
 def markdown() -> str:
     """The whole page."""
     described = [describe(fault) for fault in BUILTIN]
-    index = ["| fault | site | |", "|---|---|---|"]
-    index += [f"| [`{d.name}`](#{d.name}) | `{d.site}` | {d.summary} |" for d in described]
+    families: dict[str, list[str]] = {}
+    for d in described:
+        families.setdefault(d.module.split(".")[2], []).append(f"[`{d.name}`](#{d.name})")
+    index = [f"- *{family}*: {', '.join(links)}" for family, links in families.items()]
     return "\n".join((_HEAD, *index, "", *map(_section, described)))
 
 
 def _section(fault: Description) -> str:
-    lines = [f"## {fault.name}", "", fault.summary, ""]
+    lines = [f"## {fault.name}", "", f"{fault.summary} Site: `{fault.site}`.", ""]
     for title in SECTIONS[:-1]:
         lines += [f"**{title}.** {' '.join(fault.sections[title].split())}", ""]
-    if fault.settings:
-        lines += ["| setting | takes | default | |", "|---|---|---|---|", *map(_row, fault.settings), ""]
+    lines += [*map(_row, fault.settings), ""] if fault.settings else []
     return "\n".join((*lines, "```yaml", fault.sections[SECTIONS[-1]], "```", ""))
 
 
 def _row(setting: Setting) -> str:
-    default = {None: "required", "null": ""}.get(setting.default, f"`{setting.default}`")
-    return f"| `{setting.name}` | {setting.expected} | {default} | {setting.description} |"
+    default = {None: ", required", "null": ""}.get(setting.default, f", default `{setting.default}`")
+    return f"- `{setting.name}` ({setting.expected}{default}): {setting.description}"

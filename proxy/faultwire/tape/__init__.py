@@ -1,1 +1,1 @@
-"""Tapes: what was said on the wire, redacted, chained and durable. See `docs/tapes.md`."""
+"""Tapes: what was said on the wire, redacted, chained and durable. See `docs/reference/tapes.md`."""

@@ -1,5 +1,5 @@
-"""What is injected into the SDKs of OpenAI and Anthropic for `docs/fidelity.md`, and what they show where a
-provider really fails so.
+"""What is injected into the SDKs of OpenAI and Anthropic for `docs/reference/fidelity.md`, and what they
+show where a provider really fails so.
 
 `REAL` is what they were seen to raise for servers that fail by themselves, without any proxy; what they
 raise for the status that the provider documents; and an answer where nothing fails. A fault that is not in

@@ -1,7 +1,7 @@
 """What the user of each SDK sees of each fault, run and written down: `python tests/e2e/agents/outcomes.py`.
 
-Each cell of `docs/sdks.md` is one `faultwire exec --mock --fault …` of an unmodified SDK with its own
-default settings. Name SDKs to run only those; the others keep what stands in the file.
+Each cell of `docs/reference/sdks.md` is one `faultwire exec --mock --fault …` of an unmodified SDK with
+its own default settings. Name SDKs to run only those; the others keep what stands in the file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
-DOC = HERE.parents[2] / "docs" / "sdks.md"
+DOC = HERE.parents[2] / "docs" / "reference" / "sdks.md"
 
 FAULTS = {
     "503": "status: {code: 503}",
@@ -114,6 +114,8 @@ OWN = {
     "a first word, the error is a part of the stream, and the finish is `error`.",
 }
 """What looks odd and is so without us as well."""
+SAME = "<br>"
+"""Stands between SDKs that share a row."""
 Cells = dict[str, dict[str, tuple[str, str]]]
 """By SDK and column: what a whole call and a stream showed."""
 
@@ -162,13 +164,15 @@ def shown(seen: dict[str, Any], count: int) -> str:
 
 
 def table(cells: Cells, which: int) -> list[str]:
-    """One Markdown table."""
+    """One Markdown table; SDKs that show the same share a row."""
     columns = [name for name in FAULTS if which or name not in STREAMED]
-    lines = ["| SDK | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
+    rows: dict[tuple[str, ...], list[str]] = {}
     for name in ROWS:
         if name in cells:
-            found = (cells[name].get(column, ("", ""))[which] for column in columns)
-            lines.append(f"| {name} | " + " | ".join(found) + " |")
+            found = tuple(cells[name].get(column, ("", ""))[which] for column in columns)
+            rows.setdefault(found, []).append(name)
+    lines = ["| SDK | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
+    lines += [f"| {SAME.join(names)} | " + " | ".join(row) + " |" for row, names in rows.items()]
     return lines
 
 
@@ -224,10 +228,11 @@ def read(text: str) -> Cells:
             if row[0] == "SDK":
                 head = row[1:]
             elif head and not row[0].startswith("---"):
-                for column, cell in zip(head, row[1:], strict=True):
-                    old = cells.setdefault(row[0], {}).get(column, ("", ""))
-                    cells[row[0]][column] = (cell, old[1]) if which == 0 else (old[0], cell)
-    return cells
+                for name in row[0].split(SAME):
+                    for column, cell in zip(head, row[1:], strict=True):
+                        old = cells.setdefault(name, {}).get(column, ("", ""))
+                        cells[name][column] = (cell, old[1]) if which == 0 else (old[0], cell)
+    return {name: cells[name] for name in ROWS if name in cells}
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The kits for pipelines: the action, and the scripts in docs/ci.md, run as a runner runs them."""
+"""The kits for pipelines: the action, and the scripts in docs/howto/ci.md, run as a runner runs them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.nightly
 
 ROOT = Path(__file__).parents[3]
 ACTION = ROOT / ".github" / "actions" / "faultwire"
-DOCS = (ROOT / "docs" / "ci.md").read_text()
+DOCS = (ROOT / "docs" / "howto" / "ci.md").read_text()
 AGENT = """
 import json, sys, urllib.request
 body = {"model": "m", "messages": [{"role": "user", "content": sys.argv[2]}]}

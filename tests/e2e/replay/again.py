@@ -1,6 +1,6 @@
 """Record an SDK's agent once, then replay it again and again: every byte and every boundary the same?
 
-again.py NAME TIMES      NAME: a row of `docs/sdks.md`; prints one JSON object
+again.py NAME TIMES      NAME: a row of `docs/reference/sdks.md`; prints one JSON object
 
 Replays with `FAULTWIRE_OFFLINE=1` are to be run where there is no network at all.
 """

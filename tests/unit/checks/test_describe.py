@@ -41,7 +41,7 @@ def test_what_each_judges():
 
 
 def test_the_documentation_has_a_row_for_each_with_its_settings():
-    text = (Path(__file__).parents[3] / "docs" / "checks.md").read_text()
+    text = (Path(__file__).parents[3] / "docs" / "reference" / "checks.md").read_text()
     common = {"id", "severity", "when", "scenarios", "negate", "description", "probes"}
     for check in BUILTIN:
         found = describe(check)

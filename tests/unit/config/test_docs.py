@@ -1,4 +1,4 @@
-"""`docs/configuration.md`: every example in it loads, and every section has one."""
+"""`docs/reference/configuration.md`: every example in it loads, and every section has one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from faultwire.config.load import KEYS, parse
 from faultwire.profile.yaml import read
 
-PAGE = (Path(__file__).parents[3] / "docs" / "configuration.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "configuration.md").read_text()
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 REST = {
     "agent": "agent: {command: [agent, '{prompt}']}\n",

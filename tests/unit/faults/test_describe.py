@@ -12,11 +12,11 @@ from faultwire.faults._registry import BUILTIN, find
 from faultwire.profile.load import parse
 from faultwire.profile.model import On, Trigger
 
-PAGE = Path(__file__).parents[3] / "docs" / "faults.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "faults.md"
 
 
 def test_the_page_is_current():
-    assert PAGE.read_text() == markdown(), "run `python -m faultwire.faults > docs/faults.md`"
+    assert PAGE.read_text() == markdown(), "run `python -m faultwire.faults > docs/reference/faults.md`"
 
 
 @pytest.mark.parametrize("fault", BUILTIN, ids=lambda fault: fault.name)

@@ -1,4 +1,4 @@
-"""docs/mutations.md has a row for every type (faultwire.mutations._registry), with its weight."""
+"""docs/reference/mutations.md has a row for every type (faultwire.mutations._registry), with its weight."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from faultwire.mutations._instructions import INSTRUCTIONS
 from faultwire.mutations._registry import BUILTIN
 from faultwire.mutations.clients import PROVIDERS
 
-PAGE = (Path(__file__).parents[3] / "docs" / "mutations.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "mutations.md").read_text()
 
 
 def test_every_type_has_its_row():

@@ -10,7 +10,7 @@ import pytest
 from faultwire.profile.load import inline, parse
 from faultwire.profile.model import On, Trigger
 
-PAGE = (Path(__file__).parents[3] / "docs" / "profiles.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "profiles.md").read_text()
 
 
 @pytest.mark.parametrize("text", re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL))

@@ -107,7 +107,7 @@ def test_a_plug_in_without_a_name_is_an_error() -> None:
 
 
 def test_the_page_has_a_line_on_each_protocol_in_both_tables() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "protocols.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "protocols.md").read_text()
     first, _, rest = page.partition("## What can be done with each")
     for part in (first, rest.partition("\n## ")[0]):
         cells = [line.split("|")[1] for line in part.splitlines() if line.startswith("| `")]
