@@ -10,10 +10,12 @@ from typing import Any
 
 from tests.unit.wire.sockets import REALTIME, TEXT, call_item, message_item, response, upgrade
 
+from faultwire import wire
 from faultwire.dice import Dice
 from faultwire.events import Action, FaultFired, Response, Send, Wait
 from faultwire.exchange.pipeline import Passage, SessionContext
 from faultwire.exchange.session_state import SessionState
+from faultwire.exchange.websocket_requests import Heard, Telling
 from faultwire.profile.load import inline, merge, parse
 
 OPEN = Response(101, "Switching Protocols", (("Upgrade", "websocket"), ("Connection", "Upgrade")))
@@ -145,3 +147,13 @@ def test_answers_are_changed_message_by_message() -> None:
     assert TEXT.startswith("".join(texts))
     assert "".join(texts) == "It is"
     assert [line.fault for line in fired(passage)] == ["truncate_response"]
+
+
+def test_where_nothing_is_to_be_changed_nothing_is_looked_for() -> None:
+    passage = opened()
+    protocol = wire.protocol("realtime")
+    for faults, needed in (((), False), (("tool_error: {message: x}",), True)):
+        context = SessionContext("s", merge([inline(text) for text in faults]), Dice(1, "s"), SessionState())
+        telling = Telling(protocol, context, passage.exchange, ())
+        assert telling.needed is needed
+        assert isinstance(telling.hear(b"no json"), Heard)
