@@ -3,11 +3,15 @@
     .ci/wheel.py [--all]
 
 The end-to-end tests run in a folder outside the checkout that holds the tests and what they read, but
-no `proxy/`: a selection, or with `--all` every one of them.
+no `proxy/`: those of the day, or with `--all` every one of them.
+
+What the wheel depends on is installed once for each set of requirements and kept outside the checkout, where
+the clean environment finds it. With `--all` it is installed anew, in the releases of the day.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -20,12 +24,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 TAKEN = ("tests", "addons", "profiles", "replays", "docs", ".github", "pyproject.toml")
 """What the tests read besides the package."""
-TESTED = (
-    "demo/test_demo.py",
-    "tape/test_exports.py",
-    "play/test_run.py",
-)
-"""Below tests/e2e: what is tested without `--all`."""
+CACHE = Path(os.environ.get("FAULTWIRE_TEST_CACHE", Path.home() / ".cache" / "faultwire-tests"))
+"""Where the tests keep the environments of their agents, too."""
 NOT_TESTS = ("import-linter", "maturin", "mypy", "ruff", "types-")
 """Development tools that no test imports."""
 SHIPPED = (
@@ -71,18 +71,40 @@ def environment() -> dict[str, str]:
     return {**kept, "FAULTWIRE_FORBIDDEN": str(ROOT / "proxy")}
 
 
-def install(work: Path, wheel: Path) -> Path:
+def install(work: Path, wheel: Path, *, anew: bool) -> Path:
     """A clean environment with the wheel, what its tests need, and the guard; its interpreter."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    wanted = settings["project"]["optional-dependencies"]["dev"]
-    needs = [one for one in wanted if not one.startswith(NOT_TESTS)]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needs = [one for one in settings["optional-dependencies"]["dev"] if not one.startswith(NOT_TESTS)]
     run(sys.executable, "-m", "venv", work / "clean", cwd=work)
     python = work / "clean" / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", wheel, *needs, cwd=work)
     site = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=work).strip())
+    if not anew:
+        kept = dependencies([*settings["dependencies"], *needs])
+        (site / "_faultwire_needs.pth").write_text(f"import site; site.addsitedir({str(kept)!r})\n")
+    # installs whatever the wheel asks for and does not find
+    run(python, "-m", "pip", "install", "--quiet", wheel, *needs, cwd=work)
+    run(python, "-m", "pip", "check", cwd=work)
     shutil.copy(Path(__file__).with_name("guard.py"), site / "_faultwire_guard.py")
     (site / "_faultwire_guard.pth").write_text("import _faultwire_guard\n")
     return python
+
+
+def dependencies(requirements: list[str]) -> Path:
+    """A folder with these packages: the one of an earlier run with the same requirements, or a new one."""
+    version = f"{sys.version_info.major}{sys.version_info.minor}"
+    digest = hashlib.sha256("\n".join(sorted(requirements)).encode()).hexdigest()[:12]
+    place = CACHE / f"wheel-{version}-{digest}"
+    if not place.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f"{place.name}.part", dir=CACHE) as folder:
+            part = Path(folder) / "site"
+            run(sys.executable, "-m", "pip", "install", "--quiet", "--target", part, *requirements, cwd=CACHE)
+            try:
+                part.rename(place)
+            except OSError:  # another run was first: its folder is as good
+                if not place.exists():
+                    raise
+    return place
 
 
 def apart(python: Path, work: Path) -> None:
@@ -130,11 +152,10 @@ def test(python: Path, work: Path, *, everything: bool) -> None:
             shutil.copytree(source, outside / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, outside / name)
-    chosen = ["tests/e2e"] if everything else [f"tests/e2e/{name}" for name in TESTED]
     workers = ("-n", os.environ.get("FAULTWIRE_JOBS", "3"), "--dist", "worksteal")
     marks = ("-m", "nightly or not nightly") if everything else ()
     done = subprocess.run(
-        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *workers, *marks, *chosen],
+        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *workers, *marks, "tests/e2e"],
         cwd=outside,
         env=environment(),
         check=False,
@@ -144,15 +165,16 @@ def test(python: Path, work: Path, *, everything: bool) -> None:
 
 
 def main() -> None:
+    everything = "--all" in sys.argv[1:]
     with tempfile.TemporaryDirectory(prefix="fw") as folder:
         work = Path(folder).resolve()
         run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", work, ".", cwd=ROOT)
         (wheel,) = work.glob("*.whl")
         contents(wheel)
-        python = install(work, wheel)
+        python = install(work, wheel, anew=everything)
         apart(python, work)
         use(python, work)
-        test(python, work, everything="--all" in sys.argv[1:])
+        test(python, work, everything=everything)
         print(f"{wheel.name}: installed clean, used and tested")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from tests.unit.tape.import_ import made
 
 from faultwire.cli import main
 from faultwire.cli._tape_foreign import entry, lines
+from faultwire.cli.tape_import import READERS
 from faultwire.tape.read.reader import Foreign
 
 
@@ -147,3 +149,9 @@ def test_the_key_of_a_logs_hmac_comes_from_a_file() -> None:
     Path("x.har").write_bytes(made.har(made.entry()))
     assert run("import", "x.har", "-o", "c", "--hmac-key", "right").exit_code == 2
     assert not Path(".faultwire/tapes/c.tape").exists()
+
+
+def test_every_format_has_a_reader() -> None:
+    assert {"har", "flows", "tracefork", "agentops"} == set(READERS)
+    for module in READERS.values():
+        assert callable(import_module(module).read)

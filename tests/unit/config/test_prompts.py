@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from faultwire.config.prompts import ID
+
 AGENT = "agent: {command: [a, '{prompt}']}\n"
 
 
@@ -97,3 +99,10 @@ def test_an_agent_that_takes_one_prompt_takes_no_conversation(refused, config):
 def test_a_file_without_prompts(refused):
     (said,) = refused("", base=AGENT)
     assert said == "faultwire.yaml:1:1: config.empty: found no `golden_prompts`, expected at least one prompt"
+
+
+@pytest.mark.parametrize(
+    ("ident", "fits"), [("a.b-c_1", True), ("a/b", False), ("", False), ("x" * 41, False)]
+)
+def test_ids_can_be_parts_of_file_names(ident, fits):
+    assert bool(ID.fullmatch(ident)) is fits

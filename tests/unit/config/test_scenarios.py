@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from faultwire.config import scenarios as reader
+from faultwire.config.reading import Reading
 from faultwire.contract.matrix import Invocation, Prompt
 from faultwire.mitm.engine.settings import SessionSettings
 from faultwire.profile.find import builtin
@@ -169,3 +171,9 @@ def test_warnings_of_a_profile_are_passed_on(warned, tmp_path):
     (said,) = warned("contract: {invariants: [completes], chaos_matrix: [{name: a, profile: own.yaml}]}")
     assert "in the profile `own.yaml`: own.yaml:1:" in said
     assert "`match_url` matches the tool's own address" in said
+
+
+def test_no_node_is_no_scenario_and_no_chaos(tmp_path):
+    reading = Reading(tmp_path / "faultwire.yaml")
+    assert reader.chaos(None, {}, reading) is None
+    assert len(reading) == 0

@@ -10,10 +10,13 @@ from typing import Any
 
 from tests.unit.wire.sockets import REALTIME, TEXT, call_item, message_item, response, upgrade
 
+from faultwire import wire
 from faultwire.dice import Dice
 from faultwire.events import Action, FaultFired, Response, Send, Wait
 from faultwire.exchange.pipeline import ExchangePipeline, SessionContext
 from faultwire.exchange.session_state import SessionState
+from faultwire.exchange.stage import ExchangeState
+from faultwire.exchange.websocket_requests import WebSocketRequestRewriter
 from faultwire.profile.load import inline, merge, parse
 
 OPEN = Response(101, "Switching Protocols", (("Upgrade", "websocket"), ("Connection", "Upgrade")))
@@ -145,3 +148,15 @@ def test_answers_are_changed_message_by_message() -> None:
     assert TEXT.startswith("".join(texts))
     assert "".join(texts) == "It is"
     assert [line.fault for line in fired(pipeline)] == ["truncate_response"]
+
+
+def test_where_nothing_is_to_be_changed_nothing_is_looked_for() -> None:
+    protocol = wire.protocol("realtime")
+    exchange = opened().exchange
+    for faults, needed in (((), False), (("tool_error: {message: x}",), True)):
+        context = SessionContext("s", merge([inline(text) for text in faults]), Dice(1, "s"), SessionState())
+        stage = WebSocketRequestRewriter(ExchangeState(context, exchange, protocol))
+        assert stage.on_response_head(OPEN) is OPEN
+        assert stage.touches is needed
+        actions = [Send(b"no json", "server", True)]
+        assert list(stage.on_message(actions, "client")) == actions

@@ -9,6 +9,7 @@ import pytest
 
 from faultwire.events import Request, header
 from faultwire.mock import _a2a_words
+from faultwire.mock.a2a import KEPT, Agents
 from faultwire.mock.answering import Answerer
 from faultwire.mock.script import parse
 from faultwire.wire.a2a.http import A2AHttp
@@ -147,3 +148,16 @@ def test_a_script_decides_the_state():
 def test_what_is_refused(request_, status, code):
     answer = Answerer()(request_)
     assert (answer.status, json.loads(answer.body)["error"]["code"]) == (status, code)
+
+
+def test_the_oldest_tasks_are_forgotten() -> None:
+    class Task:
+        def __init__(self, ident: int) -> None:
+            self.id = str(ident)
+
+    agents = Agents()
+    for ident in range(KEPT + 1):
+        agents.remember(Task(ident))
+    assert len(agents.all()) == KEPT
+    assert agents.known("0") is None
+    assert agents.known("1") is agents.all()[0]

@@ -6,9 +6,11 @@ import pytest
 
 from faultwire.errors import ProfileError
 from faultwire.events import Exchange, Request
+from faultwire.profile import whole
 from faultwire.profile.load import dump, from_dump, merge, parse
 from faultwire.profile.match import caller, mismatch
 from faultwire.profile.model import On
+from faultwire.profile.problems import Problems
 
 AGENTS = "agents:\n  writer: {url: 'http://a/w*'}\n  planner: {caller: {User-Agent: 'plan*'}}\nfaults:\n"
 
@@ -127,3 +129,10 @@ def test_the_other_shape_is_held_to_the_same():
     text = "chaos:\n  tool_faults:\n    - {tool: '*', mode: error, error_code: 503, probability: 0.0}\n"
     assert problem(text).code == "profile.never_fires"
     assert parse(text.replace("0.0", "0.5"), "p").entries
+
+
+def test_a_profile_without_agents_or_entries_has_no_problem() -> None:
+    problems = Problems("p.yaml", ProfileError)
+    assert whole.agents(None, problems) == {}
+    whole.check([], {}, problems)
+    assert len(problems) == 0

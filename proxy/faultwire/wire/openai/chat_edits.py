@@ -19,46 +19,12 @@ from faultwire.wire.openai import (
 from faultwire.wire.protocol import StreamEditor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from faultwire.events import Headers, Path, Response
 
 _FINISH: dict[Finish, str] = {"refusal": "stop"}
 """Words that differ; refusals have none of their own here."""
-_FAILURES: dict[Failure, tuple[int, openai_errors.OpenAIError]] = {
-    "overloaded": (
-        503,
-        openai_errors.OpenAIError(
-            "server_error", None, "The engine is currently overloaded, please try again later."
-        ),
-    ),
-    "quota_exceeded": (
-        429,
-        openai_errors.OpenAIError(
-            "insufficient_quota",
-            "insufficient_quota",
-            "You exceeded your current quota, please check your plan and billing details.",
-        ),
-    ),
-    "context_length": (
-        400,
-        openai_errors.OpenAIError(
-            "invalid_request_error",
-            "context_length_exceeded",
-            "This model's maximum context length is 128000 tokens. However, your messages resulted in 131412 "
-            "tokens. Please reduce the length of the messages.",
-            "messages",
-        ),
-    ),
-    "content_filter": (
-        400,
-        openai_errors.OpenAIError(
-            "invalid_request_error",
-            "content_policy_violation",
-            "Your request was rejected as a result of our safety system.",
-        ),
-    ),
-}
 
 
 class OpenAIEditor(Editor):
@@ -106,33 +72,27 @@ class OpenAIEditor(Editor):
 
     def failure(self, what: Failure, *, message: str | None = None) -> Response:
         """With the code by which OpenAI's documentation tells it."""
-        status, told = _FAILURES[what]
+        status, told = openai_errors.FAILURES[what]
         return openai_errors.error_response(status, told._replace(message=message or told.message))
 
     def error_event(self, what: Literal["overloaded", "server_error"], message: str | None) -> bytes:
         """`data: {"error": …}`, after which nothing follows."""
-        usual = _FAILURES["overloaded"][1].message if what == "overloaded" else openai_errors.SERVER_ERROR
+        usual = (
+            openai_errors.FAILURES["overloaded"][1].message
+            if what == "overloaded"
+            else openai_errors.SERVER_ERROR
+        )
         shown = {"message": message or usual, "type": "server_error", "param": None, "code": None}
         return sse.write(json_bytes.dump({"error": shown}))
 
     def quota(self, quota: Quota) -> Headers:
         """`x-ratelimit-…`, resets as durations."""
-        return tuple(_fields(quota))
+        return openai_quotas.openai(quota)
 
     def quota_by(self, provider: str | None, quota: Quota) -> Headers:
         """Some that speak this protocol have fields of their own."""
         elsewhere = openai_quotas.BY_PROVIDER.get(provider or "")
         return self.quota(quota) if elsewhere is None else elsewhere(quota)
-
-
-def _fields(quota: Quota) -> Iterator[tuple[str, str]]:
-    reset = openai_errors.duration(quota.reset_s)
-    told = (("requests", quota.requests, quota.requests_left), ("tokens", quota.tokens, quota.tokens_left))
-    for name, limit, left in told:
-        if limit is not None:
-            yield f"x-ratelimit-limit-{name}", str(limit)
-            yield f"x-ratelimit-remaining-{name}", str(left)
-            yield f"x-ratelimit-reset-{name}", reset
 
 
 def _role(role: str) -> Literal["system", "user", "assistant", "tool"]:

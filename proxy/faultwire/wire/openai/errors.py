@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from faultwire.events import Headers, Response
+    from faultwire.wire.editing.api import Failure
     from faultwire.wire.protocol import Errors
 
 
@@ -108,6 +109,40 @@ def error_response(status: int, error: OpenAIError, salt: object = None) -> Resp
     known = (("openai-version", "2020-10-01"), ("openai-processing-ms", "12"), ("x-request-id", request_id))
     return http_answers.answer(status, json_bytes.dump({"error": shown}), "application/json", *known)
 
+
+FAILURES: dict[Failure, tuple[int, OpenAIError]] = {
+    "overloaded": (
+        503,
+        OpenAIError("server_error", None, "The engine is currently overloaded, please try again later."),
+    ),
+    "quota_exceeded": (
+        429,
+        OpenAIError(
+            "insufficient_quota",
+            "insufficient_quota",
+            "You exceeded your current quota, please check your plan and billing details.",
+        ),
+    ),
+    "context_length": (
+        400,
+        OpenAIError(
+            "invalid_request_error",
+            "context_length_exceeded",
+            "This model's maximum context length is 128000 tokens. However, your messages resulted in 131412 "
+            "tokens. Please reduce the length of the messages.",
+            "messages",
+        ),
+    ),
+    "content_filter": (
+        400,
+        OpenAIError(
+            "invalid_request_error",
+            "content_policy_violation",
+            "Your request was rejected as a result of our safety system.",
+        ),
+    ),
+}
+"""What a fault makes fail: the status, and the error by which OpenAI's documentation tells it."""
 
 SERVER_ERROR = _TABLE[500].message
 

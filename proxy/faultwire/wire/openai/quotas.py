@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from faultwire.wire.editing import answers as http_answers
+from faultwire.wire.openai import errors as openai_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -21,9 +22,17 @@ def _limits(quota: Quota) -> Iterator[tuple[str, int, int]]:
             yield name, limit, left
 
 
+def openai(quota: Quota) -> Headers:
+    """Limit, rest and reset of requests and of tokens; resets are durations."""
+    return _named(quota, openai_errors.duration(quota.reset_s))
+
+
 def _azure(quota: Quota) -> Headers:
     """OpenAI's names; resets are whole seconds there."""
-    reset = http_answers.whole_seconds(quota.reset_s)
+    return _named(quota, http_answers.whole_seconds(quota.reset_s))
+
+
+def _named(quota: Quota, reset: str) -> Headers:
     return tuple(
         pair
         for name, limit, left in _limits(quota)

@@ -12,6 +12,7 @@ from faultwire.tape.redact.edit import MARK
 from faultwire.tape.redact.headers import Head
 from faultwire.tape.redact.redactor import Redactor
 from faultwire.tape.redact.rules import read_rules
+from faultwire.tape.redact.user_matches import rule_edits, said_edits
 
 MAIL = "jane.doe@firm.org"
 ALL: dict[str, Any] = {
@@ -127,3 +128,10 @@ def test_plain_text_and_forms(cuts: list[int]) -> None:
 def test_without_rules_nothing_of_it_is_touched() -> None:
     data = json.dumps({"user": {"name": "Jane"}, "text": MAIL, "who": "EMP-123456"}).encode()
     assert stored(data, "application/json", section=None) == data
+
+
+def test_a_match_is_told_by_its_place() -> None:
+    rules, text = read_rules(ALL), f"write to {MAIL} now"
+    for edits in (rule_edits(text, rules), said_edits(text, rules)):
+        assert [(edit.start, edit.end, edit.value) for edit in edits] == [(9, 9 + len(MAIL), MAIL)]
+    assert rule_edits("write to nobody", rules) == []

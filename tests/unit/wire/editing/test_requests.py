@@ -10,6 +10,7 @@ from tests.unit.wire.provider_shapes import SHAPES
 
 from faultwire import _core, wire
 from faultwire.wire.editing.api import Change
+from faultwire.wire.editing.requests import Texts, role_of
 from faultwire.wire.framing import split as framing
 
 NAMES = tuple(SHAPES)
@@ -99,3 +100,14 @@ def test_what_is_said_to_be_possible_is(name: str) -> None:
     assert edits.can("failure")
     assert edits.can("answer") is (name != "embeddings")
     assert edits.can("texts") is (name != "embeddings")
+
+
+def test_texts_are_gathered_with_their_places() -> None:
+    texts = Texts(last=0)
+    texts.blocks("user", "whole", ("m", 0), 0)
+    texts.blocks("user", [{"text": "part"}, {"image": 1}], ("m", 1), 1)
+    assert [(one.text, one.path) for one in texts.found] == [
+        ("whole", ("m", 0)),
+        ("part", ("m", 1, 0, "text")),
+    ]
+    assert [role_of(word) for word in ("function", "nobody", None)] == ["tool", "user", "user"]
