@@ -109,3 +109,39 @@ def test_each_phase_has_its_own_number(phase: str, number: float) -> None:
 
 def test_a_phase_without_a_verdict_has_no_number() -> None:
     assert phase_score("contract", Matrix((cell(Prompt("p1", "?"), "unknown"),))).value is None
+
+
+def test_the_worst_cell_counts_wherever_it_stands() -> None:
+    prompt, other = mutant("m1", 1.0), mutant("m2", 1.0)
+    matrix = Matrix(
+        (
+            cell(prompt, "fail", "a"),
+            cell(prompt, "pass", "b"),
+            cell(other, "unknown", "a"),
+            cell(other, "pass", "b"),
+        )
+    )
+    assert list(outcomes(matrix).values()) == ["fail", "unknown"]
+
+
+def test_replayed_incidents_count_alike_whatever_their_cells_weigh() -> None:
+    one, two, three = Prompt("p1", "?", weight=9.0), Prompt("p2", "?"), Prompt("p3", "?")
+    matrix = Matrix(
+        (
+            Cell("i", "critical", Invocation(CALM, one), Verdict("pass", "")),
+            cell(two, "fail"),
+            cell(three, "pass", "a"),
+            cell(three, "unknown", "b"),
+        )
+    )
+    found = phase_score("replay", matrix)
+    assert (found.value, found.rate.passed, found.rate.total, found.unknown) == (0.5, 1, 2, 1)
+    contract = phase_score("contract", matrix)
+    assert contract.value == pytest.approx(0.8)  # (3 + 1) of (3 + 1 + 1)
+    assert (contract.rate, contract.unknown) == (matrix.score().clean, 1)
+    assert (contract.rate.passed, contract.rate.total) == (2, 3)
+
+
+def test_a_phase_without_a_weight_counts_for_nothing_beside_one_that_has_one() -> None:
+    assert overall({"extra": 1.0, "chaos": 0.5}, {"chaos": 0.35}) == pytest.approx(0.5)
+    assert overall({"extra": 1.0, "chaos": 0.5}, {}) == pytest.approx(0.75)

@@ -82,3 +82,36 @@ def test_other_invariants_are_left_alone(invocation):
         "it holds in `calm/p1/r2`; here: it said no",
         "it said yes",
     ]
+
+
+def mutant(invocation, scenario, repeat=1, name="m1"):
+    made = invocation(scenario, repeat=repeat)
+    return replace(made, prompt=replace(made.prompt, id=name, golden="p1"))
+
+
+def test_a_mutant_is_held_against_the_calm_answer_to_its_prompt(invocation):
+    pairs = [(invocation("calm", repeat=n), ended(f"a{n}")) for n in (1, 2)]
+    pairs += [(mutant(invocation, "calm", 1), ended("b")), (mutant(invocation, "any", 2), ended("c"))]
+    # golden ones against the other repeat, mutants against the same one, even in a calm scenario
+    assert baselines(*pairs) == ["a2", "a1", "a1", "a2"]
+
+
+def test_a_mutant_is_no_measure_for_a_prompt_of_its_name(invocation):
+    pairs = [
+        (mutant(invocation, "calm", name="p2"), ended("b")),
+        (invocation("any", prompt="p2"), ended("c")),
+    ]
+    assert baselines(*pairs) == [None, None]
+
+
+def test_an_agent_that_timed_out_is_no_measure(invocation):
+    late = History("s", (), AgentResult("a", 0, 1.0, timed_out=True))
+    assert baselines((invocation("calm"), late), (invocation("any"), ended("b"))) == [None, None]
+
+
+def test_a_settled_cell_keeps_its_value(invocation):
+    played = [(invocation("calm", repeat=n), ended(word)) for n, word in enumerate(["no", "yes"], start=1)]
+    first, second = judge([Once(over_all=False)], played).cells
+    first = replace(first, verdict=replace(first.verdict, value=7.5))
+    settled_ = list(settled([first, second], frozenset({"once"})))
+    assert settled_[0].verdict == Verdict("pass", "it holds in `calm/p1/r2`; here: it said no", 7.5)

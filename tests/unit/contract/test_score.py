@@ -1,5 +1,6 @@
 import pytest
 
+from faultwire import _core
 from faultwire.contract.score import Rate, Score, rate, resilience
 
 CLEAN = Rate(1, 1, 0.0, 1.0)
@@ -44,3 +45,9 @@ def test_the_gate_passes_only_where_everything_did(passed, failed, unknown, gate
     assert Score(1.0, passed, failed, unknown, 0, CLEAN).gate == gate
     never = Score(1.0, passed, failed, unknown, 0, CLEAN, unjudged=1).gate
     assert never == ("fail" if failed else "unknown")
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.99])
+def test_the_interval_has_the_confidence_that_was_asked_for(confidence):
+    low, high = _core.jeffreys_interval(3, 9, confidence)
+    assert rate(3, 9, confidence) == Rate(3, 9, low, high, confidence)

@@ -1,18 +1,26 @@
-"""The statistics of the core against scipy and statsmodels, on random cases and at the edges."""
+"""The statistics of the core against scipy and statsmodels, on random cases and at the edges.
+
+References are computed for all cases at once: their libraries take arrays, and a call of theirs costs a
+hundred times what one of ours does. Fixed cases with the values of the same libraries are in
+`tests/vectors/stats.json`, which the core's own tests read as well.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 import random
+from pathlib import Path
 
+import numpy as np
 import pytest
-from scipy import stats
-from statsmodels.stats.contingency_tables import mcnemar as sm_mcnemar
+from scipy import optimize, special, stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from faultwire import _core
 
+VECTORS = json.loads((Path(__file__).parents[2] / "vectors" / "stats.json").read_text())
 CASES = 10_000
 NEAR = 1e-9
 
@@ -24,32 +32,51 @@ def cases(seed: int, count: int = CASES, most: int = 200):
         yield chance.randint(0, total), total, chance.choice((0.8, 0.9, 0.95, 0.99))
 
 
-def near(found, wanted) -> bool:
-    return all(abs(f - w) <= NEAR for f, w in zip(found, wanted, strict=True))
+def arrays(made) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    passed, total, confidence = zip(*made, strict=True)
+    return np.array(passed), np.array(total), np.array(confidence)
+
+
+def all_near(found, wanted, made) -> None:
+    """Every figure within 1e-9; else the case that is farthest off."""
+    off = np.abs(np.asarray(found, float) - np.asarray(wanted, float)).reshape(len(made), -1).max(axis=1)
+    worst = int(off.argmax())
+    assert off[worst] <= NEAR, (made[worst], found[worst])
+
+
+INTERVALS = {
+    "jeffreys": _core.jeffreys_interval,
+    "wilson": _core.wilson_interval,
+    "clopper_pearson": _core.clopper_pearson_interval,
+}
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs"),
-    [
-        (_core.jeffreys_interval, "jeffreys"),
-        (_core.wilson_interval, "wilson"),
-        (_core.clopper_pearson_interval, "beta"),
-    ],
+    ("method", "theirs"), [("jeffreys", "jeffreys"), ("wilson", "wilson"), ("clopper_pearson", "beta")]
 )
-def test_intervals_of_a_rate(ours, theirs: str) -> None:
-    for passed, total, confidence in cases(1):
-        low, high = proportion_confint(passed, total, 1 - confidence, theirs)
-        # At the edges ours give 0 and 1 themselves, as Brown, Cai and DasGupta ask for.
-        wanted = (0.0 if passed == 0 else low, 1.0 if passed == total else high)
-        assert near(ours(passed, total, confidence), wanted), (passed, total, confidence)
+def test_intervals_of_a_rate(method: str, theirs: str) -> None:
+    made = list(cases(1))
+    passed, total, confidence = arrays(made)
+    low, high = proportion_confint(passed, total, 1 - confidence, theirs)
+    # At the edges ours give 0 and 1 themselves, as Brown, Cai and DasGupta ask for.
+    wanted = np.stack([np.where(passed == 0, 0.0, low), np.where(passed == total, 1.0, high)], axis=1)
+    all_near([INTERVALS[method](*case) for case in made], wanted, made)
 
 
 def test_the_difference_of_two_rates() -> None:
-    for (c1, n1, confidence), (c2, n2, _) in zip(cases(2), cases(3), strict=True):
-        wanted = confint_proportions_2indep(
-            c1, n1, c2, n2, method="newcomb", compare="diff", alpha=1 - confidence
-        )
-        assert near(_core.newcombe_interval((c1, n1), (c2, n2), confidence), wanted), (c1, n1, c2, n2)
+    """Newcombe's interval from Wilson's, which statsmodels computes for all cases at once."""
+    made = [(c1, n1, c2, n2, q) for (c1, n1, q), (c2, n2, _) in zip(cases(2), cases(3), strict=True)]
+    c1, n1, c2, n2, confidence = (np.array(column) for column in zip(*made, strict=True))
+    l1, u1 = proportion_confint(c1, n1, 1 - confidence, "wilson")
+    l2, u2 = proportion_confint(c2, n2, 1 - confidence, "wilson")
+    p1, p2 = c1 / n1, c2 / n2
+    low, high = p1 - p2 - np.hypot(p1 - l1, u2 - p2), p1 - p2 + np.hypot(u1 - p1, p2 - l2)
+    found = [_core.newcombe_interval((a, m), (b, n), q) for a, m, b, n, q in made]
+    all_near(found, np.stack([low, high], axis=1), made)
+    for at in range(0, CASES, 100):  # and the whole of it by statsmodels
+        a, m, b, n, q = made[at]
+        wanted = confint_proportions_2indep(a, m, b, n, method="newcomb", compare="diff", alpha=1 - q)
+        all_near([found[at]], [wanted], [made[at]])
 
 
 def test_the_paired_difference_of_the_paper() -> None:
@@ -58,19 +85,58 @@ def test_the_paired_difference_of_the_paper() -> None:
     assert (round(low, 4), round(high, 4)) == (0.0569, 0.3404)
     low, high = _core.newcombe_paired_interval(0, 0, 0, 0)
     assert (low, high) == (-1.0, 1.0)
+    rows = VECTORS["paired"]
+    found = [_core.newcombe_paired_interval(*row["table"], row["confidence"]) for row in rows]
+    all_near(found, [row["interval"] for row in rows], rows)
 
 
 def test_pairs_that_changed() -> None:
-    chance = random.Random(4)
-    for _ in range(2_000):
-        first, second = chance.randint(0, 150), chance.randint(0, 150)
-        if first + second == 0:
-            continue
-        wanted = sm_mcnemar([[5, first], [second, 5]], exact=True).pvalue
-        assert abs(_core.mcnemar(first, second) - min(wanted, 1.0)) <= NEAR
+    """Every pair of counts up to 150, not a sample of them."""
+    made = [(first, second) for first in range(151) for second in range(151)]
+    first, second = (np.array(column) for column in zip(*made, strict=True))
+    wanted = np.minimum(1.0, 2 * stats.binom.cdf(np.minimum(first, second), first + second, 0.5))
+    wanted[first == second] = 1.0
+    all_near([_core.mcnemar(*case) for case in made], wanted, made)
 
 
 def test_two_independent_samples() -> None:
+    """The rejection region by scipy's hypergeometric law, and the supremum searched without ours."""
+    for row in VECTORS["boschloo"]:
+        found = _core.boschloo_test(tuple(row["first"]), tuple(row["second"]))
+        assert abs(found - row["p"]) <= NEAR, row
+    for (c1, n1, _), (c2, n2, _) in zip(cases(5, 40, 20), cases(6, 40, 20), strict=True):
+        wanted = min(1.0, 2 * min(supremum(c1, n1, c2, n2), supremum(c2, n2, c1, n1)))
+        found = _core.boschloo_test((c1, n1), (c2, n2))
+        assert abs(found - wanted) <= NEAR, (c1, n1, c2, n2, found, wanted)
+
+
+def supremum(c1: int, n1: int, c2: int, n2: int) -> float:
+    """Boschloo's one-sided p-value: the largest chance, over all common rates, of a table whose Fisher
+    p-value is at most the observed one."""
+    first, second = np.arange(n1 + 1), np.arange(n2 + 1)
+    margins = first[:, None] + second[None, :]
+    fisher = stats.hypergeom.sf(first[:, None] - 1, n1 + n2, margins, n1)
+    region = fisher <= fisher[c1, c2] * (1 + 1e-7)
+    ways = special.comb(n1, first)[:, None] * special.comb(n2, second)[None, :] * region
+    weights = np.bincount(margins.ravel(), ways.ravel())
+
+    def chance(rate):
+        passed = np.arange(n1 + n2 + 1)
+        powers = np.power.outer(rate, passed) * np.power.outer(1 - rate, n1 + n2 - passed)
+        return powers @ weights
+
+    grid = np.linspace(0, 1, 2001)
+    values = chance(grid)
+    best = values.max()
+    for at in np.argsort(values)[-4:]:
+        ends = grid[max(0, at - 1)], grid[min(2000, at + 1)]
+        found = optimize.minimize_scalar(lambda rate: -chance(rate), bounds=ends, options={"xatol": 1e-12})
+        best = max(best, -found.fun)
+    return min(1.0, float(best))
+
+
+@pytest.mark.nightly
+def test_two_independent_samples_by_scipy() -> None:
     """scipy searches the nuisance rate on a grid of its own, so its supremum may be a little lower."""
     for (c1, n1, _), (c2, n2, _) in zip(cases(5, 40, 20), cases(6, 40, 20), strict=True):
         wanted = stats.boschloo_exact([[c1, c2], [n1 - c1, n2 - c2]], n=256).pvalue
@@ -82,31 +148,36 @@ def test_two_independent_samples() -> None:
 
 
 def test_pass_k() -> None:
-    for passed, total, confidence in cases(7):
-        k = random.Random(passed * 1000 + total).randint(1, 12)
-        found = _core.pass_hat(passed, total, k)
-        if k > total:
+    made = list(cases(7))
+    passed, total, confidence = arrays(made)
+    runs = [random.Random(c * 1000 + n).randint(1, 12) for c, n, _ in made]
+    lower = stats.beta.ppf(1 - confidence, np.maximum(passed, 1), total - passed + 1)
+    bounds = np.where(passed == 0, 0.0, lower) ** np.array(runs)
+    all_near([_core.pass_bound(c, n, k, q) for (c, n, q), k in zip(made, runs, strict=True)], bounds, made)
+    for (c, n, _), k in zip(made, runs, strict=True):
+        found = _core.pass_hat(c, n, k)
+        if k > n:
             assert found is None
         else:
-            assert abs(found - math.comb(passed, k) / math.comb(total, k)) <= NEAR
-        low = 0.0 if passed == 0 else stats.beta.ppf(1 - confidence, passed, total - passed + 1)
-        assert abs(_core.pass_bound(passed, total, k, confidence) - low**k) <= NEAR
+            assert abs(found - math.comb(c, k) / math.comb(n, k)) <= NEAR
 
 
 def test_many_tests_at_once() -> None:
     chance = random.Random(8)
     for _ in range(60):
         values = [chance.random() ** chance.choice((1, 4)) for _ in range(chance.randint(1, 30))]
-        assert near(_core.holm(values), multipletests(values, method="holm")[1])
-        assert near(_core.benjamini_hochberg(values), multipletests(values, method="fdr_bh")[1])
+        all_near(_core.holm(values), multipletests(values, method="holm")[1], values)
+        all_near(_core.benjamini_hochberg(values), multipletests(values, method="fdr_bh")[1], values)
 
 
 def test_evidence_is_the_mixture_over_jeffreys_prior() -> None:
-    for passed, total, _ in cases(9):
-        rate = random.Random(passed * 7 + total).uniform(0.01, 0.99)
-        mixture = stats.betabinom.logpmf(passed, total, 0.5, 0.5)
-        wanted = mixture - stats.binom.logpmf(passed, total, rate)
-        assert abs(_core.ln_evidence(passed, total, rate) - wanted) <= 1e-8 * max(1, abs(wanted))
+    made = list(cases(9))
+    passed, total, _ = arrays(made)
+    rates = np.array([random.Random(c * 7 + n).uniform(0.01, 0.99) for c, n, _ in made])
+    wanted = stats.betabinom.logpmf(passed, total, 0.5, 0.5) - stats.binom.logpmf(passed, total, rates)
+    found = [_core.ln_evidence(c, n, rate) for (c, n, _), rate in zip(made, rates.tolist(), strict=True)]
+    scale = 0.1 * np.maximum(1, np.abs(wanted))  # within 1e-8 of a figure above 1
+    all_near(found / scale, wanted / scale, made)
 
 
 def test_the_confidence_sequence_is_what_the_evidence_leaves() -> None:
@@ -123,13 +194,20 @@ def test_peeking_at_every_run_refutes_the_truth_no_more_often_than_promised() ->
     """1,000 agents of a known rate, looked at after each of 200 runs; a fixed test fails this."""
     chance = random.Random(11)
     limit = -math.log(0.05)
+    tables = [[(0.0, (0.0, 1.0))]] + [
+        [
+            (_core.ln_evidence(passed, total, 0.8), _core.wilson_interval(passed, total))
+            for passed in range(total + 1)
+        ]
+        for total in range(1, 201)
+    ]
     false, naive = 0, 0
     for _ in range(1_000):
         passed, refuted, looked = 0, False, False
         for total in range(1, 201):
             passed += chance.random() < 0.8
-            refuted = refuted or _core.ln_evidence(passed, total, 0.8) >= limit
-            low, high = _core.wilson_interval(passed, total)
+            evidence, (low, high) = tables[total][passed]
+            refuted = refuted or evidence >= limit
             looked = looked or not low <= 0.8 <= high
         false += refuted
         naive += looked
