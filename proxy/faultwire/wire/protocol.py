@@ -8,69 +8,24 @@ signatures depend on them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Protocol as Structure
+from typing import TYPE_CHECKING, ClassVar
 
 from faultwire.wire import protocol_retries
 from faultwire.wire.editing import plain_errors
 from faultwire.wire.editing.api import Editor
 from faultwire.wire.framing import split as framing
 from faultwire.wire.recognition.confirm import Signs, by_signs
+from faultwire.wire.types import Errors, Rewrite, StreamEditor, StreamReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from faultwire.events import Kind, Request, RequestView, Response, ResponseView, ToolResult
+    from faultwire.wire.conversation_history import ConversationHistory
     from faultwire.wire.framing.split import Splitter
-    from faultwire.wire.transcript.history import ConversationHistory
 
-
-class Errors(Structure):
-    """Makes error answers."""
-
-    def __call__(self, status: int, message: str | None, retry_after_s: float | None, /) -> Response:
-        """The answer for a status; `message` None: what is usual."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rewrite:
-    """What a tool result is replaced with.
-
-    `raw` leaves the text as it is even where the original is JSON and this is not; `canary` is a word
-    in the text that is looked for in all that the agent sends from then on.
-    """
-
-    text: str
-    is_error: bool = False
-    raw: bool = False
-    canary: str | None = None
-
-
-class StreamReader(ABC):
-    """Gathers the events of one stream into a view; `feed` takes whole framed events."""
-
-    @abstractmethod
-    def feed(self, event: bytes) -> None:
-        """Take one event with its framing bytes."""
-
-    @abstractmethod
-    def view(self) -> ResponseView:
-        """What the stream has said so far; `complete` once its closing event was seen."""
-
-
-class StreamEditor(ABC):
-    """Edits a stream event by event; `changed` turns True with the first byte that differs."""
-
-    changed: bool = False
-
-    @abstractmethod
-    def feed(self, event: bytes) -> Iterable[bytes]:
-        """The events to deliver in place of this one."""
-
-    def finish(self) -> Iterable[bytes]:
-        """Events to deliver after the last one."""
-        return ()
+__all__ = ["Errors", "Protocol", "Rewrite", "StreamEditor", "StreamReader"]
 
 
 def _plain_error(status: int, message: str | None, retry_after_s: float | None) -> Response:

@@ -23,7 +23,7 @@ from faultwire.wire.recognition.confirm import Signs
 
 if TYPE_CHECKING:
     from faultwire.events import Path, Request
-    from faultwire.wire.protocol import Rewrite, StreamEditor, StreamReader
+    from faultwire.wire.types import Rewrite, StreamEditor, StreamReader
 
 
 class Anthropic(Protocol):

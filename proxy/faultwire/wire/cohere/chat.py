@@ -11,8 +11,8 @@ from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn
 from faultwire.wire import json_bytes
 from faultwire.wire.cohere import stream as cohere_stream
+from faultwire.wire.cohere.edits import CohereEditor
 from faultwire.wire.editing import answers as http_answers, tool_content
-from faultwire.wire.editing.requests import CohereEditor
 from faultwire.wire.framing import sse
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
@@ -20,7 +20,7 @@ from faultwire.wire.recognition.confirm import Signs
 
 if TYPE_CHECKING:
     from faultwire.events import Request, Response
-    from faultwire.wire.protocol import Rewrite, StreamEditor, StreamReader
+    from faultwire.wire.types import Rewrite, StreamEditor, StreamReader
 
 _EDGE = frozenset({408, 413, 502, 504, *range(520, 528)})
 _TEXTS = {

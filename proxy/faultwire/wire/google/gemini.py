@@ -17,16 +17,16 @@ from faultwire.wire import json_bytes
 from faultwire.wire.editing import tool_content
 from faultwire.wire.editing.ids import Chain
 from faultwire.wire.editing.json_stream import SSE_OR_ELEMENTS
-from faultwire.wire.editing.requests import GeminiEditor
 from faultwire.wire.framing import split as framing
 from faultwire.wire.google import errors as google_errors, gemini_stream
+from faultwire.wire.google.gemini_edits import GeminiEditor
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
 
 if TYPE_CHECKING:
     from faultwire.events import Path, Request, Response
-    from faultwire.wire.protocol import Rewrite, StreamEditor, StreamReader
+    from faultwire.wire.types import Rewrite, StreamEditor, StreamReader
 
 _STREAMS = "streamGenerateContent"
 _METHODS = frozenset(("generateContent", _STREAMS, "embedContent", "batchEmbedContents"))

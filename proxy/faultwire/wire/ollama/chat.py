@@ -15,16 +15,16 @@ from faultwire.wire import json_bytes
 from faultwire.wire.editing import answers as http_answers, tool_content
 from faultwire.wire.editing.ids import Chain
 from faultwire.wire.editing.json_stream import LINES, Gatherer, JsonEditor
-from faultwire.wire.editing.requests import OllamaEditor
 from faultwire.wire.editing.token_budget import Budget
 from faultwire.wire.editing.truncate import KEPT_EMPTY, Part, cut_parts, put_count
+from faultwire.wire.ollama.edits import OllamaEditor
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
 
 if TYPE_CHECKING:
     from faultwire.events import Request, Response
-    from faultwire.wire.protocol import Rewrite, StreamEditor, StreamReader
+    from faultwire.wire.types import Rewrite, StreamEditor, StreamReader
 
 _PATHS = ("/api/chat", "/api/generate", "/api/embed", "/api/embeddings")
 _PORT = 11434

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn, Usage
 from faultwire.wire import json_bytes
+from faultwire.wire.conversation_history import NOTHING, ConversationStart
 from faultwire.wire.editing import tool_content
 from faultwire.wire.framing import sse
 from faultwire.wire.openai import chat_stream as openai_chat_stream, errors as openai_errors
@@ -17,12 +18,11 @@ from faultwire.wire.openai.chat_edits import OpenAIEditor
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
-from faultwire.wire.transcript.history import NOTHING, ConversationStart
 
 if TYPE_CHECKING:
     from faultwire.events import Request
-    from faultwire.wire.protocol import Rewrite, StreamEditor, StreamReader
-    from faultwire.wire.transcript.history import ConversationHistory
+    from faultwire.wire.conversation_history import ConversationHistory
+    from faultwire.wire.types import Rewrite, StreamEditor, StreamReader
 
 _SYSTEM_ROLES = ("system", "developer")
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from faultwire.events import Headers, Response
-    from faultwire.wire.protocol import Errors
+    from faultwire.wire.types import Errors
 
 
 Shown = dict[str, Any]

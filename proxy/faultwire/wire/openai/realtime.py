@@ -23,7 +23,7 @@ from faultwire.wire.recognition import recognise as recognition
 if TYPE_CHECKING:
     from faultwire.events import Path, Request, Response, ResponseView
     from faultwire.wire.framing.split import Splitter
-    from faultwire.wire.protocol import Rewrite, StreamEditor, StreamReader
+    from faultwire.wire.types import Rewrite, StreamEditor, StreamReader
 
 SUBPROTOCOL = "realtime"
 BETA = "realtime=v1"

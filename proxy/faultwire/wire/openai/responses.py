@@ -13,16 +13,16 @@ from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn
 from faultwire.wire import json_bytes
 from faultwire.wire.editing import tool_content
-from faultwire.wire.editing.requests import ResponsesEditor
 from faultwire.wire.framing import sse
 from faultwire.wire.openai import errors as openai_errors, responses_stream as openai_responses_stream
+from faultwire.wire.openai.responses_edits import ResponsesEditor
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
 
 if TYPE_CHECKING:
     from faultwire.events import Request
-    from faultwire.wire.protocol import Rewrite, StreamEditor, StreamReader
+    from faultwire.wire.types import Rewrite, StreamEditor, StreamReader
 
 _RESULTS = frozenset(
     (
