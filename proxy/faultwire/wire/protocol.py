@@ -1,7 +1,8 @@
 """What a protocol is: recognition, views, edits and fabrication, without any socket.
 
-A protocol is one file in this package and a line in `BUILTIN`. Edits change exactly one thing and
-keep every other byte: unknown keys, key order and number formats survive, because prompt caches and
+A protocol is one class, and a line in `BUILTIN`. The class says all there is to it, to the layers above as
+well: its hosts, its base URLs, the mock's dialect, its rows of documentation. Edits change exactly one thing
+and keep every other byte: unknown keys, key order and number formats survive, because prompt caches and
 signatures depend on them.
 """
 
@@ -16,7 +17,7 @@ from faultwire.wire.editing import plain_errors
 from faultwire.wire.editing.api import Editor
 from faultwire.wire.framing import split as framing
 from faultwire.wire.recognition.confirm import Signs, by_signs
-from faultwire.wire.types import Errors, Rewrite, StreamEditor, StreamReader
+from faultwire.wire.types import BaseUrl, Errors, Page, Rewrite, StreamEditor, StreamReader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,6 +86,22 @@ class Protocol(ABC):
 
     volatile_path: ClassVar[tuple[str, ...]] = ()
     """Parts of a path behind which an id stands that somebody minted: `/tasks`."""
+
+    dialect: ClassVar[str | None] = None
+    """What the mock speaks it with, as `package.module:Class`; None: the mock does not speak it, or in a way
+    of its own. A reference, because the mock stands above this layer and knows it."""
+
+    mocked: ClassVar[tuple[str, ...]] = ()
+    """Hosts for which `exec --mock` answers; `*` stands for a region, or for a customer's own name."""
+
+    base_urls: ClassVar[tuple[BaseUrl, ...]] = ()
+    """Where its SDKs expect its providers, for agents that use no proxy."""
+
+    keys: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """The environment variables from which its SDKs read keys; those of a group stand for the same key."""
+
+    page: ClassVar[Page | None] = None
+    """Its rows in the documentation."""
 
     errors: ClassVar[Errors] = staticmethod(_plain_error)
     """Makes the error answer for a status, with the provider's headers."""

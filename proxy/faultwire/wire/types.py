@@ -1,10 +1,10 @@
-"""What protocols and their edits hand to one another: stream readers, stream editors, rewrites, errors."""
+"""What protocols and their edits hand to one another, and what a protocol declares of itself."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol as Structure
+from typing import TYPE_CHECKING, NamedTuple, Protocol as Structure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,3 +57,33 @@ class StreamEditor(ABC):
     def finish(self) -> Iterable[bytes]:
         """Events to deliver after the last one."""
         return ()
+
+
+class BaseUrl(NamedTuple):
+    """Where a provider is by default, and which environment variables of its SDKs name another place.
+
+    `route` names it among all. `suffix` is what the SDKs want behind the host. An empty `url` says that each
+    customer has a host of their own: the variables are then turned only where the user has set them. The mock
+    answers for `mocked` where the default is on this machine.
+    """
+
+    route: str
+    url: str
+    variables: tuple[str, ...]
+    suffix: str = ""
+    mocked: str = ""
+
+
+class Page(NamedTuple):
+    """A protocol's rows in `docs/protocols.md`, in Markdown.
+
+    `recognised` is by what a request is recognised, `provider` the provider's word where the host names none;
+    then what is read, what can be changed, what can be made up, and how the mock speaks it.
+    """
+
+    recognised: str
+    provider: str
+    read: str
+    changed: str
+    made_up: str
+    mock: str = "yes"

@@ -23,7 +23,7 @@ from faultwire.wire.framing import sse
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
-from faultwire.wire.types import StreamEditor, StreamReader
+from faultwire.wire.types import Page, StreamEditor, StreamReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,6 +62,15 @@ class BedrockInvoke(Protocol):
     settled = ("/invoke", "/invoke-with-response-stream")
     errors = staticmethod(bedrock_errors.error)
     request_ids = ("x-amzn-requestid",)
+    dialect = "faultwire.mock.bedrock:BedrockInvokeDialect"
+    page = Page(
+        "`POST …/model/{id}/invoke`, `/invoke-with-response-stream`",
+        "`aws`",
+        "Anthropic's messages in such frames; other models' bodies are not read",
+        "answers; requests unless signed",
+        "errors, an exception frame",
+        "yes, with Anthropic's messages",
+    )
 
     def __init__(self) -> None:
         self._inner = Anthropic()

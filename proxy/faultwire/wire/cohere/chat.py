@@ -17,6 +17,7 @@ from faultwire.wire.framing import sse
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
+from faultwire.wire.types import BaseUrl, Page
 
 if TYPE_CHECKING:
     from faultwire.events import Request, Response
@@ -50,6 +51,20 @@ class Cohere(Protocol):
     by_body = ("/v2/chat",)
     request_ids = ("x-debug-trace-id",)
     text_members = frozenset(("text", "arguments", "thinking", "tool_plan"))
+    dialect = "faultwire.mock.cohere:CohereDialect"
+    mocked = (
+        "api.cohere.com",
+        "api.cohere.ai",
+    )
+    base_urls = (BaseUrl("cohere", "https://api.cohere.com", ("CO_API_URL",)),)
+    keys = (("CO_API_KEY", "COHERE_API_KEY"),)
+    page = Page(
+        "`POST …/v2/chat` on Cohere's hosts, or with `model` and a conversation",
+        "`cohere`",
+        "conversation, calls, results, answer, usage; server-sent events",
+        "all",
+        "errors, a last event that says why",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By path and (host or body)."""

@@ -21,7 +21,7 @@ from faultwire.wire.grpc import errors as grpc_errors, protobuf, unknown_service
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
-from faultwire.wire.types import StreamEditor, StreamReader
+from faultwire.wire.types import Page, StreamEditor, StreamReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -115,6 +115,16 @@ class GeminiGrpc(Protocol):
     edits = GeminiGrpcEditor()
     errors = staticmethod(_error)
     request_ids = ()
+    dialect = "faultwire.mock.gemini_grpc:GeminiGrpcDialect"
+    page = Page(
+        "gRPC to a `google.ai.generativelanguage.….GenerativeService`: `GenerateContent`, "
+        "`StreamGenerateContent`, and those that embed",
+        "`google`",
+        "the same, in frames; status and trailers",
+        "all, in the message's own bytes",
+        "a status in the trailers",
+        "yes, over HTTP/2",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By content type, service and method."""

@@ -15,7 +15,7 @@ from faultwire.wire.grpc import errors as grpc_errors
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
-from faultwire.wire.types import StreamEditor, StreamReader
+from faultwire.wire.types import Page, StreamEditor, StreamReader
 
 if TYPE_CHECKING:
     from faultwire.events import Request, RequestView, Response, ToolResult
@@ -71,6 +71,14 @@ class Grpc(Protocol):
     kind = "other"
     errors = staticmethod(grpc_errors.error)
     request_ids = ()
+    page = Page(
+        "`POST /package.Service/Method` with `application/grpc`, of any other service",
+        "the service's name",
+        "service, method, and how the call ended",
+        "nothing",
+        "a status in the trailers",
+        "no",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By content type and the form of the path."""

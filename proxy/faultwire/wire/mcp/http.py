@@ -21,7 +21,7 @@ from faultwire.wire.mcp.jsonrpc import Message, error, messages
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import size_limit
 from faultwire.wire.recognition.confirm import Signs
-from faultwire.wire.types import StreamEditor, StreamReader
+from faultwire.wire.types import Page, StreamEditor, StreamReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,6 +57,14 @@ class Mcp(Protocol):
     volatile_query = frozenset(("session_id", "sessionid"))
     request_ids = ()
     errors = staticmethod(_error)
+    mocked = ("mcp.mock.test",)
+    page = Page(
+        "JSON-RPC 2.0 with a method of MCP's, or `mcp-…` headers; `GET …/sse` (see [MCP](mcp.md))",
+        "`mcp`",
+        "calls and results of tools; JSON, server-sent events, another stream, stdio by the shim",
+        "results, tool lists",
+        "errors of JSON-RPC and of tools",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By the body's method, or the headers; the streams of `GET` by headers, or by path."""

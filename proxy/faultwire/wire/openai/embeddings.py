@@ -17,7 +17,7 @@ from faultwire.wire.openai.chat_edits import OpenAIEditor
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
-from faultwire.wire.types import StreamEditor
+from faultwire.wire.types import Page, StreamEditor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,6 +58,14 @@ class Embeddings(Protocol):
     errors = staticmethod(openai_errors.error)
     errors_by = openai_errors.BY_PROVIDER
     request_ids = openai_errors.REQUEST_IDS
+    dialect = "faultwire.mock.embeddings:EmbeddingsDialect"
+    page = Page(
+        "`POST …/v1/embeddings`, or `…/embeddings` on a known host or with `model` and `input`",
+        "`openai`",
+        "texts as turns, usage",
+        "nothing",
+        "errors by provider",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By path and (host or body)."""

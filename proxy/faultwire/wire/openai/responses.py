@@ -19,6 +19,7 @@ from faultwire.wire.openai.responses_edits import ResponsesEditor
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
+from faultwire.wire.types import Page
 
 if TYPE_CHECKING:
     from faultwire.events import Request
@@ -49,6 +50,16 @@ class OpenAIResponses(Protocol):
     errors = staticmethod(openai_errors.error)
     errors_by = openai_errors.BY_PROVIDER
     request_ids = openai_errors.REQUEST_IDS
+    dialect = "faultwire.mock.openai_responses:OpenAIResponsesDialect"
+    page = Page(
+        "`POST …/responses`, `…/responses/compact` on a known host, or with a body that asks "
+        "as this API does",
+        "`openai`",
+        "the same, and what only an earlier response named",
+        "all",
+        "errors by provider, a numbered error event",
+        "yes, and keeps conversations",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By path and (host or body): services of other kinds have a path `…/responses`, too."""

@@ -21,7 +21,7 @@ from faultwire.wire.openai.responses import OpenAIResponses
 from faultwire.wire.openai.responses_edits import ResponsesEditor
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
-from faultwire.wire.types import StreamEditor
+from faultwire.wire.types import Page, StreamEditor
 
 if TYPE_CHECKING:
     from faultwire.events import Request, Response, ResponseView, ToolResult
@@ -77,6 +77,13 @@ class ResponsesSocket(Protocol):
     errors = staticmethod(openai_errors.error)
     errors_by = openai_errors.BY_PROVIDER
     request_ids = openai_errors.REQUEST_IDS
+    page = Page(
+        "`GET …/responses`, upgraded to a WebSocket, on a known host; elsewhere `…/v1/responses`",
+        "`openai`",
+        "as `openai_responses`; messages both ways",
+        "all, message by message",
+        "a refused upgrade, an error message, a close frame",
+    )
 
     def __init__(self) -> None:
         self._whole = OpenAIResponses()
