@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import Any, Literal
+from typing import Literal
 
 from faultwire.frozen import dataclass
 from faultwire.history import (
     AgentResult as AgentResult,
     Bypass as Bypass,
     Delivery as Delivery,
+    FaultFired as FaultFired,
+    Headers as Headers,
     History as History,
+    Kind as Kind,
     Message as Message,
+    Outcome as Outcome,
     Recorded as Recorded,
+    Request as Request,
+    Side as Side,
     Verdict as Verdict,
     past as past,
 )
 
-Headers = tuple[tuple[str, str], ...]
-"""Header fields in order, names as sent; values decoded as Latin-1, so that bytes survive."""
-
-Kind = Literal["llm", "tool", "agent", "other"]
 Path = tuple[str | int, ...]
 """Where a value stands in a JSON document: object keys and array indexes from the root."""
 
@@ -48,26 +49,6 @@ def with_header(headers: Headers, name: str, value: str | None) -> Headers:
     if not done and value is not None:
         out.append((name, value))
     return tuple(out)
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """An HTTP request. `path` includes the query; `body` is None while (or if never) held."""
-
-    method: str
-    scheme: str
-    host: str
-    port: int
-    path: str
-    headers: Headers = ()
-    body: bytes | None = None
-
-    @property
-    def url(self) -> str:
-        """The absolute URL; a default port is left out."""
-        default = {"https": 443, "http": 80}.get(self.scheme)
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme}://{host}{'' if self.port == default else f':{self.port}'}{self.path}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,10 +197,6 @@ class Exchange:
 # ---------------------------------------------------------------- what a fault does
 
 
-Side = Literal["client", "server"]
-"""One end of an exchange: the agent, or whom it talks to."""
-
-
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """Bytes on their way: one event of a framed stream or one message of a WebSocket, a whole body, or a
@@ -281,28 +258,3 @@ class Close:
 
 
 Action = Send | Wait | Cut | Reset | Close
-
-Outcome = Literal["fired", "skipped", "inapplicable", "no_effect", "preempted", "returned"]
-
-
-@dataclass(frozen=True, slots=True)
-class FaultFired:
-    """One line of the ledger: what a fault decided on an exchange, why, and what it did.
-
-    Only `outcome == "fired"` means that the agent met the fault; `returned` means that a canary which it
-    planted earlier came back in this request. `unit` is the roll, where one was made; it stays in memory
-    (`tape.records` says why). `effect` says what was done in words.
-    """
-
-    fault: str
-    id: str
-    site: str
-    outcome: Outcome
-    reason: str
-    key: str
-    n: int
-    attempt: int
-    unit: float | None = None
-    subject: str | None = None
-    effect: str | None = None
-    settings: dict[str, Any] = field(default_factory=dict)

@@ -5,16 +5,67 @@ Frozen values, as those in `faultwire.events`, which gives them out with its own
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from faultwire.events import FaultFired, Headers, Kind, Request, Side
+Headers = tuple[tuple[str, str], ...]
+"""Header fields in order, names as sent; values decoded as Latin-1, so that bytes survive."""
+
+Kind = Literal["llm", "tool", "agent", "other"]
+Side = Literal["client", "server"]
+"""One end of an exchange: the agent, or whom it talks to."""
 
 BYPASSES_NAMED = 5
 """Addresses past the proxy that a sentence names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """An HTTP request. `path` includes the query; `body` is None while (or if never) held."""
+
+    method: str
+    scheme: str
+    host: str
+    port: int
+    path: str
+    headers: Headers = ()
+    body: bytes | None = None
+
+    @property
+    def url(self) -> str:
+        """The absolute URL; a default port is left out."""
+        default = {"https": 443, "http": 80}.get(self.scheme)
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}{'' if self.port == default else f':{self.port}'}{self.path}"
+
+
+Outcome = Literal["fired", "skipped", "inapplicable", "no_effect", "preempted", "returned"]
+
+
+@dataclass(frozen=True, slots=True)
+class FaultFired:
+    """One line of the ledger: what a fault decided on an exchange, why, and what it did.
+
+    Only `outcome == "fired"` means that the agent met the fault; `returned` means that a canary which it
+    planted earlier came back in this request. `unit` is the roll, where one was made; it stays in memory
+    (`tape.records` says why). `effect` says what was done in words.
+    """
+
+    fault: str
+    id: str
+    site: str
+    outcome: Outcome
+    reason: str
+    key: str
+    n: int
+    attempt: int
+    unit: float | None = None
+    subject: str | None = None
+    effect: str | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

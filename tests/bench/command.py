@@ -11,20 +11,28 @@ from tests.bench.children import ROOT
 from tests.bench.rounds import Row
 
 TARGET_MS = 150.0
+IMPORT_TARGET_MS = 60.0
 TIMES = 10
 
 
 def run() -> list[Row]:
-    """CPU (user and system) of `faultwire --help`, beside that of an interpreter that does nothing."""
+    """CPU (user and system) of `faultwire --help` and of `import faultwire`, each beside that of an
+    interpreter that does nothing."""
     script = Path(sys.executable).with_name("faultwire")
     ours = [str(script)] if script.exists() else [sys.executable, "-m", "faultwire"]
     rows = [
         Row("help", "faultwire --help", "faultwire", "ms CPU", target=TARGET_MS, more_is_better=False),
         Row("help", "faultwire --help", "python -c pass", "ms CPU", more_is_better=False),
+        Row(
+            "import", "import faultwire", "faultwire", "ms CPU", target=IMPORT_TARGET_MS, more_is_better=False
+        ),
+        Row("import", "import faultwire", "python -c pass", "ms CPU", more_is_better=False),
     ]
     for _ in range(TIMES):
         rows[0].rounds.append(_cpu_ms([*ours, "--help"]))
         rows[1].rounds.append(_cpu_ms([sys.executable, "-c", "pass"]))
+        rows[2].rounds.append(_cpu_ms([sys.executable, "-c", "import faultwire"]))
+        rows[3].rounds.append(_cpu_ms([sys.executable, "-c", "pass"]))
     return rows
 
 

@@ -1,17 +1,24 @@
-"""The layers contract holds, and can fail."""
+"""The contracts on imports hold, and can fail."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+import grimp
+import pytest
 
 ROOT = Path(__file__).parents[2]
 
 
 def lint(config: Path) -> subprocess.CompletedProcess[str]:
     command = [str(Path(sys.executable).parent / "lint-imports"), "--config", str(config), "--no-cache"]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    env = {**os.environ, "PYTHONPATH": str(config.parent)}
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
 
 
 def test_layers_hold() -> None:
@@ -33,3 +40,85 @@ def test_a_stage_that_knows_the_pipeline_is_found(tmp_path: Path) -> None:
     turned.write_text(text.replace('  "pipeline",\n  "stages",\n', '  "stages",\n  "pipeline",\n'))
     assert turned.read_text() != text
     assert lint(turned).returncode != 0
+
+
+TWO_FILES = {"a": "from PACKAGE.b import two\none = 1\n", "b": "two = 2\n"}
+TYPES_ONLY = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from PACKAGE.a import one\ntwo = 2\n"
+IN_A_FUNCTION = "def two():\n    from PACKAGE.a import one\n    return one\n"
+
+
+def package(folder: Path, name: str, files: Mapping[str, str]) -> Path:
+    room = folder.joinpath(*name.split("."))
+    for path in (room, *room.parents):
+        if path == folder:
+            break
+        path.mkdir(parents=True, exist_ok=True)
+        (path / "__init__.py").touch()
+    for file, text in files.items():
+        (room / f"{file}.py").write_text(text.replace("PACKAGE", name))
+    return folder
+
+
+@pytest.mark.parametrize("b", [TYPES_ONLY, IN_A_FUNCTION])
+@pytest.mark.parametrize("room", ["held.wire", "held.tape.record", "held.mitm.network"])
+def test_a_circle_is_found_by_the_contracts(tmp_path: Path, room: str, b: str) -> None:
+    text = (ROOT / "pyproject.toml").read_text()
+    contracts = tomllib.loads(text)["tool"]["importlinter"]["contracts"]
+    config = tmp_path / "pyproject.toml"
+    config.write_text(
+        "[tool.importlinter]\nroot_package = 'held'\nexclude_type_checking_imports = false\n"
+        + "".join(
+            f"[[tool.importlinter.contracts]]\nname = '{one['name']}'\ntype = 'acyclic_siblings'\n"
+            f"ancestors = {one['ancestors']}\nskip_descendants = {one.get('skip_descendants', [])}\n"
+            for one in contracts
+            if one["type"] == "acyclic_siblings"
+        ).replace("faultwire", "held")
+    )
+    for name in ("held.tape.record", "held.mitm.network", "held.wire"):
+        package(tmp_path, name, TWO_FILES)
+    done = lint(config)
+    assert done.returncode == 0, done.stdout
+    package(tmp_path, room, {"b": b})
+    assert "BROKEN" in lint(config).stdout
+
+
+def circles(name: str) -> list[set[str]]:
+    """Files that import one another, directly or not, at run time or for types."""
+    graph = grimp.build_graph(name, exclude_type_checking_imports=False, cache_dir=None)
+    after = {one: graph.find_modules_directly_imported_by(one) for one in graph.modules}
+    while True:  # what imports nothing that is left, or is imported by nothing, is in no circle
+        used = {two for imported in after.values() for two in imported}
+        left = {
+            one: {two for two in imported if two in after}
+            for one, imported in after.items()
+            if imported and one in used
+        }
+        if left == after:
+            return list(_joined(left))
+        after = left
+
+
+def _joined(after: dict[str, set[str]]) -> Iterator[set[str]]:
+    while after:
+        found, waiting = set(), [next(iter(after))]
+        while waiting:
+            one = waiting.pop()
+            if one not in found:
+                found.add(one)
+                waiting += after.get(one, ())
+        yield found
+        after = {one: imported for one, imported in after.items() if one not in found}
+
+
+def test_no_file_imports_what_imports_it() -> None:
+    assert circles("faultwire") == []
+
+
+@pytest.mark.parametrize("b", [TYPES_ONLY, IN_A_FUNCTION])
+def test_a_circle_of_files_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, b: str) -> None:
+    name = f"tied_{'types' if b == TYPES_ONLY else 'function'}"
+    package(tmp_path, name, TWO_FILES)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert circles(name) == []
+    package(tmp_path, name, {"b": b})
+    assert circles(name) == [{f"{name}.a", f"{name}.b"}]

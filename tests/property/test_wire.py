@@ -16,7 +16,7 @@ from faultwire import _core, wire
 from faultwire.errors import WireError
 from faultwire.wire.editing.token_budget import Budget
 from faultwire.wire.framing import split as framing, sse
-from faultwire.wire.protocol import Rewrite
+from faultwire.wire.types import Rewrite
 
 NAMES = ("openai_chat", "anthropic")
 ALL = (*NAMES, *SHAPES)

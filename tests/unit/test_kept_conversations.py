@@ -1,6 +1,8 @@
 """Conversations that the provider keeps, and signed requests.
 
 faultwire.exchange.pipeline, faultwire.exchange.session_state.
+
+Covers faultwire.wire.conversation_history.
 """
 
 from __future__ import annotations

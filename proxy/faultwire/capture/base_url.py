@@ -1,6 +1,7 @@
 """Base-URL mode: an agent that uses no proxy is given our address as its provider's.
 
-The SDKs read their base URLs from the variables below (reference: their own sources). Code that names
+The SDKs read their base URLs from variables that their protocols name (`Protocol.base_urls`; reference: the
+SDKs' own sources). Code that names
 a base URL itself cannot be captured like this. Pure: a mapping in, a new one out.
 """
 
@@ -10,43 +11,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from faultwire import wire
 from faultwire.capture.env import PROXY_VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from faultwire.wire.types import BaseUrl
+
 OURS = "FAULTWIRE_URL_"
 """Before the name of a route that the user declared: the variable that holds our URL for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
-    """Where a provider is by default, what its SDKs want behind the host, and which variables name it."""
-
-    route: str
-    url: str
-    suffix: str
-    variables: tuple[str, ...]
-
-
-PROVIDERS = (
-    Provider("openai", "https://api.openai.com", "/v1", ("OPENAI_BASE_URL", "OPENAI_API_BASE")),
-    Provider(
-        "anthropic",
-        "https://api.anthropic.com",
-        "",
-        ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_URL", "ANTHROPIC_API_BASE"),
-    ),
-    Provider("gemini", "https://generativelanguage.googleapis.com", "", ("GOOGLE_GEMINI_BASE_URL",)),
-    Provider("vertex", "https://aiplatform.googleapis.com", "", ("GOOGLE_VERTEX_BASE_URL",)),
-    Provider("groq", "https://api.groq.com", "", ("GROQ_BASE_URL",)),
-    Provider("cohere", "https://api.cohere.com", "", ("CO_API_URL",)),
-    Provider("ollama", "http://127.0.0.1:11434", "", ("OLLAMA_HOST", "OLLAMA_BASE_URL", "OLLAMA_API_BASE")),
-)
-ONLY_THEIRS = ("AZURE_OPENAI_ENDPOINT", "AZURE_API_BASE")
-"""Turned only where the user has set them: every customer has a host of their own."""
-MOCKED = {"ollama": "https://ollama.com"}
-"""Hosts for which the mock answers, where the default is on this machine."""
 OLLAMA_PORT = 11434
 
 
@@ -82,19 +58,22 @@ def plan(
     variables = {f"{OURS}{_word(name)}": (name, "") for name in declared}
     if not providers:
         return Plan(routes, variables)
-    for provider in PROVIDERS:
+    for provider in base_urls():
+        default = (provider.mocked if mock else "") or provider.url
         for variable in provider.variables:
-            theirs = "" if mock else _url(variable, base.get(variable, ""))
+            theirs = "" if mock and default else _url(variable, base.get(variable, ""))
+            if not (theirs or default):
+                continue
             name, suffix = (_route(variable), "") if theirs else (provider.route, provider.suffix)
-            default = MOCKED.get(provider.route, provider.url) if mock else provider.url
             routes.setdefault(name, theirs or default)
-            variables[variable] = (name, suffix)
-    for variable in ONLY_THEIRS:
-        theirs = _url(variable, base.get(variable, ""))
-        if theirs:
-            routes.setdefault(_route(variable), theirs)
-            variables[variable] = (_route(variable), "")
+            variables.setdefault(variable, (name, suffix))
     return Plan(routes, variables)
+
+
+def base_urls() -> tuple[BaseUrl, ...]:
+    """What the known protocols say of their providers' base URLs; those of plug-ins come last."""
+    known = wire.protocols().values()
+    return tuple(dict.fromkeys(one for protocol in known for one in protocol.base_urls))
 
 
 def _word(name: str) -> str:

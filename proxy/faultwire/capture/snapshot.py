@@ -12,11 +12,22 @@ from faultwire.capture.bypass import counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Protocol
 
     from faultwire.capture.bypass import OutboundSocket
-    from faultwire.capture.bypass_watch import InvocationWatch
     from faultwire.capture.processes import ProcFs
     from faultwire.events import Bypass
+
+    class Watch(Protocol):
+        """Who watches processes: a `bypass_watch.InvocationWatch`."""
+
+        mine: dict[int, int]
+        """Processes that are watched, and when they started."""
+        unread: set[int]
+        """Those of them whose sockets we may not see."""
+
+        def unsettled(self, inodes: set[int]) -> set[int]:
+            """The sockets of which is not known yet where they lead."""
 
 
 class SocketSnapshot:
@@ -45,7 +56,7 @@ class ProcessSockets:
         self._sockets: dict[int, frozenset[int] | None] = {}
         self._spaces: dict[tuple[int, int], str | None] = {}
 
-    def unsettled(self, watch: InvocationWatch) -> dict[str, tuple[int, set[int]]]:
+    def unsettled(self, watch: Watch) -> dict[str, tuple[int, set[int]]]:
         """By network namespace: a process in it, and the sockets of this watch that are not settled."""
         held: dict[int, frozenset[int]] = {}
         for pid in watch.mine:

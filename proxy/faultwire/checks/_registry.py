@@ -177,3 +177,6 @@ def _invalid(kind: type[Check], error: ValidationError, where: Location | None) 
 
 def _lower(text: str) -> str:
     return text[:1].lower() + text[1:].rstrip(".")
+
+
+Sometimes.read = staticmethod(read)

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import Field, PrivateAttr
 
 from faultwire.checks._api import Check
+from faultwire.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from faultwire.events import History, Verdict
 
 
@@ -34,16 +37,17 @@ class Sometimes(Check):
 
     name = "sometimes"
     over_all: ClassVar[bool] = True
+    read: ClassVar[Callable[[dict[str, Any]], Check] | None] = None
+    """Makes a check from its settings. The registry, which knows this check, sets it."""
     check: Annotated[dict[str, Any], Field(description="the other check, as it stands in a contract")]
     _inner: Check = PrivateAttr()
 
     def model_post_init(self, _context: Any, /) -> None:
         """Make the other check, so that a mistake in it is found before the run."""
-        from faultwire.checks._registry import read
-        from faultwire.errors import ConfigError
-
+        if Sometimes.read is None:
+            raise ValueError("found no checks, expected `faultwire.checks._registry` to be imported first")
         try:
-            inner = read(self.check)
+            inner = Sometimes.read(self.check)
         except ConfigError as error:
             raise ValueError(f"{error.message}{f' ({error.hint})' if error.hint else ''}") from None
         if inner.over_all:

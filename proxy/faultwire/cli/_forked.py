@@ -199,10 +199,10 @@ def _streamed(recorded: Recorded, said: ResponseView) -> tuple[bytes, ...] | Non
     """An answer as the events in which the mock provider would tell it."""
     from faultwire.errors import WireError
     from faultwire.mock._api import Call, Refused, Reply
-    from faultwire.mock._registry import BUILTIN
+    from faultwire.mock._registry import dialects
     from faultwire.wire import json_bytes
 
-    dialect = next((one for one in BUILTIN if one.protocol == recorded.protocol), None)
+    dialect = dialects().get(recorded.protocol or "")
     if dialect is None:
         return None
     calls = tuple(

@@ -95,7 +95,7 @@ def mock(
 
 
 def _ready(listening: Listening, format_: str) -> None:
-    from faultwire.mock._registry import BUILTIN
+    from faultwire.mock._registry import dialects
 
     if format_ == "json":
         from dataclasses import asdict
@@ -105,7 +105,8 @@ def _ready(listening: Listening, format_: str) -> None:
     roots = {"": f"http://127.0.0.1:{listening.http}"}
     if listening.https is not None:
         roots[" (HTTPS)"] = f"https://127.0.0.1:{listening.https}"
-    rows = [(d.provider + label, root + d.base) for label, root in roots.items() for d in BUILTIN]
+    spoken = dialects().values()
+    rows = [(d.provider + label, root + d.base) for label, root in roots.items() for d in spoken]
     show(fields([*rows, *((f"MCP{label}", f"{root}/mcp") for label, root in roots.items())]))
     if listening.ca is not None:
         show(fields({"CA to trust": listening.ca}))
@@ -113,12 +114,11 @@ def _ready(listening: Listening, format_: str) -> None:
 
 
 def _list(format_: str) -> None:
-    from faultwire.mock._registry import BUILTIN
-    from faultwire.mock.hosts import PROVIDER_HOSTS, PROVIDER_PATTERNS, SERVER_HOSTS
+    from faultwire.mock._registry import dialects
+    from faultwire.mock.hosts import hosts
     from faultwire.mock.sockets import ENDPOINTS
 
-    hosts = (*PROVIDER_HOSTS, *SERVER_HOSTS, *PROVIDER_PATTERNS)
-    rows = [{"method": "POST", "path": f"…{d.path}", "speaks": d.provider} for d in BUILTIN]
+    rows = [{"method": "POST", "path": f"…{d.path}", "speaks": d.provider} for d in dialects().values()]
     rows += [{"method": "GET", "path": f"…{e.path}", "speaks": e.provider} for e in ENDPOINTS]
     rows.append({"method": "POST", "path": "…/mcp", "speaks": "MCP, streamable HTTP"})
     rows.append({"method": "GET", "path": "…/sse", "speaks": "MCP, HTTP+SSE of 2024-11-05"})
@@ -128,8 +128,8 @@ def _list(format_: str) -> None:
     rows.append({"method": "POST", "path": "…", "speaks": "A2A over JSON-RPC"})
     rows.append({"method": "POST", "path": "…/message:send", "speaks": "A2A over HTTP+JSON"})
     if format_ == "json":
-        show_json({"endpoints": rows, "hosts": list(hosts)})
+        show_json({"endpoints": rows, "hosts": list(hosts())})
         return
     show(fields((f"{row['method']} {row['path']}", row["speaks"]) for row in rows))
     show()
-    show("Stands in for: " + ", ".join(hosts))
+    show("Stands in for: " + ", ".join(hosts()))

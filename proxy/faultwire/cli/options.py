@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 import click
 from click.types import StringParamType
+
+from faultwire.cli.replay_options import ReplayOptions, replay_options, replay_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from faultwire.runner.launch import LaunchSettings
     from faultwire.tape.record.overload_policy import FailurePolicy, RecordPolicy
 
-OnMiss = Literal["fail", "live", "record"]
 F = TypeVar("F", bound="Callable[..., Any]")
 DEFAULT_SEED = 42
 """The same run twice is the same run: chance enters only with `--seed`."""
@@ -52,14 +53,13 @@ def _as_route(value: str) -> tuple[str, str]:
     return name.lower(), url
 
 
-@dataclass(frozen=True, slots=True)
-class Traffic:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic(ReplayOptions):
     """What is done to the traffic: the options below, as they were given."""
 
     profile: tuple[str, ...]
     fault: tuple[str, ...]
     seed: int
-    record: Path | None
     mock: bool
     script: Path | None
     listen: str
@@ -67,14 +67,6 @@ class Traffic:
     reverse: tuple[tuple[str, str], ...]
     allow_host: tuple[str, ...]
     upstream_ca: Path | None
-    replay: str | None = None
-    strict_order: bool = False
-    reuse: bool = False
-    timing: float = 0.0
-    on_miss: OnMiss = "fail"
-    mask: tuple[str, ...] = ()
-    rebind: bool = True
-    unverified: bool = False
     mark: bool = False
     record_policy: RecordPolicy = "block"
     on_tape_failure: FailurePolicy = "fail"
@@ -107,7 +99,6 @@ class Traffic:
         **about: Any,
     ) -> LaunchSettings:
         """What to start for it; `about` goes into the run's `run.json`."""
-        from faultwire.cli.replay_options import replay_settings
         from faultwire.runner.launch import LaunchSettings
 
         return LaunchSettings(
@@ -150,8 +141,6 @@ def _redact_section(path: Path) -> Any:
 
 def traffic_options(command: F) -> F:
     """Add the shared options; the command gets them as `Traffic(**options)`."""
-    from faultwire.cli.replay_options import replay_options
-
     options = [
         click.option(
             "--profile",

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
-    from faultwire.cli.options import Traffic
     from faultwire.mitm.engine.client import SessionSummary
     from faultwire.replay.settings import ReplaySettings
     from faultwire.runner.launch import Run
+
+OnMiss = Literal["fail", "live", "record"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayOptions:
+    """The options below as they were given, and `--record`."""
+
+    record: Path | None
+    replay: str | None = None
+    strict_order: bool = False
+    reuse: bool = False
+    timing: float = 0.0
+    on_miss: OnMiss = "fail"
+    mask: tuple[str, ...] = ()
+    rebind: bool = True
+    unverified: bool = False
 
 
 def as_timing(_context: click.Context, _option: click.Parameter, value: str) -> float:
@@ -68,7 +86,7 @@ def replay_options() -> list[Callable[..., Any]]:
     ]
 
 
-def replay_settings(traffic: Traffic) -> ReplaySettings | None:
+def replay_settings(traffic: ReplayOptions) -> ReplaySettings | None:
     """What the options ask for. Raises UsageError, TapeNotFound."""
     from faultwire.errors import UsageError
     from faultwire.replay.mask import Masks

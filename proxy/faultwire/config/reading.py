@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
 
-from faultwire.config.variables import Hidden
+from faultwire.config.hidden import Hidden
 from faultwire.errors import ConfigError, Location, nearest, printable
 from faultwire.patterns import secret_spans
 from faultwire.profile.problems import Problems

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re  # noqa: TID251 - the patterns below are fixed
 from typing import TYPE_CHECKING
 
-from faultwire.errors import printable
 from faultwire.profile.yaml import Node
 
 if TYPE_CHECKING:
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 MAX_FILLED = 4_000_000
 """Characters that variables may bring into one configuration."""
-SHORT = 4
-"""A value with fewer characters is not worth hiding, and would hide half of every message."""
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _BRACED = re.compile(rf"\$(?P<escape>\$)?\{{(?:(?P<name>{_NAME})(?::-(?P<default>[^}}]*))?\}})?")
@@ -104,31 +101,3 @@ class Filler:
         message = f"found no variable `{name}`, expected it in the environment or in `.env` beside this file"
         hint = f"set it, or write `${{{name}:-default}}`; {escape} itself"
         self._reading.add(node, "variable", message, hint)
-
-
-class Hidden:
-    """Hides what variables hold in messages: their name stands for it."""
-
-    def __init__(self) -> None:
-        self._names: dict[str, str] = {}
-
-    def hide(self, value: str, name: str) -> None:
-        """Never show this value."""
-        if len(value) >= SHORT:
-            self._names[printable(value)] = f"${{{name}}}"
-
-    def mask(self, message: str) -> str:
-        """The message with names in place of values, of one that was cut short as well."""
-        for value in sorted(self._names, key=len, reverse=True):
-            message = message.replace(value, self._names[value])
-            message = self._cut(message, value)
-        return message
-
-    def _cut(self, message: str, value: str) -> str:
-        before, mark, after = message.partition("…")
-        if not mark:
-            return message
-        for size in range(min(len(value), len(before)), SHORT - 1, -1):
-            if before.endswith(value[:size]):
-                return f"{before[:-size]}{self._names[value]}…{after}"
-        return message

@@ -10,7 +10,7 @@ from faultwire.events import Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from faultwire.contract.matrix import Cell, Invocation
+    from faultwire.contract.cells import Cell, Invocation
     from faultwire.events import History
 
 

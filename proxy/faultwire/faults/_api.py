@@ -14,20 +14,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from faultwire.events import Kind, Send
+from faultwire.events import Kind
+from faultwire.faults._at_tool import AtTool
+from faultwire.faults._mutator import Memory as Memory, Mutator as Mutator
 from faultwire.faults._wire import no_texts
 from faultwire.wire import tool_site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from faultwire.dice import FaultDice
-    from faultwire.events import Action, Chunk, Exchange, Headers, Response, ToolResult
+    from faultwire.events import Exchange, ToolResult
     from faultwire.wire.editing.api import TextPlace
-    from faultwire.wire.protocol import Rewrite
-
-Memory = dict[str, Any]
-"""What a fault keeps between the exchanges of a session; the fault keeps it small."""
+    from faultwire.wire.types import Rewrite
 
 Site = Literal["connection", "request", "result", "response", "stream"]
 SITES: tuple[Site, ...] = ("connection", "request", "result", "response", "stream")
@@ -44,53 +43,6 @@ class Need(IntFlag):
     """The whole response body, where the response is not a stream."""
     EVENTS = 4
     """Single events, where the response is a stream."""
-
-
-class Mutator:
-    """What a started fault does to one exchange. Every method passes through by default.
-
-    `effect` stays None until the agent has met the fault; then it says in words what was done. `canary` is
-    a word that was planted in what was delivered.
-    `replaces` is True where what it delivers no longer holds anything of what it was fed. `memory` is
-    shared by all mutators of one entry in one session.
-    """
-
-    effect: str | None = None
-    replaces: bool = False
-    canary: str | None = None
-    memory: Memory
-
-    def arrived(self, memory: Memory, at_s: float) -> None:
-        """Called right after the start; `at_s` is the exchange's instant in its session."""
-        self.memory = memory
-
-    def before(self) -> Iterable[Action]:
-        """Before upstream is called: `Wait`, or an end (`Cut`, `Reset`)."""
-        return ()
-
-    def answer(self) -> Response | None:
-        """An answer given without calling upstream, body included."""
-        return None
-
-    def head(self, response: Response) -> Response:
-        """The response head to deliver."""
-        return response
-
-    def feed(self, chunk: Chunk) -> Iterable[Action]:
-        """What to do in place of sending this chunk."""
-        yield Send(chunk.data)
-
-    def upward(self, chunk: Chunk) -> Iterable[Action]:
-        """What to do in place of sending this WebSocket message of the client on to the server."""
-        yield Send(chunk.data, to="server")
-
-    def finish(self) -> Iterable[Action]:
-        """What to do before the regular end of the response, or before the server's Close frame."""
-        return ()
-
-    def trailers(self, headers: Headers) -> Headers:
-        """The trailers to deliver after the body."""
-        return headers
 
 
 class Fault(BaseModel):
@@ -189,8 +141,6 @@ class ResultFault(Fault):
         return self._at_tool(exchange, dice)
 
     def _at_tool(self, exchange: Exchange, dice: FaultDice | None) -> Mutator:
-        from faultwire.faults._at_tool import AtTool
-
         site = tool_site(exchange)
         return Mutator() if site is None else AtTool(self, site, dice)
 

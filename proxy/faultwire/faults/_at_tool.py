@@ -5,16 +5,38 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faultwire.events import Send, ToolResult, Wait
-from faultwire.faults._api import Mutator
+from faultwire.faults._mutator import Mutator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Protocol
 
     from faultwire.dice import FaultDice
     from faultwire.events import Action, Chunk, Response
-    from faultwire.faults._api import ResultFault
-    from faultwire.wire.protocol import Rewrite
     from faultwire.wire.tool_sites import ToolSite
+    from faultwire.wire.types import Rewrite
+
+    class RewritesResult(Protocol):
+        """The settings of a fault on a tool's result: a `ResultFault`, where each member is described."""
+
+        @property
+        def calls_tool(self) -> bool:
+            """Is the tool really called?"""
+
+        @property
+        def fails(self) -> bool:
+            """Is what the agent gets an error?"""
+
+        @property
+        def failed_status(self) -> int:
+            """The status of an error of an HTTP service."""
+
+        def rewrite(self, result: ToolResult, dice: FaultDice) -> Rewrite | None:
+            """What is read in place of the result."""
+
+        def delay_s(self, result: ToolResult, dice: FaultDice) -> float:
+            """How long the call is held back."""
+
 
 KEPT = 256
 """Tools whose last result is remembered."""
@@ -26,7 +48,7 @@ class AtTool(Mutator):
     Without dice it only takes note of the result.
     """
 
-    def __init__(self, fault: ResultFault, site: ToolSite, dice: FaultDice | None) -> None:
+    def __init__(self, fault: RewritesResult, site: ToolSite, dice: FaultDice | None) -> None:
         self._fault = fault
         self._site = site
         self._dice = dice

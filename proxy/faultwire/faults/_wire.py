@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from faultwire import wire
 from faultwire.wire.editing import plain_errors
 from faultwire.wire.framing import grpc_status, split as framing
+from faultwire.wire.grpc import errors as grpc_errors
 
 if TYPE_CHECKING:
     from faultwire.events import Exchange, Response
@@ -25,7 +26,7 @@ def error_answer(
     """The error that the other side of this exchange would send, in its own shape."""
     protocol = protocol_of(exchange)
     if protocol is None and grpc_status.is_grpc(exchange.request.headers):  # a tool that is called so
-        return grpc_status.error(status, message, retry_after_s)
+        return grpc_errors.error(status, message, retry_after_s)
     if protocol is None:
         return plain_errors.error(status, message=message, retry_after_s=retry_after_s)
     return protocol.error_to(

@@ -1,6 +1,6 @@
 """What the mock understands of a request, what it replies, and what a dialect is.
 
-A dialect is one file in this package and a line in `BUILTIN`: it reads a provider's request into a
+A dialect is one class, named by its protocol (`Protocol.dialect`): it reads a provider's request into a
 `Conversation` and writes a `Reply` as the provider does, whole or as a stream.
 """
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.events import Headers, Request, RequestView, Response
-    from faultwire.mock.mcp import Feed
+    from faultwire.mock.feed import Feed
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ the conversations that a provider would keep."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import orjson
@@ -12,7 +13,7 @@ from faultwire import wire
 from faultwire.events import header
 from faultwire.mock import _shared, sockets, talk
 from faultwire.mock._api import Answer, Break, Refused
-from faultwire.mock._registry import BUILTIN
+from faultwire.mock._registry import dialects
 from faultwire.mock.a2a import Agents
 from faultwire.mock.failing import Failing
 from faultwire.mock.mcp import McpServer
@@ -21,6 +22,8 @@ from faultwire.wire.editing import websocket as websocket_edits
 from faultwire.wire.recognition import recognise as recognition
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from faultwire.events import Headers, Request, Response
     from faultwire.mock._api import Conversation, Dialect, Reply
     from faultwire.mock.failing import BreakSpec
@@ -58,7 +61,8 @@ class Answerer:
                 return Answer(200, _JSON, _models(request))
             if request.method == "GET" and path.endswith("/api/tags"):
                 return Answer(200, _JSON, orjson.dumps({"models": [{"name": n, "model": n} for n in MODELS]}))
-            dialect = next((d for d in BUILTIN if request.method == "POST" and d.answers(request)), None)
+            spoken = dialects().values() if request.method == "POST" else ()
+            dialect = next((one for one in spoken if one.answers(request)), None)
             if dialect is None and self.agents.speaks(request) is not None:
                 return self.agents.answer(request, self._replying)
             if dialect is None:
@@ -152,11 +156,14 @@ def _plain(response: Response, delay_ms: int = 0) -> Answer:
 def _family(request: Request) -> str:
     if header(request.headers, "anthropic-version") is not None:
         return "anthropic"
-    return _FAMILIES.get(recognition.provider_of(request.host) or "", "openai_chat")
+    return _families().get(recognition.provider_of(request.host) or "", "openai_chat")
 
 
-_FAMILIES = {"google": "gemini", "cohere": "cohere", "aws": "bedrock", "ollama": "ollama"}
-"""Whose errors a host gives for a path that it does not have."""
+@cache
+def _families() -> Mapping[str, str]:
+    """By provider, the protocol whose errors its hosts give for a path that they do not have."""
+    known = reversed([*wire.protocols().values()])
+    return {provider: protocol.name for protocol in known for _, provider in protocol.hosts}
 
 
 def _models(request: Request) -> bytes:

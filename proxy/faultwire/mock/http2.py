@@ -20,9 +20,29 @@ from faultwire.events import Request
 from faultwire.mock.http1 import MAX_BODY
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Protocol
+
     from faultwire.events import Headers
     from faultwire.mock._api import Answer, Break
-    from faultwire.mock.server import MockServer
+    from faultwire.mock.gate import Gate
+
+    class Server(Protocol):
+        """What a connection belongs to: a `server.MockServer`."""
+
+        requests: int
+        """Requests that were answered, or begun to be."""
+        hold: Gate | None
+        """What stops streams half way."""
+        answer: Callable[[Request], Answer]
+        """What answers a request."""
+
+        def join(self, connection: Http2) -> None:
+            """A connection is open."""
+
+        def leave(self, connection: Http2) -> None:
+            """It is closed."""
+
 
 _HOP = frozenset(("connection", "keep-alive", "transfer-encoding", "upgrade"))
 """Fields that mean nothing between HTTP/2 peers (RFC 9113 §8.2.2)."""
@@ -57,7 +77,7 @@ class _Frames(h2.connection.H2Connection):  # type: ignore[misc]  # untyped
 class Http2(asyncio.Protocol):
     """One client; each of its streams is answered in a task of its own."""
 
-    def __init__(self, server: MockServer, scheme: str) -> None:
+    def __init__(self, server: Server, scheme: str) -> None:
         config = h2.config.H2Configuration(client_side=False, header_encoding="latin-1")
         self._server = server
         self._scheme = scheme

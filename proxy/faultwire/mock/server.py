@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from faultwire.events import Request
     from faultwire.mock._api import Break, Session
+    from faultwire.mock.feed import Feed
     from faultwire.mock.gate import Gate
     from faultwire.mock.http2 import Http2
-    from faultwire.mock.mcp import Feed
     from faultwire.mock.websocket import Socket
 
     Answering = Callable[[Request], Answer]

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from faultwire.clock import utc_now
-from faultwire.mock.hosts import PROVIDER_HOSTS
+from faultwire.mock.hosts import names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,14 +42,15 @@ class Identity:
 
 
 @contextmanager
-def identity(hosts: tuple[str, ...] = PROVIDER_HOSTS) -> Iterator[Identity]:
-    """A fresh authority and a certificate for this machine and for `hosts`; its files go at the end."""
+def identity(hosts: tuple[str, ...] | None = None) -> Iterator[Identity]:
+    """A fresh authority and a certificate for this machine and for `hosts`, by default those that the mock
+    stands in for; its files go at the end."""
     with tempfile.TemporaryDirectory(prefix="faultwire-mock-") as folder:
         now = utc_now()
         ca_key = ec.generate_private_key(ec.SECP256R1())
         key = ec.generate_private_key(ec.SECP256R1())
         ca = _authority(ca_key, now)
-        leaf = _leaf(ca, ca_key, key, hosts, now)
+        leaf = _leaf(ca, ca_key, key, names() if hosts is None else hosts, now)
         ca_file, chain = Path(folder, "ca.pem"), Path(folder, "server.pem")
         ca_file.write_bytes(_pem(ca))
         secret = key.private_bytes(

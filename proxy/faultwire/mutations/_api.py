@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from faultwire import _core
 
@@ -92,3 +92,12 @@ def filled(frame: str, prompt: str, words: Mapping[str, tuple[str, ...]], dice: 
         if f"{{{name}}}" in frame:
             frame = frame.replace(f"{{{name}}}", dice.choice(options, f"word {name}"))
     return frame.replace("{prompt}", prompt)
+
+
+class Maker(Protocol):
+    """Makes mutants of one type, one after another; `note` says what it could not do."""
+
+    note: str
+
+    def take(self, count: int, seen: set[str]) -> list[Mutant]:
+        """Up to `count` mutants that are not in `seen`, to which they are added."""

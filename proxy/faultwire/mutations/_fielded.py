@@ -10,8 +10,8 @@ from faultwire.mutations._api import Mutant
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from faultwire.mutations._api import Maker
     from faultwire.mutations._lines import Form, Line
-    from faultwire.mutations.engine import Maker
 
 LOST = 30
 """Texts in a row that cannot stand in their line before it counts as exhausted; a model is asked for each."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from faultwire import _core
 from faultwire.dice import Dice
 from faultwire.errors import ConfigError
-from faultwire.mutations._api import Mutant
+from faultwire.mutations._api import Maker, Mutant
 from faultwire.mutations._fielded import Fielded
 from faultwire.mutations._network import NETWORK
 from faultwire.mutations._registry import find
@@ -34,15 +34,6 @@ class Mutated:
 
     mutants: tuple[Mutant, ...]
     notes: tuple[str, ...] = ()
-
-
-class Maker(Protocol):
-    """Makes mutants of one type, one after another; `note` says what it could not do."""
-
-    note: str
-
-    def take(self, count: int, seen: set[str]) -> list[Mutant]:
-        """Up to `count` mutants that are not in `seen`, to which they are added."""
 
 
 def mutate(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
     from faultwire.events import Exchange
-    from faultwire.profile.model import Entry
+    from faultwire.profile.entry_model import Entry
 
 KEPT = 512
 """Kinds of exchange that are remembered."""

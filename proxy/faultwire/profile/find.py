@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import faultwire
 from faultwire.errors import Location, ProfileError, did_you_mean, printable
 
 SUFFIXES = (".yaml", ".yml")
@@ -56,7 +55,7 @@ def builtin() -> Path:
 
     An editable installation copies them into the package too, where they would go stale.
     """
-    package = Path(faultwire.__file__).parent
+    package = Path(__file__).parents[1]
     checkout = package.parent.parent
     beside = checkout / "core_rs" / "Cargo.toml"
     return checkout / "profiles" if beside.is_file() else package / "_data" / "profiles"

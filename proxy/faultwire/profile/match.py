@@ -10,9 +10,17 @@ from faultwire.profile import jsonpath
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Protocol
 
     from faultwire.events import Exchange, Request, RequestView
-    from faultwire.profile.model import Globs, On, Profile
+    from faultwire.profile.entry_model import Globs, On
+
+    class HasCallers(Protocol):
+        """What names the agents of a session: a profile."""
+
+        @property
+        def callers(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+            """The agents that are known by what they send, with it."""
 
 
 def like(globs: Globs | None, value: str | None) -> bool:
@@ -74,7 +82,7 @@ def _on_edge(on: On, exchange: Exchange) -> bool:
     return any(like(one, caller) and like(other, exchange.agent) for one, other in on.edges)
 
 
-def caller(profile: Profile, request: Request) -> str | None:
+def caller(profile: HasCallers, request: Request) -> str | None:
     """The agent that sends a request, where the profile says how its requests are told."""
     for name, fields in profile.callers:
         if all(like(glob, header(request.headers, field)) for field, glob in fields):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from faultwire.wire.classify import Classified, classify, may_be_model
-from faultwire.wire.protocol_retries import attempt
-from faultwire.wire.recognition.confirm import revoked
+from faultwire.wire.classify import Classified, classify, may_be_model, revoked
+from faultwire.wire.conversation_history import ConversationHistory
 from faultwire.wire.recognition.fingerprint import VOLATILE, fingerprint, tool_key
 from faultwire.wire.recognition.recognise import provider_of
 from faultwire.wire.recognition.signed import WHY as SIGNED, is_signed, signs_header
@@ -12,8 +11,7 @@ from faultwire.wire.recognition.size_limit import WHY as HEAVY, is_heavy
 from faultwire.wire.registry import protocol, protocols, text_members
 from faultwire.wire.tool_sites import tool_site
 from faultwire.wire.transcript.exchange import Transcript, transcript
-from faultwire.wire.transcript.history import ConversationHistory
-from faultwire.wire.understand import Understanding, understand
+from faultwire.wire.understand import Understanding, attempt, understand
 
 __all__ = [
     "HEAVY",

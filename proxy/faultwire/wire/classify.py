@@ -10,8 +10,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from faultwire import _core
-from faultwire.events import header
+from faultwire.errors import WireError
+from faultwire.events import Response, header
 from faultwire.frozen import dataclass
+from faultwire.wire.framing import content_coding, split as framing
 from faultwire.wire.mcp import http as mcp
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.registry import protocols
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Protocol as Structure
 
-    from faultwire.events import Kind, Request
+    from faultwire.events import Delivery, Kind, Request
     from faultwire.wire.protocol import Protocol
     from faultwire.wire.recognition.peers import Peers
 
@@ -94,3 +96,23 @@ def _named(request: Request, sites: Mapping[str, Site]) -> str | None:
         if any(_core.glob_match(glob, url) or _core.glob_match(glob, bare) for glob in globs):
             return name
     return None
+
+
+def revoked(protocol: Protocol, kind: str, request: Request, said: Delivery | None) -> str | None:
+    """Why an exchange is not what its request seemed to be, now that the server's answer is known; None
+    where it is. Only what was taken for a model's can turn out to be none: tools and agents are named by
+    their users, and by words that nobody else speaks."""
+    if kind != "llm" or said is None or recognition.provider_of(request.host) is not None:
+        return None
+    if not 200 <= said.status < 300:
+        return None
+    body = said.body
+    try:
+        if content_coding.is_encoded(said.headers):
+            body, _ = content_coding.at_once(body, said.headers)
+    except WireError:
+        return None
+    if protocol.confirms(Response(said.status, said.reason, said.headers, body), request) is not False:
+        return None
+    kind_of = framing.content_type(said.headers) or "no media type"
+    return f"its request seemed to be of `{protocol.name}`, its answer ({kind_of}) is not"

@@ -1,76 +1,32 @@
 """What a protocol is: recognition, views, edits and fabrication, without any socket.
 
-A protocol is one file in this package and a line in `BUILTIN`. Edits change exactly one thing and
-keep every other byte: unknown keys, key order and number formats survive, because prompt caches and
+A protocol is one class, and a line in `BUILTIN`. The class says all there is to it, to the layers above as
+well: its hosts, its base URLs, the mock's dialect, its rows of documentation. Edits change exactly one thing
+and keep every other byte: unknown keys, key order and number formats survive, because prompt caches and
 signatures depend on them.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Protocol as Structure
+from typing import TYPE_CHECKING, ClassVar
 
 from faultwire.wire import protocol_retries
 from faultwire.wire.editing import plain_errors
 from faultwire.wire.editing.api import Editor
 from faultwire.wire.framing import split as framing
 from faultwire.wire.recognition.confirm import Signs, by_signs
+from faultwire.wire.types import BaseUrl, Errors, Page, Rewrite, StreamEditor, StreamReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from faultwire.events import Kind, Request, RequestView, Response, ResponseView, ToolResult
+    from faultwire.wire.conversation_history import ConversationHistory
     from faultwire.wire.framing.split import Splitter
-    from faultwire.wire.transcript.history import ConversationHistory
 
-
-class Errors(Structure):
-    """Makes error answers."""
-
-    def __call__(self, status: int, message: str | None, retry_after_s: float | None, /) -> Response:
-        """The answer for a status; `message` None: what is usual."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rewrite:
-    """What a tool result is replaced with.
-
-    `raw` leaves the text as it is even where the original is JSON and this is not; `canary` is a word
-    in the text that is looked for in all that the agent sends from then on.
-    """
-
-    text: str
-    is_error: bool = False
-    raw: bool = False
-    canary: str | None = None
-
-
-class StreamReader(ABC):
-    """Gathers the events of one stream into a view; `feed` takes whole framed events."""
-
-    @abstractmethod
-    def feed(self, event: bytes) -> None:
-        """Take one event with its framing bytes."""
-
-    @abstractmethod
-    def view(self) -> ResponseView:
-        """What the stream has said so far; `complete` once its closing event was seen."""
-
-
-class StreamEditor(ABC):
-    """Edits a stream event by event; `changed` turns True with the first byte that differs."""
-
-    changed: bool = False
-
-    @abstractmethod
-    def feed(self, event: bytes) -> Iterable[bytes]:
-        """The events to deliver in place of this one."""
-
-    def finish(self) -> Iterable[bytes]:
-        """Events to deliver after the last one."""
-        return ()
+__all__ = ["Errors", "Protocol", "Rewrite", "StreamEditor", "StreamReader"]
 
 
 def _plain_error(status: int, message: str | None, retry_after_s: float | None) -> Response:
@@ -130,6 +86,22 @@ class Protocol(ABC):
 
     volatile_path: ClassVar[tuple[str, ...]] = ()
     """Parts of a path behind which an id stands that somebody minted: `/tasks`."""
+
+    dialect: ClassVar[str | None] = None
+    """What the mock speaks it with, as `package.module:Class`; None: the mock does not speak it, or in a way
+    of its own. A reference, because the mock stands above this layer and knows it."""
+
+    mocked: ClassVar[tuple[str, ...]] = ()
+    """Hosts for which `exec --mock` answers; `*` stands for a region, or for a customer's own name."""
+
+    base_urls: ClassVar[tuple[BaseUrl, ...]] = ()
+    """Where its SDKs expect its providers, for agents that use no proxy."""
+
+    keys: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """The environment variables from which its SDKs read keys; those of a group stand for the same key."""
+
+    page: ClassVar[Page | None] = None
+    """Its rows in the documentation."""
 
     errors: ClassVar[Errors] = staticmethod(_plain_error)
     """Makes the error answer for a status, with the provider's headers."""

@@ -7,16 +7,10 @@ from typing import TYPE_CHECKING
 from faultwire.events import header
 
 if TYPE_CHECKING:
-    from faultwire.events import Headers, Request
-    from faultwire.wire.protocol import Protocol
+    from faultwire.events import Headers
 
 _DIGITS = 3
 """No SDK repeats a request a thousand times; longer numbers are somebody's noise."""
-
-
-def attempt(request: Request, protocol: Protocol | None) -> int | None:
-    """The retries that came before, as the protocol's SDKs tell them, or any SDK's for no protocol."""
-    return retry_count(request.headers) if protocol is None else protocol.attempt(request)
 
 
 def retry_count(headers: Headers) -> int | None:

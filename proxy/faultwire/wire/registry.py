@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from faultwire.errors import FaultError, UsageError, did_you_mean
 from faultwire.wire.a2a.http import A2AHttp
@@ -26,6 +26,7 @@ from faultwire.wire.openai.realtime import Realtime
 from faultwire.wire.openai.responses import OpenAIResponses
 from faultwire.wire.openai.responses_websocket import ResponsesSocket
 from faultwire.wire.protocol import Protocol
+from faultwire.wire.recognition.declared import declared, provide
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -64,37 +65,6 @@ def protocols() -> Mapping[str, Protocol]:
     from faultwire.plugins import installed
 
     return collect(BUILTIN, installed().select(group=GROUP))
-
-
-class Declared(NamedTuple):
-    """What all protocols declare, gathered. Longer domains go before shorter ones."""
-
-    hosts: tuple[tuple[str, str], ...]
-    settled: tuple[str, ...]
-    by_body: tuple[str, ...]
-    text_members: frozenset[str]
-
-
-@cache
-def declared() -> Declared:
-    """What the known protocols declare."""
-    return gathered(protocols().values())
-
-
-def gathered(known: Iterable[Protocol]) -> Declared:
-    """What these protocols declare; of two that claim a domain the first one has it."""
-    each = tuple(known)
-    hosts = (host for one in each for host in one.hosts)
-    return Declared(
-        hosts=tuple(sorted(hosts, key=lambda host: -len(host[0]))),
-        settled=tuple(dict.fromkeys(path for one in each for path in one.settled)),
-        by_body=tuple(dict.fromkeys(path for one in each for path in one.by_body)),
-        text_members=frozenset(_UNCLAIMED_TEXT.union(*(one.text_members for one in each))),
-    )
-
-
-_UNCLAIMED_TEXT = frozenset(("content", "delta", "output", "text", "token"))
-"""Members that carry text in the streams of servers whose protocol is none of these."""
 
 
 def text_members() -> frozenset[str]:
@@ -159,3 +129,6 @@ def _load(point: EntryPoint) -> type[Protocol]:
             hint=hint,
         )
     return loaded
+
+
+provide(lambda: protocols().values())

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from faultwire.events import Exchange, Recorded, Request, Response
-    from faultwire.wire.protocol import Rewrite
+    from faultwire.wire.types import Rewrite
 
 Own = Literal["http", "mcp"]
 MOST = 256

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire.errors import WireError
 from faultwire.events import with_held
+from faultwire.wire import protocol_retries
 from faultwire.wire.classify import classify
 from faultwire.wire.recognition import size_limit
 from faultwire.wire.recognition.fingerprint import fingerprint
@@ -58,3 +59,8 @@ def understand(
     key = fingerprint(unkeyed_request(request), found.kind, found.protocol)
     why = size_limit.WHY if heavy else None
     return Understanding(found.kind, found.protocol, found.provider, found.tool, view, key, found.agent, why)
+
+
+def attempt(request: Request, protocol: Protocol | None) -> int | None:
+    """The retries that came before, as the protocol's SDKs tell them, or any SDK's for no protocol."""
+    return protocol_retries.retry_count(request.headers) if protocol is None else protocol.attempt(request)

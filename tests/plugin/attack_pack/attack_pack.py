@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-from faultwire.faults._api import RequestFault, ResultFault, Retold
-from faultwire.wire.protocol import Rewrite
+from faultwire import RequestFault, ResultFault, Retold, Rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from faultwire.dice import FaultDice
-    from faultwire.events import ToolResult
-    from faultwire.wire.editing.api import TextPlace
+    from faultwire import FaultDice, TextPlace, ToolResult
 
 
 class Flattery(RequestFault):

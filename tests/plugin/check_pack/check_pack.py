@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from faultwire.checks._api import Check
-from faultwire.events import Verdict
+from faultwire import Check, Verdict
 
 if TYPE_CHECKING:
-    from faultwire.events import History
+    from faultwire import History
 
 
 class Polite(Check):

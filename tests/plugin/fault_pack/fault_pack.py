@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-from faultwire.events import Response
-from faultwire.faults._api import Fault, Mutator, Site
+from faultwire import Fault, Mutator, Response, Site
 
 if TYPE_CHECKING:
-    from faultwire.dice import FaultDice
-    from faultwire.events import Exchange
+    from faultwire import Exchange, FaultDice
 
 
 class Teapot(Fault):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from faultwire.capture.base_url import PROVIDERS, plan
+from faultwire.capture.base_url import base_urls, plan
 
 OURS = "http://127.0.0.1:9/t0ken"
 
@@ -16,7 +16,7 @@ def test_every_variable_of_a_provider_leads_to_its_route() -> None:
     assert made.routes["openai"] == "https://api.openai.com"
     assert made.routes["ollama"] == "http://127.0.0.1:11434"
     assert child["PATH"] == "/bin"
-    names = {name for provider in PROVIDERS for name in provider.variables}
+    names = {name for provider in base_urls() if provider.url for name in provider.variables}
     assert set(child) == names | {"PATH"}
 
 

@@ -1,5 +1,6 @@
 import pytest
 
+from faultwire.checks import _registry
 from faultwire.checks.sometimes import Sometimes
 
 
@@ -21,3 +22,10 @@ def test_what_is_unknown_stays_so(verdict):
 def test_a_mistake_inside_is_found_at_once(inner):
     with pytest.raises(ValueError, match="found"):
         Sometimes(check=inner)
+
+
+def test_without_a_registry_there_is_no_other_check(monkeypatch):
+    assert Sometimes.read is _registry.read
+    monkeypatch.setattr(Sometimes, "read", None)
+    with pytest.raises(ValueError, match="found no checks"):
+        Sometimes(check={"type": "completes"})

@@ -29,7 +29,17 @@ def parsed(*arguments: str, env: dict[str, str] | None = None) -> Traffic:
 def test_the_defaults_are_repeatable_and_harmless() -> None:
     traffic = parsed()
     assert traffic == Traffic(
-        (), (), options.DEFAULT_SEED, None, False, None, "127.0.0.1:0", "env", (), (), None
+        profile=(),
+        fault=(),
+        seed=options.DEFAULT_SEED,
+        record=None,
+        mock=False,
+        script=None,
+        listen="127.0.0.1:0",
+        capture="env",
+        reverse=(),
+        allow_host=(),
+        upstream_ca=None,
     )
     assert traffic.load().entries == ()
 

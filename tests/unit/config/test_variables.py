@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from faultwire.config.variables import MAX_FILLED, Hidden
+from faultwire.config.hidden import Hidden
+from faultwire.config.variables import MAX_FILLED
 from faultwire.errors import ConfigError
 
 HTTP = "golden_prompts: [hi]\n"

@@ -18,7 +18,7 @@ from faultwire.faults._api import RequestFault, ResultFault, Retold
 from faultwire.profile.load import inline, merge
 from faultwire.profile.model import Entry, On, Profile
 from faultwire.wire.editing.api import TextPlace
-from faultwire.wire.protocol import Rewrite
+from faultwire.wire.types import Rewrite
 
 HEAD = Request(
     "POST", "https", "api.openai.com", 443, "/v1/chat/completions", (("content-type", "application/json"),)

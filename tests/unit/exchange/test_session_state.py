@@ -7,7 +7,7 @@ import pytest
 from faultwire import wire
 from faultwire.events import Exchange, Request
 from faultwire.exchange.session_state import KEPT, OPEN, UNTOLD, PlantedCanary, SessionState, Subject
-from faultwire.wire.protocol import Rewrite
+from faultwire.wire.types import Rewrite
 
 FIRE = ("fire", "because", None)
 SKIP = ("skip", "because", None)

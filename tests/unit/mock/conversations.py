@@ -7,10 +7,10 @@ from typing import Any
 
 from faultwire.events import Request
 from faultwire.mock._api import Answer, Conversation
-from faultwire.mock._registry import BUILTIN
+from faultwire.mock._registry import dialects
 from faultwire.mock.answering import Answerer
 
-OPENAI, ANTHROPIC, *_ = BUILTIN
+OPENAI, ANTHROPIC, *_ = dialects().values()
 
 CALCULATOR = {
     "type": "object",

@@ -17,7 +17,7 @@ from tests.unit.mock.conversations import SCHEMAS, ask, messages, request
 from faultwire import wire
 from faultwire.events import Response, ResponseView
 from faultwire.mock._api import Answer
-from faultwire.mock._registry import BUILTIN
+from faultwire.mock._registry import dialects
 from faultwire.mock.answering import Answerer
 from faultwire.mock.embeddings import vector
 from faultwire.mock.script import parse
@@ -345,8 +345,8 @@ def test_mistral_streams_each_call_in_one_piece() -> None:
 
 
 def test_every_dialect_has_a_protocol_of_its_own() -> None:
-    spoken = [*(d.protocol for d in BUILTIN), *(socket.protocol for socket in ENDPOINTS)]
+    spoken = [*dialects(), *(socket.protocol for socket in ENDPOINTS)]
     spoken += ["grpc"]  # nobody knows what its services say
     spoken += ["a2a", "a2a_http", "mcp"]  # agents and tools are no models, and have files of their own
     assert sorted(spoken) == sorted(wire.protocols())
-    assert all(d.provider and d.path.startswith("/") for d in BUILTIN)
+    assert all(d.provider and d.path.startswith("/") for d in dialects().values())

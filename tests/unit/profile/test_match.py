@@ -1,4 +1,5 @@
-"""Matching, key by key, each with what it must not match."""
+"""Matching, key by key, each with what it must not match: faultwire.profile.match, over the keys of
+faultwire.profile.entry_model."""
 
 from __future__ import annotations
 

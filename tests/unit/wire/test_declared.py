@@ -12,7 +12,8 @@ from faultwire.events import Request, Response
 from faultwire.wire.openai.chat import OpenAIChat
 from faultwire.wire.protocol import _plain_error
 from faultwire.wire.recognition import recognise as recognition
-from faultwire.wire.registry import BUILTIN, collect, declared, gathered
+from faultwire.wire.recognition.declared import gathered
+from faultwire.wire.registry import BUILTIN, collect, declared
 
 
 def _gone(status: int, message: str | None, retry_after_s: float | None) -> Response:

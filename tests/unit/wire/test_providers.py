@@ -22,7 +22,7 @@ from faultwire import _core, wire
 from faultwire.errors import WireError
 from faultwire.events import ResponseView
 from faultwire.wire.framing import split as framing
-from faultwire.wire.protocol import Rewrite
+from faultwire.wire.types import Rewrite
 
 NAMES = tuple(SHAPES)
 

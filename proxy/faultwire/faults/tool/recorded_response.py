@@ -12,7 +12,7 @@ from faultwire.faults._api import Due, Mutator, ResultFault
 from faultwire.faults._settings import HeaderFields, Milliseconds
 from faultwire.wire import tool_site
 from faultwire.wire.editing import answers as http_answers
-from faultwire.wire.protocol import Rewrite
+from faultwire.wire.types import Rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

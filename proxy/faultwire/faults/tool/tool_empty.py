@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from faultwire.faults._api import ResultFault
-from faultwire.wire.protocol import Rewrite
+from faultwire.wire.types import Rewrite
 
 if TYPE_CHECKING:
     from faultwire.dice import FaultDice

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from faultwire.faults._api import ResultFault
 from faultwire.faults.attack._payloads import FAMILIES, Family, Text, marked, pick
-from faultwire.wire.protocol import Rewrite
+from faultwire.wire.types import Rewrite
 
 if TYPE_CHECKING:
     from faultwire.dice import FaultDice

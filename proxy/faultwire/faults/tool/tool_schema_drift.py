@@ -9,7 +9,7 @@ from pydantic import Field
 
 from faultwire.faults._api import ResultFault
 from faultwire.faults.model._drift import renamed
-from faultwire.wire.protocol import Rewrite
+from faultwire.wire.types import Rewrite
 
 if TYPE_CHECKING:
     from faultwire.dice import FaultDice

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from faultwire.faults._api import ResultFault
 from faultwire.faults._values import altered
-from faultwire.wire.protocol import Rewrite
+from faultwire.wire.types import Rewrite
 
 if TYPE_CHECKING:
     from faultwire.dice import FaultDice

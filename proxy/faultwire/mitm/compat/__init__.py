@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from mitmproxy import version
 from mitmproxy.proxy import commands, events, layer
 from mitmproxy.proxy.layers import http as http_layer
-from mitmproxy.proxy.layers.http import _events as http_events
 
 from faultwire.errors import FaultwireError
 from faultwire.mitm.compat import http1, http2
+from faultwire.mitm.compat.codes import BAD_GATEWAY, CANCEL, KILL
 from faultwire.mitm.compat.handler import FastHandler, Hooks, SafeHandler
 from faultwire.mitm.compat.hooks import FaultwireWaitHook, Pause
 from faultwire.mitm.compat.http1 import BoundedHttp1Server
@@ -42,15 +42,6 @@ __all__ = [
 ]
 
 FLOOR = (11, 0, 2)
-
-KILL: Any
-CANCEL: Any
-BAD_GATEWAY: Any
-_codes: Any = getattr(http_events, "ErrorCode", None)
-if _codes is not None:  # mitmproxy 12
-    KILL, CANCEL, BAD_GATEWAY = _codes.KILL, _codes.CANCEL, _codes.GENERIC_SERVER_ERROR
-else:  # plain status codes; 444 means "close without a word", 499 becomes CANCEL on HTTP/2
-    KILL, CANCEL, BAD_GATEWAY = 444, 499, 502
 
 _NEEDED: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (

@@ -26,6 +26,7 @@ from mitmproxy.proxy.layers.http._events import (
     ResponseTrailers,
 )
 
+from faultwire.mitm.compat.codes import BAD_GATEWAY
 from faultwire.mitm.compat.trailers import BodyReader, closing
 from faultwire.mitm.flow import convert, error_responses
 
@@ -152,10 +153,8 @@ class PatientHttp1Client(BodyReader, _http1.Http1Client):
             self.state = self.done
 
     def _oversized(self, stream_id: int) -> Generator[commands.Command, Any, None]:
-        from faultwire.mitm import compat  # it imports this module
-
         message = "the response head is larger than 64 KiB"
-        yield ReceiveHttp(ResponseProtocolError(stream_id, message, compat.BAD_GATEWAY))
+        yield ReceiveHttp(ResponseProtocolError(stream_id, message, BAD_GATEWAY))
 
 
 def _interim(data: bytes) -> bool:

@@ -90,3 +90,15 @@ def leaf(record: bytes) -> bytes:
 def root(leaves: list[bytes]) -> bytes:
     """The RFC 6962 tree head over the leaves, 32 bytes."""
     return _core.merkle_root(leaves)
+
+
+def storable(value: Any) -> Any:
+    """The same with what no JSON text can hold (half of a surrogate pair, as in a URL that is no
+    UTF-8) written as an escape."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {key: storable(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [storable(one) for one in value]
+    return value

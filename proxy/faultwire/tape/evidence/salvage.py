@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from faultwire.tape.evidence.findings import Finding
     from faultwire.tape.record.blobs import BlobRow
-    from faultwire.tape.record.event_log import EventRow
+    from faultwire.tape.record.rows import EventRow
 
 BATCH = 256
 _WRITTEN_BY = 18

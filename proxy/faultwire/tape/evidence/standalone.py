@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import faultwire
 from faultwire.errors import UsageError
 
 NAME = "verify_tape.py"
@@ -12,7 +11,7 @@ NAME = "verify_tape.py"
 
 def script() -> Path:
     """Where it is: in a checkout `docs/verify_tape.py`, else inside of the package, as the build put it."""
-    package = Path(faultwire.__file__).parent
+    package = Path(__file__).parents[2]
     checkout = package.parent.parent
     beside = checkout / "core_rs" / "Cargo.toml"
     return checkout / "docs" / NAME if beside.is_file() else package / "_data" / NAME

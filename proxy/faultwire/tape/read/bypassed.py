@@ -10,7 +10,7 @@ from faultwire.events import Bypass
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from faultwire.tape.record.events import Event
+    Event = dict[str, Any]
 
 KEPT = 100
 """Addresses that a session's end names; of others it says how many there were."""

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from faultwire.tape.record.blobs import BlobRow
-    from faultwire.tape.record.event_log import EventRow
     from faultwire.tape.record.events import Event
+    from faultwire.tape.record.rows import EventRow
 
 _LAST = (1 << 63) - 1
 """The greatest number of a row (SQLite, "ROWIDs and the INTEGER PRIMARY KEY")."""

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from faultwire.events import Request, Response
     from faultwire.tape.evidence.sealer import Sealer
     from faultwire.tape.record.blobs import BlobLog, BlobRow
-    from faultwire.tape.record.event_log import EventLog, EventRow
+    from faultwire.tape.record.event_log import EventLog
     from faultwire.tape.record.events import Event
     from faultwire.tape.record.recorder import Mark, Recording
+    from faultwire.tape.record.rows import EventRow
     from faultwire.tape.redact.redactor import Redactor
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from faultwire._core import Frontier
-from faultwire.tape.evidence.hash_chain import GENESIS, leaf, record_bytes
+from faultwire.tape.evidence.hash_chain import GENESIS, leaf, record_bytes, storable
 
 if TYPE_CHECKING:
     from faultwire.tape.evidence.sealer import Sealer
     from faultwire.tape.record.events import Event
+    from faultwire.tape.record.rows import EventRow
     from faultwire.tape.redact.redactor import Redactor
-
-EventRow = tuple[int, str, bytes, bytes]
-"""seq, session, record, hash."""
 
 
 class EventLog:
@@ -55,15 +53,3 @@ class EventLog:
         self.tree.push(digest)
         self.seq += 1
         self._prev = digest.hex()
-
-
-def storable(value: Any) -> Any:
-    """The same with what no JSON text can hold (half of a surrogate pair, as in a URL that is no
-    UTF-8) written as an escape."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode()
-    if isinstance(value, dict):
-        return {key: storable(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [storable(one) for one in value]
-    return value

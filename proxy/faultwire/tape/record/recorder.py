@@ -14,8 +14,31 @@ from faultwire.clock import monotonic_ns, wall_ms
 from faultwire.events import Response
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from faultwire.events import Delivery, Exchange, FaultFired, Headers, Message, Request
-    from faultwire.tape.record.queue import WriteQueue
+
+    class Queue(Protocol):
+        """Where recordings wait to be written: a `queue.WriteQueue`."""
+
+        @property
+        def gone(self) -> bool:
+            """Is nothing written any more?"""
+
+        @property
+        def drops(self) -> bool:
+            """Is what finds no room left out?"""
+
+        @property
+        def overflows(self) -> bool:
+            """Does more wait than may?"""
+
+        def add(self, size: int) -> None:
+            """Bytes more are held for a recording."""
+
+        def offer(self, item: Recording) -> None:
+            """Let this recording be written."""
+
 
 Said = tuple[str, int, "Headers"]
 """Which side, nanoseconds since the exchange began, and header fields."""
@@ -70,7 +93,7 @@ class Recording:
         "upstream",
     )
 
-    def __init__(self, exchange: Exchange, intake: WriteQueue) -> None:
+    def __init__(self, exchange: Exchange, intake: Queue) -> None:
         self.exchange = exchange
         self.started_ns = monotonic_ns()
         self.started_ms = wall_ms()

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faultwire.tape.record.blobs import BlobRow
-    from faultwire.tape.record.event_log import EventRow
 
+EventRow = tuple[int, str, bytes, bytes]
+"""seq, session, record, hash."""
 _GROUPS = (64, 16, 4, 1)
 
 

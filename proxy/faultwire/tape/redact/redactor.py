@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire import dice
 from faultwire.errors import TapeError
-from faultwire.tape.evidence.hash_chain import record_bytes
-from faultwire.tape.record.event_log import storable
+from faultwire.tape.evidence.hash_chain import record_bytes, storable
 from faultwire.tape.redact import text as redact_text
 from faultwire.tape.redact.edit import MARK
 from faultwire.tape.redact.header_fields import field_edits, path_edits, tells

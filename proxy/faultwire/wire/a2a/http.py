@@ -17,6 +17,7 @@ from faultwire.wire.a2a.jsonrpc import AgentProtocol
 from faultwire.wire.editing.api import Editor
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
+from faultwire.wire.types import Page
 
 if TYPE_CHECKING:
     from faultwire.events import Request, RequestView, Response
@@ -45,6 +46,14 @@ class A2AHttp(AgentProtocol):
     )
     volatile_path = ("/tasks",)
     errors = staticmethod(a2a_errors.rest_status)
+    page = Page(
+        "`POST …/message:send`, `…/message:stream`; `…/tasks/…` with the `a2a-version` "
+        "header, or at an agent whose card was seen",
+        "`a2a`",
+        "as `a2a`",
+        "as `a2a`",
+        "as `a2a`",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By path; what tasks have in common with other services' only with the version in its head."""

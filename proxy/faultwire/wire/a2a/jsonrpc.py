@@ -23,10 +23,11 @@ from faultwire.wire.editing.truncate import Part, cut_parts
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
+from faultwire.wire.types import Page
 
 if TYPE_CHECKING:
     from faultwire.events import Path, Request, RequestView, Response, ResponseView, ToolResult
-    from faultwire.wire.protocol import Rewrite, StreamEditor, StreamReader
+    from faultwire.wire.types import Rewrite, StreamEditor, StreamReader
 
 
 class AgentProtocol(Protocol):
@@ -104,6 +105,13 @@ class A2A(AgentProtocol):
         "$.params.configuration.taskPushNotificationConfig",
     )
     settled = (*a2a_vocabulary.CARDS, *a2a_vocabulary.EXTENDED)
+    page = Page(
+        "JSON-RPC 2.0 with a method of A2A's; `GET` of an agent's card (see [Agent to agent](a2a.md))",
+        "`a2a`",
+        "what one agent tells the other, cards, the task's state; server-sent events",
+        "texts both ways, cards",
+        "errors in the words of each binding, an error event",
+    )
 
     def recognise(self, request: Request) -> bool:
         """A card by its path; a call by its method, or by the version in its head."""

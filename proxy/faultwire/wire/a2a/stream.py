@@ -14,7 +14,7 @@ from faultwire.wire.a2a import errors as a2a_errors, view as a2a_view, vocabular
 from faultwire.wire.editing import shared as shared_edits
 from faultwire.wire.editing.api import Editor, TextPlace
 from faultwire.wire.framing import sse
-from faultwire.wire.protocol import StreamEditor, StreamReader
+from faultwire.wire.types import StreamEditor, StreamReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -15,7 +15,7 @@ from faultwire.wire.framing import sse
 
 if TYPE_CHECKING:
     from faultwire.events import Headers, Path, Response
-    from faultwire.wire.protocol import StreamEditor
+    from faultwire.wire.types import StreamEditor
 
 _FAILURES: dict[Failure, tuple[int, str, str]] = {
     "overloaded": (529, "overloaded_error", "Overloaded"),

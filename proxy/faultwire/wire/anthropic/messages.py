@@ -20,10 +20,11 @@ from faultwire.wire.google import errors as google_errors
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
+from faultwire.wire.types import BaseUrl, Page
 
 if TYPE_CHECKING:
     from faultwire.events import Path, Request
-    from faultwire.wire.protocol import Rewrite, StreamEditor, StreamReader
+    from faultwire.wire.types import Rewrite, StreamEditor, StreamReader
 
 
 class Anthropic(Protocol):
@@ -40,6 +41,28 @@ class Anthropic(Protocol):
     request_ids = ("request-id", "x-amzn-requestid", "apim-request-id")
     errors_by = MappingProxyType({"google": google_errors.error})
     """Vertex answers with Google's own errors."""
+    dialect = "faultwire.mock.anthropic:AnthropicDialect"
+    mocked = (
+        "api.anthropic.com",
+        "claude.googleapis.com",
+    )
+    base_urls = (
+        BaseUrl(
+            "anthropic",
+            "https://api.anthropic.com",
+            ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_URL", "ANTHROPIC_API_BASE"),
+        ),
+    )
+    keys = (("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),)
+    page = Page(
+        "`POST …/messages` with an `anthropic-version` header or on Anthropic's hosts; "
+        "Vertex's `…/publishers/anthropic/models/…:rawPredict`; elsewhere by a body that only "
+        "this protocol has",
+        "`anthropic`",
+        "conversation, calls, results, answer, usage; server-sent events",
+        "all",
+        "errors (Vertex: Google's), an error event",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By path and (header or host); else by a body that only this protocol has.

@@ -10,7 +10,7 @@ from faultwire.wire import json_bytes
 from faultwire.wire.anthropic import stream as anthropic_stream
 from faultwire.wire.editing import shared as shared_edits
 from faultwire.wire.framing import sse
-from faultwire.wire.protocol import StreamEditor
+from faultwire.wire.types import StreamEditor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

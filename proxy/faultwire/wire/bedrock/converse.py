@@ -20,10 +20,11 @@ from faultwire.wire.editing.json_stream import FRAMES
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
+from faultwire.wire.types import Page
 
 if TYPE_CHECKING:
     from faultwire.events import Path, Request
-    from faultwire.wire.protocol import Rewrite, StreamEditor, StreamReader
+    from faultwire.wire.types import Rewrite, StreamEditor, StreamReader
 
 
 class Bedrock(Protocol):
@@ -37,6 +38,19 @@ class Bedrock(Protocol):
     text_members = frozenset(("text", "input"))
     errors = staticmethod(bedrock_errors.error)
     request_ids = ("x-amzn-requestid",)
+    dialect = "faultwire.mock.bedrock:BedrockDialect"
+    mocked = (
+        "bedrock-runtime.*.amazonaws.com",
+        "bedrock-runtime-fips.*.amazonaws.com",
+        "bedrock-mantle.*.api.aws",
+    )
+    page = Page(
+        "`POST …/model/{id}/converse`, `/converse-stream`",
+        "`aws`",
+        "the same; event-stream frames with checksums",
+        "answers; requests unless signed",
+        "errors, an exception frame",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By path, which names the model: an id, or an ARN whose slashes are escaped."""

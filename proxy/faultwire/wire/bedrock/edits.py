@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from faultwire.events import Path, Response
     from faultwire.wire.editing.api import Ability, Change, Failure, TextPlace
     from faultwire.wire.editing.requests import Broken
-    from faultwire.wire.protocol import StreamEditor
+    from faultwire.wire.types import StreamEditor
 
 
 class BedrockEditor(RequestEditor):

@@ -20,16 +20,17 @@ from faultwire.wire.bedrock import errors as bedrock_errors
 from faultwire.wire.bedrock.converse import model_in
 from faultwire.wire.bedrock.edits import BedrockInvokeEditor
 from faultwire.wire.framing import sse
-from faultwire.wire.protocol import Protocol, StreamEditor, StreamReader
+from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
+from faultwire.wire.types import Page, StreamEditor, StreamReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.events import Request, RequestView, ResponseView, ToolResult
     from faultwire.wire.editing.api import Ability, Change
-    from faultwire.wire.protocol import Rewrite
+    from faultwire.wire.types import Rewrite
 
 _METHODS = ("invoke", "invoke-with-response-stream")
 
@@ -61,6 +62,15 @@ class BedrockInvoke(Protocol):
     settled = ("/invoke", "/invoke-with-response-stream")
     errors = staticmethod(bedrock_errors.error)
     request_ids = ("x-amzn-requestid",)
+    dialect = "faultwire.mock.bedrock:BedrockInvokeDialect"
+    page = Page(
+        "`POST …/model/{id}/invoke`, `/invoke-with-response-stream`",
+        "`aws`",
+        "Anthropic's messages in such frames; other models' bodies are not read",
+        "answers; requests unless signed",
+        "errors, an exception frame",
+        "yes, with Anthropic's messages",
+    )
 
     def __init__(self) -> None:
         self._inner = Anthropic()

@@ -11,16 +11,17 @@ from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn
 from faultwire.wire import json_bytes
 from faultwire.wire.cohere import stream as cohere_stream
+from faultwire.wire.cohere.edits import CohereEditor
 from faultwire.wire.editing import answers as http_answers, tool_content
-from faultwire.wire.editing.requests import CohereEditor
 from faultwire.wire.framing import sse
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
+from faultwire.wire.types import BaseUrl, Page
 
 if TYPE_CHECKING:
     from faultwire.events import Request, Response
-    from faultwire.wire.protocol import Rewrite, StreamEditor, StreamReader
+    from faultwire.wire.types import Rewrite, StreamEditor, StreamReader
 
 _EDGE = frozenset({408, 413, 502, 504, *range(520, 528)})
 _TEXTS = {
@@ -50,6 +51,20 @@ class Cohere(Protocol):
     by_body = ("/v2/chat",)
     request_ids = ("x-debug-trace-id",)
     text_members = frozenset(("text", "arguments", "thinking", "tool_plan"))
+    dialect = "faultwire.mock.cohere:CohereDialect"
+    mocked = (
+        "api.cohere.com",
+        "api.cohere.ai",
+    )
+    base_urls = (BaseUrl("cohere", "https://api.cohere.com", ("CO_API_URL",)),)
+    keys = (("CO_API_KEY", "COHERE_API_KEY"),)
+    page = Page(
+        "`POST …/v2/chat` on Cohere's hosts, or with `model` and a conversation",
+        "`cohere`",
+        "conversation, calls, results, answer, usage; server-sent events",
+        "all",
+        "errors, a last event that says why",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By path and (host or body)."""

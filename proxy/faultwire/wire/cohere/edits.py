@@ -1,4 +1,4 @@
-"""Changes of Cohere's answers, whole and streamed."""
+"""Changes of Cohere's answers, whole and streamed, and of its requests."""
 
 from __future__ import annotations
 
@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING
 from faultwire.events import ToolCall
 from faultwire.wire import json_bytes
 from faultwire.wire.cohere import stream as cohere_stream
-from faultwire.wire.editing import shared as shared_edits, tool_content
+from faultwire.wire.editing import answers as http_answers, shared as shared_edits, tool_content
 from faultwire.wire.editing.blocks import New, Shape, decided, stop_word
 from faultwire.wire.editing.hold_back import Block, BlockEditor, Event
+from faultwire.wire.editing.requests import ALL, RequestEditor, Texts, last_said, role_of
 from faultwire.wire.framing import sse
+from faultwire.wire.openai import quotas as openai_quotas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from faultwire.events import Path
-    from faultwire.wire.editing.api import Change, Finish
+    from faultwire.events import Headers, Path, Response
+    from faultwire.wire.editing.api import Ability, Change, Failure, Finish, Quota
     from faultwire.wire.editing.hold_back import Made
     from faultwire.wire.editing.json_stream import Gatherer
+    from faultwire.wire.editing.requests import Broken
+    from faultwire.wire.types import StreamEditor
 
 _STOPS: dict[Finish, str] = {
     "stop": "COMPLETE",
@@ -184,3 +188,58 @@ def _made(kind: str, more: json_bytes.Object) -> Made:
     document = {"type": kind, "index": 0, **more}
     data = json_bytes.dump(document)
     return Event(sse.write(data, kind), kind, data, document), data
+
+
+class CohereEditor(RequestEditor):
+    """Cohere."""
+
+    abilities: frozenset[Ability] = ALL
+
+    def change(self, body: bytes, change: Change) -> bytes:
+        """A whole answer, changed."""
+        return changed(body, change)
+
+    def stream_editor(self, change: Change) -> StreamEditor:
+        """What is to change is held until the answer stops."""
+        return CohereStreamEditor(change)
+
+    def gathered(self, document: json_bytes.Object) -> Texts:
+        """Messages and documents."""
+        messages = json_bytes.objects(document.get("messages"))
+        texts = Texts(last_said(messages))
+        for at, message in messages:
+            role, place = role_of(message.get("role")), ("messages", at, "content")
+            texts.blocks(role, message.get("content"), place, at)
+            for part, block in json_bytes.objects(message.get("content")):
+                data = json_bytes.member(block, "document", "data")
+                texts.add(role, data, (*place, part, "document", "data"), at)
+        return texts
+
+    def failure(self, what: Failure, *, message: str | None = None) -> Response:
+        """`{"id", "message"}`."""
+        status, usual = _FAILURES[what]
+        made = http_answers.made_id("", "cohere", status, message or usual, length=32)
+        body = json_bytes.dump({"id": made, "message": message or usual})
+        return http_answers.answer(status, body, "application/json", ("x-debug-trace-id", made))
+
+    def error_event(self, what: Broken, message: str | None) -> bytes:
+        """A last event that says why."""
+        usual = "service unavailable" if what == "overloaded" else "internal server error"
+        closing = {"finish_reason": "ERROR", "error": message or usual}
+        return sse.write(json_bytes.dump({"type": "message-end", "delta": closing}), "message-end")
+
+    def quota(self, quota: Quota) -> Headers:
+        """The calls of a trial key."""
+        return openai_quotas.cohere(quota)
+
+
+_FAILURES: dict[Failure, tuple[int, str]] = {
+    "overloaded": (503, "service unavailable"),
+    "quota_exceeded": (429, "You are using a Trial key, which is limited to 1000 API calls / month."),
+    "context_length": (
+        400,
+        "too many tokens: total number of tokens in the prompt exceeds the limit of 256000. Try using a "
+        "shorter prompt.",
+    ),
+    "content_filter": (400, "invalid request: the content was rejected by the safety filter"),
+}

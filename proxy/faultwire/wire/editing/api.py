@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from faultwire.events import Headers, Path, Response, ToolCall
-    from faultwire.wire.protocol import StreamEditor
+    from faultwire.wire.types import StreamEditor
 
 Ability = Literal["answer", "texts", "failure", "error_event"]
 Finish = Literal["stop", "length", "tool_calls", "content_filter", "refusal"]

@@ -9,7 +9,7 @@ from faultwire.errors import WireError
 from faultwire.wire import json_bytes
 from faultwire.wire.editing.blocks import New, decided
 from faultwire.wire.editing.json_stream import SSE, Framed, Gatherer
-from faultwire.wire.protocol import StreamEditor
+from faultwire.wire.types import StreamEditor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,7 +10,7 @@ from faultwire.errors import WireError
 from faultwire.events import ResponseView, ToolCall
 from faultwire.wire import json_bytes
 from faultwire.wire.framing import sse
-from faultwire.wire.protocol import StreamEditor, StreamReader
+from faultwire.wire.types import StreamEditor, StreamReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -8,7 +8,7 @@ from faultwire.errors import WireError
 from faultwire.wire import json_bytes
 
 if TYPE_CHECKING:
-    from faultwire.wire.protocol import Rewrite
+    from faultwire.wire.types import Rewrite
 
 
 def text_of(content: Any, glue: str = "\n") -> str:

@@ -13,7 +13,7 @@ from faultwire.events import ResponseView, Usage
 from faultwire.wire import json_bytes
 from faultwire.wire.editing.json_stream import Framed
 from faultwire.wire.framing import split as framing
-from faultwire.wire.protocol import StreamEditor, StreamReader
+from faultwire.wire.types import StreamEditor, StreamReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from faultwire.events import Headers, Request, Response
-    from faultwire.wire import protocol as wire_protocol
 
 
 class Splitter(Protocol):
@@ -26,6 +25,13 @@ class Splitter(Protocol):
 
     def finish(self) -> bytes:
         """The event that never ended."""
+
+
+class HasFraming(Protocol):
+    """What says how responses are framed: a `wire.protocol.Protocol`."""
+
+    def splitter(self, request: Request, response: Response) -> Splitter | None:
+        """What cuts this response into events; None where it is no framed stream."""
 
 
 EVENT_STREAM = "application/vnd.amazon.eventstream"
@@ -63,7 +69,7 @@ def splitter(headers: Headers) -> Splitter | None:
 
 
 def splitter_of(
-    response: Response, protocol: wire_protocol.Protocol | None = None, request: Request | None = None
+    response: Response, protocol: HasFraming | None = None, request: Request | None = None
 ) -> Splitter | None:
     """What cuts this response into events, in its protocol's own way where that is known."""
     if protocol is None or request is None:
@@ -86,9 +92,7 @@ def is_stream(headers: Headers) -> bool:
     return splitter(headers) is not None
 
 
-def streams(
-    response: Response, protocol: wire_protocol.Protocol | None = None, request: Request | None = None
-) -> bool:
+def streams(response: Response, protocol: HasFraming | None = None, request: Request | None = None) -> bool:
     """Is this response a framed stream?"""
     return splitter_of(response, protocol, request) is not None
 

@@ -17,16 +17,17 @@ from faultwire.wire import json_bytes
 from faultwire.wire.editing import tool_content
 from faultwire.wire.editing.ids import Chain
 from faultwire.wire.editing.json_stream import SSE_OR_ELEMENTS
-from faultwire.wire.editing.requests import GeminiEditor
 from faultwire.wire.framing import split as framing
 from faultwire.wire.google import errors as google_errors, gemini_stream
+from faultwire.wire.google.gemini_edits import GeminiEditor
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
+from faultwire.wire.types import BaseUrl, Page
 
 if TYPE_CHECKING:
     from faultwire.events import Path, Request, Response
-    from faultwire.wire.protocol import Rewrite, StreamEditor, StreamReader
+    from faultwire.wire.types import Rewrite, StreamEditor, StreamReader
 
 _STREAMS = "streamGenerateContent"
 _METHODS = frozenset(("generateContent", _STREAMS, "embedContent", "batchEmbedContents"))
@@ -46,6 +47,25 @@ class Gemini(Protocol):
     text_members = frozenset(("text",))
     errors = staticmethod(google_errors.error)
     request_ids = ()
+    dialect = "faultwire.mock.gemini:GeminiDialect"
+    mocked = (
+        "generativelanguage.googleapis.com",
+        "aiplatform.googleapis.com",
+        "*-aiplatform.googleapis.com",
+    )
+    base_urls = (
+        BaseUrl("gemini", "https://generativelanguage.googleapis.com", ("GOOGLE_GEMINI_BASE_URL",)),
+        BaseUrl("vertex", "https://aiplatform.googleapis.com", ("GOOGLE_VERTEX_BASE_URL",)),
+    )
+    keys = (("GOOGLE_API_KEY", "GEMINI_API_KEY"),)  # with both of them Google's SDKs print a warning
+    page = Page(
+        "`POST …/models/{model}:generateContent`, `:streamGenerateContent`, `:embedContent`, "
+        "`:batchEmbedContents`; elsewhere by a body with `contents` of `parts`",
+        "`google`",
+        "the same; server-sent events, or one JSON array",
+        "all",
+        "errors, an error chunk",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By path; elsewhere by a body with `contents` of `parts`."""

@@ -1,4 +1,4 @@
-"""Changes of Gemini's answers, whole and streamed."""
+"""Changes of Gemini's answers, whole and streamed, and of its requests."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from faultwire.wire import json_bytes
 from faultwire.wire.editing.blocks import New, Shape, decided, stop_word, value_of
 from faultwire.wire.editing.json_stream import SSE_OR_ELEMENTS
 from faultwire.wire.editing.pieces import PieceEditor
-from faultwire.wire.google import gemini_stream
+from faultwire.wire.editing.requests import ALL, RequestEditor, Texts, last_said, role_of
+from faultwire.wire.google import errors as google_errors, gemini_stream
 
 if TYPE_CHECKING:
-    from faultwire.events import Path
-    from faultwire.wire.editing.api import Change, Finish
+    from faultwire.events import Path, Response
+    from faultwire.wire.editing.api import Ability, Change, Failure, Finish
+    from faultwire.wire.editing.requests import Broken
+    from faultwire.wire.types import StreamEditor
 
 _STOPS: dict[Finish, str] = {
     "stop": "STOP",
@@ -126,3 +129,62 @@ class GeminiStreamEditor(PieceEditor):
     def is_empty(self, data: bytes) -> bool:
         """Is there nothing left to say?"""
         return not gemini_stream.says_anything(data)
+
+
+class GeminiEditor(RequestEditor):
+    """Gemini. A blocked prompt is no error there, so there is no failure of that name."""
+
+    abilities: frozenset[Ability] = ALL
+
+    def change(self, body: bytes, change: Change) -> bytes:
+        """A whole answer, changed."""
+        return changed(body, change)
+
+    def stream_editor(self, change: Change) -> StreamEditor:
+        """What is to change is held until the answer stops."""
+        return GeminiStreamEditor(change)
+
+    def gathered(self, document: json_bytes.Object) -> Texts:
+        """System instruction, parts, and what functions returned."""
+        contents = json_bytes.objects(document.get("contents"))
+        texts = Texts(last_said(contents))
+        for key in ("systemInstruction", "system_instruction"):
+            parts = json_bytes.member(document, key, "parts")
+            texts.blocks("system", parts, (key, "parts"), -1)
+        for at, content in contents:
+            place: Path = ("contents", at, "parts")
+            texts.blocks(role_of(content.get("role")), content.get("parts"), place, at)
+            for part, block in json_bytes.objects(content.get("parts")):
+                for key in ("functionResponse", "function_response"):
+                    for name in ("result", "output", "error"):
+                        text = json_bytes.member(block, key, "response", name)
+                        texts.add("tool", text, (*place, part, key, "response", name), at)
+        return texts
+
+    def failure(self, what: Failure, *, message: str | None = None) -> Response | None:
+        """Told apart by `status` and text."""
+        told = _FAILURES.get(what)
+        return google_errors.error_response(told[0], told[1], message or told[2]) if told else None
+
+    def error_event(self, what: Broken, message: str | None) -> bytes:
+        """A chunk that is an error."""
+        status, word, usual = _FAILURES["overloaded"]
+        if what == "server_error":
+            status, word, usual = 500, "INTERNAL", "An internal error has occurred."
+        error = {"code": status, "message": message or usual, "status": word}
+        return b"data: " + json_bytes.dump({"error": error}) + b"\r\n\r\n"
+
+
+_FAILURES: dict[Failure, tuple[int, str, str]] = {
+    "overloaded": (503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
+    "quota_exceeded": (
+        429,
+        "RESOURCE_EXHAUSTED",
+        "You exceeded your current quota, please check your plan and billing details.",
+    ),
+    "context_length": (
+        400,
+        "INVALID_ARGUMENT",
+        "The input token count (1148576) exceeds the maximum number of tokens allowed (1048576).",
+    ),
+}

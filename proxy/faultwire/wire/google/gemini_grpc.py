@@ -17,17 +17,18 @@ from faultwire.wire.editing.api import Editor
 from faultwire.wire.framing import grpc_status, split as framing, sse
 from faultwire.wire.google import errors as google_errors, gemini_proto
 from faultwire.wire.google.gemini import Gemini
-from faultwire.wire.grpc import protobuf, unknown_service as grpc
-from faultwire.wire.protocol import Protocol, StreamEditor, StreamReader
+from faultwire.wire.grpc import errors as grpc_errors, protobuf, unknown_service as grpc
+from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
+from faultwire.wire.types import Page, StreamEditor, StreamReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.events import Headers, Path, Request, RequestView, Response, ToolResult
     from faultwire.wire.editing.api import Change, Failure, TextPlace
-    from faultwire.wire.protocol import Rewrite
+    from faultwire.wire.types import Rewrite
 
 _SERVICE = ".GenerativeService"
 _WHOLE, _STREAMS = "GenerateContent", "StreamGenerateContent"
@@ -82,7 +83,7 @@ class GeminiGrpcEditor(Editor):
         if told is None:
             return None
         words = json_bytes.member(json_bytes.load(told.body or b"{}"), "error", "message")
-        return grpc_status.answer(grpc_status.code_of(told.status), json_bytes.string(words))
+        return grpc_errors.answer(grpc_errors.code_of(told.status), json_bytes.string(words))
 
     def error_event(self, what: Literal["overloaded", "server_error"], message: str | None) -> bytes:
         """Nothing: the stream just ends, with trailers."""
@@ -93,17 +94,17 @@ class GeminiGrpcEditor(Editor):
         code, usual = 14, "The model is overloaded. Please try again later."
         if what == "server_error":
             code, usual = 13, "An internal error has occurred."
-        return grpc_status.trailers(code, message or usual)
+        return grpc_errors.trailers(code, message or usual)
 
 
 def _error(status: int, message: str | None, retry_after_s: float | None) -> Response:
-    if status in grpc_status.EDGE:
+    if status in grpc_errors.EDGE:
         return google_errors.error(status, message, None)
     usual = "Deadline expired before operation could complete." if status == 408 else None
     if message is None and usual is None:
         told = google_errors.error(status, None, None)
         usual = json_bytes.string(json_bytes.member(json_bytes.load(told.body or b"{}"), "error", "message"))
-    return grpc_status.answer(grpc_status.code_of(status), message or usual or "", retry_after_s)
+    return grpc_errors.answer(grpc_errors.code_of(status), message or usual or "", retry_after_s)
 
 
 class GeminiGrpc(Protocol):
@@ -114,6 +115,16 @@ class GeminiGrpc(Protocol):
     edits = GeminiGrpcEditor()
     errors = staticmethod(_error)
     request_ids = ()
+    dialect = "faultwire.mock.gemini_grpc:GeminiGrpcDialect"
+    page = Page(
+        "gRPC to a `google.ai.generativelanguage.….GenerativeService`: `GenerateContent`, "
+        "`StreamGenerateContent`, and those that embed",
+        "`google`",
+        "the same, in frames; status and trailers",
+        "all, in the message's own bytes",
+        "a status in the trailers",
+        "yes, over HTTP/2",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By content type, service and method."""

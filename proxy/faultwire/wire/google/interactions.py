@@ -18,10 +18,11 @@ from faultwire.wire.google.interactions_edits import InteractionsEditor
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
+from faultwire.wire.types import Page
 
 if TYPE_CHECKING:
     from faultwire.events import Path, Request
-    from faultwire.wire.protocol import Rewrite, StreamEditor, StreamReader
+    from faultwire.wire.types import Rewrite, StreamEditor, StreamReader
 
 _ASKS = ("input", "previous_interaction_id", "continuation_token")
 _CONTENT = ("text", "image", "audio", "video", "document")
@@ -39,6 +40,15 @@ class Interactions(Protocol):
     text_members = frozenset(("text", "arguments"))
     errors = staticmethod(google_errors.error)
     request_ids = ()
+    dialect = "faultwire.mock.interactions:InteractionsDialect"
+    page = Page(
+        "`POST …/interactions` on Google's hosts, or with `model` or `agent` and something that is asked",
+        "`google`",
+        "steps, and what only an earlier interaction named; server-sent events",
+        "all",
+        "errors, an error event",
+        "yes, and keeps conversations",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By path and (host or body): services of other kinds have a path `…/interactions`, too."""

@@ -9,10 +9,11 @@ from faultwire.errors import WireError
 from faultwire.events import ToolCall
 from faultwire.wire import json_bytes
 from faultwire.wire.editing import shared as shared_edits
-from faultwire.wire.editing.requests import GeminiEditor, RequestEditor, Role, Texts
+from faultwire.wire.editing.requests import RequestEditor, Role, Texts
 from faultwire.wire.framing import sse
 from faultwire.wire.google import interactions_stream
-from faultwire.wire.protocol import StreamEditor
+from faultwire.wire.google.gemini_edits import GeminiEditor
+from faultwire.wire.types import StreamEditor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -11,14 +11,16 @@ from faultwire import _core
 from faultwire.errors import WireError
 from faultwire.events import ResponseView, header
 from faultwire.wire.framing import content_coding, grpc_status
-from faultwire.wire.protocol import Protocol, StreamEditor, StreamReader
+from faultwire.wire.grpc import errors as grpc_errors
+from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
+from faultwire.wire.types import Page, StreamEditor, StreamReader
 
 if TYPE_CHECKING:
     from faultwire.events import Request, RequestView, Response, ToolResult
     from faultwire.wire.framing.split import Splitter
-    from faultwire.wire.protocol import Rewrite
+    from faultwire.wire.types import Rewrite
 
 _OPAQUE = "found a gRPC service whose messages are not known here, expected one of a model"
 
@@ -67,8 +69,16 @@ class Grpc(Protocol):
     name = "grpc"
     signs = Signs(media=("application/grpc", "application/grpc+proto"))
     kind = "other"
-    errors = staticmethod(grpc_status.error)
+    errors = staticmethod(grpc_errors.error)
     request_ids = ()
+    page = Page(
+        "`POST /package.Service/Method` with `application/grpc`, of any other service",
+        "the service's name",
+        "service, method, and how the call ended",
+        "nothing",
+        "a status in the trailers",
+        "no",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By content type and the form of the path."""

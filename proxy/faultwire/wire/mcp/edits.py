@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Path
     from faultwire.wire.mcp.jsonrpc import Id, Message
-    from faultwire.wire.protocol import Rewrite
+    from faultwire.wire.types import Rewrite
 
     Rewriter = Callable[[str, bool], Rewrite | None]
     """What becomes of a result's text, and whether it was an error; None where it stays."""

@@ -18,15 +18,16 @@ from faultwire.wire.framing import sse
 from faultwire.wire.mcp import jsonrpc as mcp_jsonrpc
 from faultwire.wire.mcp.edits import in_event, with_descriptions, with_schemas, without_tools
 from faultwire.wire.mcp.jsonrpc import Message, error, messages
-from faultwire.wire.protocol import Protocol, StreamEditor, StreamReader
+from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import size_limit
 from faultwire.wire.recognition.confirm import Signs
+from faultwire.wire.types import Page, StreamEditor, StreamReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.events import Kind, Request, ToolResult
-    from faultwire.wire.protocol import Rewrite
+    from faultwire.wire.types import Rewrite
 
 __all__ = ["error", "in_event", "messages", "with_descriptions", "with_schemas", "without_tools"]
 
@@ -56,6 +57,14 @@ class Mcp(Protocol):
     volatile_query = frozenset(("session_id", "sessionid"))
     request_ids = ()
     errors = staticmethod(_error)
+    mocked = ("mcp.mock.test",)
+    page = Page(
+        "JSON-RPC 2.0 with a method of MCP's, or `mcp-…` headers; `GET …/sse` (see [MCP](mcp.md))",
+        "`mcp`",
+        "calls and results of tools; JSON, server-sent events, another stream, stdio by the shim",
+        "results, tool lists",
+        "errors of JSON-RPC and of tools",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By the body's method, or the headers; the streams of `GET` by headers, or by path."""

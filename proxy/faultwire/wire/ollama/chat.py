@@ -15,16 +15,17 @@ from faultwire.wire import json_bytes
 from faultwire.wire.editing import answers as http_answers, tool_content
 from faultwire.wire.editing.ids import Chain
 from faultwire.wire.editing.json_stream import LINES, Gatherer, JsonEditor
-from faultwire.wire.editing.requests import OllamaEditor
 from faultwire.wire.editing.token_budget import Budget
 from faultwire.wire.editing.truncate import KEPT_EMPTY, Part, cut_parts, put_count
+from faultwire.wire.ollama.edits import OllamaEditor
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
+from faultwire.wire.types import BaseUrl, Page
 
 if TYPE_CHECKING:
     from faultwire.events import Request, Response
-    from faultwire.wire.protocol import Rewrite, StreamEditor, StreamReader
+    from faultwire.wire.types import Rewrite, StreamEditor, StreamReader
 
 _PATHS = ("/api/chat", "/api/generate", "/api/embed", "/api/embeddings")
 _PORT = 11434
@@ -41,6 +42,24 @@ class Ollama(Protocol):
     by_body = settled
     request_ids = ()
     text_members = frozenset(("content", "response", "thinking"))
+    dialect = "faultwire.mock.ollama:OllamaDialect"
+    mocked = ("ollama.com",)
+    base_urls = (
+        BaseUrl(
+            "ollama",
+            "http://127.0.0.1:11434",
+            ("OLLAMA_HOST", "OLLAMA_BASE_URL", "OLLAMA_API_BASE"),
+            mocked="https://ollama.com",
+        ),
+    )
+    page = Page(
+        "`POST …/api/chat`, `/api/generate`, `/api/embed`, `/api/embeddings` on port 11434, "
+        "or with `model` and a question",
+        "`ollama`",
+        "conversation, prompt or texts, calls, results, answer, usage; lines of JSON",
+        "all",
+        "errors, an error line",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By path and (port, host or body): many a web page has a path `/api/chat`."""

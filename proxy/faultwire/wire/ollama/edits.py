@@ -1,4 +1,4 @@
-"""Changes of Ollama's answers, whole and line by line."""
+"""Changes of Ollama's answers, whole and line by line, and of its requests."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING
 
 from faultwire.events import ToolCall
 from faultwire.wire import json_bytes
+from faultwire.wire.editing import answers as http_answers
 from faultwire.wire.editing.blocks import New, Shape, decided, stop_word, value_of
 from faultwire.wire.editing.json_stream import LINES
 from faultwire.wire.editing.pieces import PieceEditor
+from faultwire.wire.editing.requests import ALL, RequestEditor, Texts, last_said, role_of
 
 if TYPE_CHECKING:
-    from faultwire.events import Path
-    from faultwire.wire.editing.api import Change, Finish
+    from faultwire.events import Path, Response
+    from faultwire.wire.editing.api import Ability, Change, Failure, Finish
+    from faultwire.wire.editing.requests import Broken
+    from faultwire.wire.types import StreamEditor
 
 _STOPS: dict[Finish, str] = {
     "stop": "stop",
@@ -114,3 +118,44 @@ class OllamaStreamEditor(PieceEditor):
         """Is there neither text nor a call, nor a thought?"""
         document = json_bytes.load_object(data)
         return said(document) == ("", ()) and not json_bytes.member(document, "message", "thinking")
+
+
+class OllamaEditor(RequestEditor):
+    """Ollama: runs on one's own machine, so it knows no quota and no filter."""
+
+    abilities: frozenset[Ability] = ALL
+
+    def change(self, body: bytes, change: Change) -> bytes:
+        """A whole answer, changed."""
+        return changed(body, change)
+
+    def stream_editor(self, change: Change) -> StreamEditor:
+        """What is to change is held until the answer stops."""
+        return OllamaStreamEditor(change)
+
+    def gathered(self, document: json_bytes.Object) -> Texts:
+        """System prompt, prompt, messages."""
+        messages = json_bytes.objects(document.get("messages"))
+        texts = Texts(last_said(messages))
+        texts.add("system", document.get("system"), ("system",), -1)
+        texts.add("user", document.get("prompt"), ("prompt",), 0)
+        for at, message in messages:
+            texts.blocks(
+                role_of(message.get("role")), message.get("content"), ("messages", at, "content"), at
+            )
+        return texts
+
+    def failure(self, what: Failure, *, message: str | None = None) -> Response | None:
+        """`{"error": …}`."""
+        usual = {
+            "overloaded": (503, "server busy, please try again.  maximum pending requests exceeded"),
+            "context_length": (400, "input length exceeds maximum context length"),
+        }.get(what)
+        if usual is None:
+            return None
+        body = json_bytes.dump({"error": message or usual[1]})
+        return http_answers.answer(usual[0], body, "application/json; charset=utf-8")
+
+    def error_event(self, what: Broken, message: str | None) -> bytes:
+        """A line that is an error."""
+        return json_bytes.dump({"error": message or "llama runner process has terminated"}) + b"\n"

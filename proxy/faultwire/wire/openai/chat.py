@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn, Usage
 from faultwire.wire import json_bytes
+from faultwire.wire.conversation_history import NOTHING, ConversationStart
 from faultwire.wire.editing import tool_content
 from faultwire.wire.framing import sse
 from faultwire.wire.openai import chat_stream as openai_chat_stream, errors as openai_errors
@@ -17,12 +18,12 @@ from faultwire.wire.openai.chat_edits import OpenAIEditor
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
-from faultwire.wire.transcript.history import NOTHING, ConversationStart
+from faultwire.wire.types import BaseUrl, Page
 
 if TYPE_CHECKING:
     from faultwire.events import Request
-    from faultwire.wire.protocol import Rewrite, StreamEditor, StreamReader
-    from faultwire.wire.transcript.history import ConversationHistory
+    from faultwire.wire.conversation_history import ConversationHistory
+    from faultwire.wire.types import Rewrite, StreamEditor, StreamReader
 
 _SYSTEM_ROLES = ("system", "developer")
 
@@ -55,6 +56,50 @@ class OpenAIChat(Protocol):
     )
     errors = staticmethod(openai_errors.error)
     errors_by = openai_errors.BY_PROVIDER
+    dialect = "faultwire.mock.openai_chat:OpenAIChatDialect"
+    mocked = (
+        "api.openai.com",
+        "us.api.openai.com",
+        "eu.api.openai.com",
+        "api.groq.com",
+        "api.mistral.ai",
+        "api.deepseek.com",
+        "api.together.xyz",
+        "api.fireworks.ai",
+        "api.cerebras.ai",
+        "api.x.ai",
+        "openrouter.ai",
+        "api.perplexity.ai",
+        "*.api.openai.com",
+        "*.openai.azure.com",
+        "*.services.ai.azure.com",
+        "*.cognitiveservices.azure.com",
+        "api.*.mistral.ai",
+    )
+    base_urls = (
+        BaseUrl("openai", "https://api.openai.com", ("OPENAI_BASE_URL", "OPENAI_API_BASE"), "/v1"),
+        BaseUrl("groq", "https://api.groq.com", ("GROQ_BASE_URL",)),
+        BaseUrl("azure", "", ("AZURE_OPENAI_ENDPOINT", "AZURE_API_BASE")),
+    )
+    keys = (
+        ("OPENAI_API_KEY",),
+        ("GROQ_API_KEY",),
+        ("MISTRAL_API_KEY",),
+        ("DEEPSEEK_API_KEY",),
+        ("TOGETHER_API_KEY",),
+        ("FIREWORKS_API_KEY",),
+        ("CEREBRAS_API_KEY",),
+        ("XAI_API_KEY",),
+        ("OPENROUTER_API_KEY",),
+        ("PERPLEXITY_API_KEY",),
+    )
+    page = Page(
+        "`POST …/chat/completions`; elsewhere by a JSON body with `model` and a conversation in `messages`",
+        "`openai`",
+        "conversation, calls, results, answer, usage; server-sent events",
+        "all",
+        "errors by provider, an error event",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By path; elsewhere by a body with a model and a conversation that is not Anthropic's."""

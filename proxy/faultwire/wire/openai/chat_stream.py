@@ -11,7 +11,7 @@ from faultwire.wire import json_bytes
 from faultwire.wire.editing import tool_content
 from faultwire.wire.editing.token_budget import Budget
 from faultwire.wire.framing import sse
-from faultwire.wire.protocol import StreamEditor, StreamReader
+from faultwire.wire.types import StreamEditor, StreamReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

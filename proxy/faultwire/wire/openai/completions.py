@@ -20,10 +20,11 @@ from faultwire.wire.openai import (
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
+from faultwire.wire.types import Page
 
 if TYPE_CHECKING:
     from faultwire.events import Request, ToolResult
-    from faultwire.wire.protocol import Rewrite, StreamEditor, StreamReader
+    from faultwire.wire.types import Rewrite, StreamEditor, StreamReader
 
 
 class Completions(Protocol):
@@ -38,6 +39,14 @@ class Completions(Protocol):
     errors = staticmethod(openai_errors.error)
     errors_by = openai_errors.BY_PROVIDER
     request_ids = openai_errors.REQUEST_IDS
+    dialect = "faultwire.mock.completions:CompletionsDialect"
+    page = Page(
+        "`POST …/completions` that is neither `…/chat/completions` nor `…/fim/completions`, with a `prompt`",
+        "`openai`",
+        "prompts as turns, the first choice, usage; server-sent events",
+        "prompts, answer, length",
+        "errors by provider, an error event",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By path, and by a body with a `prompt` where it is there."""

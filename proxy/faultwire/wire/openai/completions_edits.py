@@ -14,7 +14,7 @@ from faultwire.wire.editing.truncate import put_count
 from faultwire.wire.framing import sse
 from faultwire.wire.openai import chat_stream as openai_chat_stream
 from faultwire.wire.openai.chat_edits import OpenAIEditor
-from faultwire.wire.protocol import StreamEditor
+from faultwire.wire.types import StreamEditor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,18 +10,42 @@ from typing import TYPE_CHECKING
 from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, Turn, Usage
 from faultwire.wire import json_bytes
+from faultwire.wire.editing.api import Editor
 from faultwire.wire.editing.json_stream import Gatherer
-from faultwire.wire.editing.requests import EmbeddingsEditor
 from faultwire.wire.openai import chat_stream as openai_chat_stream, errors as openai_errors
-from faultwire.wire.protocol import Protocol, StreamEditor
+from faultwire.wire.openai.chat_edits import OpenAIEditor
+from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
+from faultwire.wire.types import Page, StreamEditor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from faultwire.events import Request, ToolResult
-    from faultwire.wire.protocol import Rewrite, StreamReader
+    from faultwire.events import Headers, Request, Response, ToolResult
+    from faultwire.wire.editing.api import Ability, Failure, Quota
+    from faultwire.wire.types import Rewrite, StreamReader
+
+
+class EmbeddingsEditor(Editor):
+    """OpenAI's failures; the texts are no conversation."""
+
+    abilities: frozenset[Ability] = frozenset(("failure",))
+
+    def __init__(self) -> None:
+        self._chat = OpenAIEditor()
+
+    def failure(self, what: Failure, *, message: str | None = None) -> Response:
+        """OpenAI's errors are the same for all its endpoints."""
+        return self._chat.failure(what, message=message)
+
+    def quota(self, quota: Quota) -> Headers:
+        """As for chat completions."""
+        return self._chat.quota(quota)
+
+    def quota_by(self, provider: str | None, quota: Quota) -> Headers:
+        """As for chat completions."""
+        return self._chat.quota_by(provider, quota)
 
 
 class Embeddings(Protocol):
@@ -34,6 +58,14 @@ class Embeddings(Protocol):
     errors = staticmethod(openai_errors.error)
     errors_by = openai_errors.BY_PROVIDER
     request_ids = openai_errors.REQUEST_IDS
+    dialect = "faultwire.mock.embeddings:EmbeddingsDialect"
+    page = Page(
+        "`POST …/v1/embeddings`, or `…/embeddings` on a known host or with `model` and `input`",
+        "`openai`",
+        "texts as turns, usage",
+        "nothing",
+        "errors by provider",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By path and (host or body)."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Headers, Response
     from faultwire.wire.editing.api import Failure
-    from faultwire.wire.protocol import Errors
+    from faultwire.wire.types import Errors
 
 
 Shown = dict[str, Any]

@@ -19,11 +19,12 @@ from faultwire.wire.openai.realtime_edits import RealtimeEditor, items_of
 from faultwire.wire.openai.responses import OpenAIResponses
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
+from faultwire.wire.types import Page
 
 if TYPE_CHECKING:
     from faultwire.events import Path, Request, Response, ResponseView
     from faultwire.wire.framing.split import Splitter
-    from faultwire.wire.protocol import Rewrite, StreamEditor, StreamReader
+    from faultwire.wire.types import Rewrite, StreamEditor, StreamReader
 
 SUBPROTOCOL = "realtime"
 BETA = "realtime=v1"
@@ -44,6 +45,15 @@ class Realtime(Protocol):
     errors = staticmethod(openai_errors.error)
     errors_by = openai_errors.BY_PROVIDER
     request_ids = openai_errors.REQUEST_IDS
+    page = Page(
+        "`GET …/realtime`, upgraded to a WebSocket, on a known host, or with a query "
+        "(`model`, `deployment`, `call_id`, `intent`), a subprotocol or a beta header that "
+        "only this API has",
+        "`openai`",
+        "instructions, items, calls, results, answers, usage; messages both ways",
+        "all, message by message",
+        "a refused upgrade, an error message, a close frame",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By path, and a host, a header or a query that only this protocol has."""

@@ -13,7 +13,7 @@ from faultwire.wire.openai import errors as openai_errors
 from faultwire.wire.openai.chat_edits import OpenAIEditor
 from faultwire.wire.openai.realtime_events import event_id, item_events
 from faultwire.wire.openai.realtime_stream import CALL, DONE, Lanes, call_of, words_of
-from faultwire.wire.protocol import StreamEditor
+from faultwire.wire.types import StreamEditor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

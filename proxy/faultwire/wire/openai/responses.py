@@ -13,16 +13,17 @@ from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn
 from faultwire.wire import json_bytes
 from faultwire.wire.editing import tool_content
-from faultwire.wire.editing.requests import ResponsesEditor
 from faultwire.wire.framing import sse
 from faultwire.wire.openai import errors as openai_errors, responses_stream as openai_responses_stream
+from faultwire.wire.openai.responses_edits import ResponsesEditor
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
+from faultwire.wire.types import Page
 
 if TYPE_CHECKING:
     from faultwire.events import Request
-    from faultwire.wire.protocol import Rewrite, StreamEditor, StreamReader
+    from faultwire.wire.types import Rewrite, StreamEditor, StreamReader
 
 _RESULTS = frozenset(
     (
@@ -49,6 +50,16 @@ class OpenAIResponses(Protocol):
     errors = staticmethod(openai_errors.error)
     errors_by = openai_errors.BY_PROVIDER
     request_ids = openai_errors.REQUEST_IDS
+    dialect = "faultwire.mock.openai_responses:OpenAIResponsesDialect"
+    page = Page(
+        "`POST …/responses`, `…/responses/compact` on a known host, or with a body that asks "
+        "as this API does",
+        "`openai`",
+        "the same, and what only an earlier response named",
+        "all",
+        "errors by provider, a numbered error event",
+        "yes, and keeps conversations",
+    )
 
     def recognise(self, request: Request) -> bool:
         """By path and (host or body): services of other kinds have a path `…/responses`, too."""

@@ -15,18 +15,19 @@ from faultwire.wire import json_bytes
 from faultwire.wire.editing import websocket as websocket_edits
 from faultwire.wire.editing.hold_back import HoldBack
 from faultwire.wire.editing.json_stream import JsonEditor
-from faultwire.wire.editing.requests import ResponsesEditor
 from faultwire.wire.framing import split as framing
 from faultwire.wire.openai import errors as openai_errors, responses_stream as openai_responses_stream
 from faultwire.wire.openai.responses import OpenAIResponses
-from faultwire.wire.protocol import Protocol, StreamEditor
+from faultwire.wire.openai.responses_edits import ResponsesEditor
+from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
+from faultwire.wire.types import Page, StreamEditor
 
 if TYPE_CHECKING:
     from faultwire.events import Request, Response, ResponseView, ToolResult
     from faultwire.wire.editing.api import Change
     from faultwire.wire.framing.split import Splitter
-    from faultwire.wire.protocol import Rewrite, StreamReader
+    from faultwire.wire.types import Rewrite, StreamReader
 
 _CREATE = "response.create"
 
@@ -76,6 +77,13 @@ class ResponsesSocket(Protocol):
     errors = staticmethod(openai_errors.error)
     errors_by = openai_errors.BY_PROVIDER
     request_ids = openai_errors.REQUEST_IDS
+    page = Page(
+        "`GET …/responses`, upgraded to a WebSocket, on a known host; elsewhere `…/v1/responses`",
+        "`openai`",
+        "as `openai_responses`; messages both ways",
+        "all, message by message",
+        "a refused upgrade, an error message, a close frame",
+    )
 
     def __init__(self) -> None:
         self._whole = OpenAIResponses()

@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faultwire import _core
 from faultwire.errors import WireError
-from faultwire.events import Response
 from faultwire.wire import json_bytes
-from faultwire.wire.framing import content_coding, split as framing, sse
-from faultwire.wire.recognition.recognise import provider_of
+from faultwire.wire.framing import split as framing, sse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from faultwire.events import Delivery, Request
-    from faultwire.wire.protocol import Protocol
+    from faultwire.events import Response
 
 FEW = 8
 """Events of a stream that are looked at."""
@@ -110,23 +107,3 @@ def _payload(event: bytes) -> bytes:
     if fields is not None and fields.data:
         return fields.data
     return event.strip().lstrip(b"[,").strip()
-
-
-def revoked(protocol: Protocol, kind: str, request: Request, said: Delivery | None) -> str | None:
-    """Why an exchange is not what its request seemed to be, now that the server's answer is known; None
-    where it is. Only what was taken for a model's can turn out to be none: tools and agents are named by
-    their users, and by words that nobody else speaks."""
-    if kind != "llm" or said is None or provider_of(request.host) is not None:
-        return None
-    if not 200 <= said.status < 300:
-        return None
-    body = said.body
-    try:
-        if content_coding.is_encoded(said.headers):
-            body, _ = content_coding.at_once(body, said.headers)
-    except WireError:
-        return None
-    if protocol.confirms(Response(said.status, said.reason, said.headers, body), request) is not False:
-        return None
-    kind_of = framing.content_type(said.headers) or "no media type"
-    return f"its request seemed to be of `{protocol.name}`, its answer ({kind_of}) is not"

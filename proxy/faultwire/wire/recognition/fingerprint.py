@@ -12,8 +12,25 @@ from faultwire.wire.recognition import size_limit
 from faultwire.wire.recognition.placeholders import unkeyed
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from faultwire.events import Kind, Request
-    from faultwire.wire.protocol import Protocol
+
+    class VolatilePlaces(Protocol):
+        """What of a request differs between runs: a `wire.protocol.Protocol` says it."""
+
+        @property
+        def volatile(self) -> tuple[str, ...]:
+            """JSON paths in the body."""
+
+        @property
+        def volatile_query(self) -> frozenset[str]:
+            """Query fields, in lower case."""
+
+        @property
+        def volatile_path(self) -> tuple[str, ...]:
+            """Parts of a path behind which a minted id stands."""
+
 
 _ABOUT_THE_CALL = (
     "conversation",
@@ -55,7 +72,7 @@ _OF_A_MODEL = _SIGNING | {"access_token", "api_key", "apikey", "key", "token"}
 
 
 def fingerprint(
-    request: Request, kind: Kind, protocol: Protocol | None = None, also: tuple[str, ...] = ()
+    request: Request, kind: Kind, protocol: VolatilePlaces | None = None, also: tuple[str, ...] = ()
 ) -> str:
     """SHA-256 (hex) of what was asked: kind, method, host, path and canonical body, volatile parts masked.
 

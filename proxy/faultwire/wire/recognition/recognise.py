@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire.errors import WireError
 from faultwire.wire import json_bytes
 from faultwire.wire.recognition import size_limit
+from faultwire.wire.recognition.declared import declared
 
 if TYPE_CHECKING:
     from faultwire.events import Request
@@ -47,8 +48,6 @@ def bare_path(request: Request) -> str:
 @lru_cache(maxsize=1024)
 def provider_of(host: str) -> str | None:
     """The provider that runs a host, None where it is nobody's that we know."""
-    from faultwire.wire.registry import declared  # which imports the protocols, and they this file
-
     name = host.lower().rstrip(".")
     for domain, provider in declared().hosts:
         if name.endswith(domain) and (domain[0] == "-" or name[: -len(domain)][-1:] in ("", ".")):
@@ -63,15 +62,11 @@ def is_settled(path: str) -> bool:
 
 @cache
 def _settled() -> tuple[str, ...]:
-    from faultwire.wire.registry import declared
-
     return (*_NOT_MODEL_TRAFFIC, *declared().settled)
 
 
 def is_contested(path: str) -> bool:
     """Do services of other kinds have this path, too, so that the body decides?"""
-    from faultwire.wire.registry import declared
-
     return path.endswith(declared().by_body)
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from faultwire.events import Delivery, Recorded, RequestView, ResponseView, Turn, Usage
+    from faultwire.wire.conversation_history import ConversationHistory
     from faultwire.wire.protocol import Protocol
-    from faultwire.wire.transcript.history import ConversationHistory
     from faultwire.wire.transcript.prices import Prices
 
 

@@ -1,4 +1,7 @@
-"""Seals on tapes: what they sign, what they see, and what they cannot be talked into."""
+"""Seals on tapes: what they sign, what they see, and what they cannot be talked into.
+
+Covers faultwire.tape.evidence.sealer and faultwire.tape.evidence.check_seals.
+"""
 
 from __future__ import annotations
 

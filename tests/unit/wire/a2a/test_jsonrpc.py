@@ -17,8 +17,8 @@ from faultwire.wire.a2a.stream import A2AStreamEditor, Reader
 from faultwire.wire.a2a.view import A2AResponse
 from faultwire.wire.editing.api import Change
 from faultwire.wire.framing import sse
-from faultwire.wire.protocol import Rewrite
 from faultwire.wire.recognition.peers import Peers
+from faultwire.wire.types import Rewrite
 
 OLD = {"kind": "message", "messageId": "m1", "role": "user", "parts": [{"kind": "text", "text": "hi"}]}
 NEW = {"messageId": "m1", "role": "ROLE_USER", "contextId": "c1", "taskId": "t1", "parts": [{"text": "hi"}]}

@@ -1,3 +1,5 @@
+"""faultwire.wire.anthropic.messages."""
+
 from __future__ import annotations
 
 import json
@@ -9,7 +11,7 @@ from tests.unit.wire.shapes import MESSAGES, pack
 from faultwire import wire
 from faultwire.errors import WireError
 from faultwire.events import ToolCall, ToolResult, Usage
-from faultwire.wire.protocol import Rewrite
+from faultwire.wire.types import Rewrite
 
 WIRE = wire.protocol("anthropic")
 

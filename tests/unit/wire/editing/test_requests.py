@@ -1,4 +1,10 @@
-"""faultwire.wire.editing.requests and faultwire.wire.bedrock.edits."""
+"""faultwire.wire.editing.requests, and the edits of the protocols that build on it.
+
+Covers faultwire.wire.bedrock.edits, faultwire.wire.bedrock.stream_edits, faultwire.wire.cohere.edits,
+faultwire.wire.google.gemini_edits, faultwire.wire.ollama.edits, faultwire.wire.openai.responses_edits,
+faultwire.wire.openai.responses_stream_edits, faultwire.wire.editing.hold_back and
+faultwire.wire.editing.tool_content.
+"""
 
 from __future__ import annotations
 

@@ -21,9 +21,10 @@ from faultwire.events import Request, Response, ResponseView, ToolCall, Usage
 from faultwire.wire.editing.api import Change, Failure
 from faultwire.wire.framing import grpc_status, split as framing
 from faultwire.wire.google import gemini_proto
-from faultwire.wire.grpc import protobuf
+from faultwire.wire.grpc import errors as grpc_errors, protobuf
 from faultwire.wire.grpc.protobuf import Field, Message
-from faultwire.wire.protocol import Protocol, Rewrite
+from faultwire.wire.protocol import Protocol
+from faultwire.wire.types import Rewrite
 
 HOST = "generativelanguage.googleapis.com"
 SERVICE = "/google.ai.generativelanguage.v1beta.GenerativeService/"
@@ -231,7 +232,7 @@ def test_an_error_is_nothing_but_trailers(status: int, code: int) -> None:
         assert grpc_status.status_of(answer.headers) == (code, "50% of ✓\n")
         assert dict(answer.headers)["grpc-message"] == "50%25 of %E2%9C%93%0A"
         assert dict(answer.headers)["content-type"] == "application/grpc"
-        assert grpc_status.retry_delay_s(answer.headers) == 2.5
+        assert grpc_errors.retry_delay_s(answer.headers) == 2.5
         usual = wire.protocol(name).error(status)
         assert (grpc_status.status_of(usual.headers) or (0, ""))[1]
 
@@ -255,8 +256,8 @@ def test_failures_are_google_s() -> None:
 
 
 def test_details_are_read_as_google_writes_them() -> None:
-    assert grpc_status.retry_delay_s((("grpc-status-details-bin", STATUS),)) == 2.5
-    assert grpc_status.retry_delay_s(()) is None
+    assert grpc_errors.retry_delay_s((("grpc-status-details-bin", STATUS),)) == 2.5
+    assert grpc_errors.retry_delay_s(()) is None
     assert grpc_status.status_of((("grpc-status", "x"),)) is None
 
 

@@ -17,7 +17,7 @@ from faultwire.events import ResponseView, ToolCall
 from faultwire.exchange.session_state import SessionState
 from faultwire.wire.editing.api import Change
 from faultwire.wire.framing import sse
-from faultwire.wire.protocol import Rewrite
+from faultwire.wire.types import Rewrite
 
 PROTOCOL = wire.protocol("interactions")
 EVENTS = sse.events(INTERACTIONS.stream)

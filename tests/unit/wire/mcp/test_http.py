@@ -12,7 +12,7 @@ from faultwire.events import Exchange, Request, Response, header
 from faultwire.wire import tool_sites
 from faultwire.wire.framing import split as framing
 from faultwire.wire.mcp import edits as mcp_edits, http as mcp, jsonrpc as mcp_jsonrpc
-from faultwire.wire.protocol import Rewrite
+from faultwire.wire.types import Rewrite
 
 PROTOCOL = wire.protocol("mcp")
 JSON = ("content-type", "application/json")

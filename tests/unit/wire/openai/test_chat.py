@@ -1,3 +1,5 @@
+"""faultwire.wire.openai.chat, and faultwire.wire.openai.chat_stream_edits."""
+
 from __future__ import annotations
 
 import json
@@ -9,7 +11,7 @@ from tests.unit.wire.shapes import CHAT, pack
 from faultwire import wire
 from faultwire.errors import WireError
 from faultwire.events import ToolCall, ToolResult, Usage
-from faultwire.wire.protocol import Rewrite
+from faultwire.wire.types import Rewrite
 
 CHAT_WIRE = wire.protocol("openai_chat")
 

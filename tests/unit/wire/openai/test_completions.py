@@ -13,7 +13,7 @@ from faultwire.errors import WireError
 from faultwire.events import ResponseView, ToolResult, Usage
 from faultwire.wire.editing.api import Change
 from faultwire.wire.framing import sse
-from faultwire.wire.protocol import Rewrite
+from faultwire.wire.types import Rewrite
 
 PROTOCOL = wire.protocol("completions")
 USAGE = {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13}

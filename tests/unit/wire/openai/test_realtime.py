@@ -32,7 +32,7 @@ from faultwire.events import Delivery, Message, Recorded, Response, ToolCall, Us
 from faultwire.wire.editing.api import Change
 from faultwire.wire.framing import split as framing
 from faultwire.wire.openai import realtime_stream as openai_realtime_stream
-from faultwire.wire.protocol import Rewrite
+from faultwire.wire.types import Rewrite
 
 P = wire.protocol("realtime")
 WAYS = pytest.mark.parametrize("beta", [False, True])

@@ -14,7 +14,7 @@ from faultwire.errors import WireError
 from faultwire.events import Response, Usage
 from faultwire.wire.editing.api import Change
 from faultwire.wire.framing import split as framing, sse
-from faultwire.wire.protocol import Rewrite
+from faultwire.wire.types import Rewrite
 
 P = wire.protocol("responses_socket")
 SHAPE = SHAPES["openai_responses"]

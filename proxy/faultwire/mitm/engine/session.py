@@ -1,0 +1,118 @@
+"""One session: what its exchanges share, and what is counted of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from faultwire.events import past
+from faultwire.exchange.tunnel import divide
+from faultwire.tape.read.bypassed import KEPT
+
+if TYPE_CHECKING:
+    from faultwire.events import Bypass, Exchange, FaultFired
+    from faultwire.exchange.pipeline import SessionContext
+    from faultwire.exchange.tunnel import TunnelProfiles
+
+ROUTES_KEPT = 20
+"""Routes that there are not whose calls are counted."""
+VOIDS_KEPT = 20
+"""Reasons that are kept word for word; more of them are only counted."""
+
+
+@dataclass
+class Session:
+    """One session: what its exchanges share, how its traffic is recognised, and its counters."""
+
+    context: SessionContext
+    user: str
+    token: str
+    agent: str = ""
+    port: int = 0
+    live: int = 0
+    closing: bool = False
+    exchanges: int = 0
+    voided: int = 0
+    by_kind: Counter[str] = field(default_factory=Counter)
+    fired: Counter[str] = field(default_factory=Counter)
+    voids: list[str] = field(default_factory=list)
+    malformed: int = 0
+    incomplete: str | None = None
+    """Why part of its traffic is not on the tape, where it was let pass all the same."""
+    bypassed: tuple[Bypass, ...] = ()
+    """Where its agent's processes were seen connected past the proxy, and how many addresses more."""
+    bypassed_more: int = 0
+    lost: Counter[str] = field(default_factory=Counter)
+    """Calls in base-URL mode to routes that were not declared, by the route's name."""
+
+    def __post_init__(self) -> None:
+        self.stages: TunnelProfiles = divide(self.context.profile)
+        self.inside: SessionContext = self.context
+        if not self.stages.idle:
+            self.inside = replace(self.context, profile=self.stages.inside)
+
+    @property
+    def name(self) -> str:
+        """Its name, as in tapes and reports."""
+        return self.context.name
+
+    def void(self, reason: str) -> None:
+        """Note why what happens here proves nothing."""
+        self.voided += 1
+        if len(self.voids) < VOIDS_KEPT and reason not in self.voids:
+            self.voids.append(reason)
+
+    def lose(self, route: str) -> None:
+        """Note a call in base-URL mode to a route that there is not."""
+        if route in self.lost or len(self.lost) < ROUTES_KEPT:
+            self.lost[route[:64]] += 1
+
+    def see(self, bypassed: tuple[Bypass, ...], more: int) -> None:
+        """Note where its agent's processes were seen connected past the proxy."""
+        self.bypassed, self.bypassed_more = bypassed[:KEPT], len(bypassed[KEPT:]) + more
+
+    @property
+    def notes(self) -> list[str]:
+        """What did not become an exchange, in words."""
+        notes = [
+            f"{number_of_calls(count)} went to the route `{name}`, which is not declared (404)"
+            for name, count in sorted(self.lost.items())
+        ]
+        if self.bypassed or self.bypassed_more:
+            notes.append(past(self.bypassed, self.bypassed_more))
+        if self.incomplete:
+            notes.append(self.incomplete)
+        if self.malformed:
+            notes.append(
+                f"{number_of_calls(self.malformed)} had a malformed or oversized head and went nowhere"
+            )
+        return notes
+
+    def count(self, exchange: Exchange, faults: tuple[FaultFired, ...]) -> None:
+        """Count an exchange that is over."""
+        self.exchanges += 1
+        self.by_kind[exchange.kind] += 1
+        for fault in faults:
+            if fault.outcome == "fired":
+                self.fired[fault.id] += 1
+
+    def summary(self, acknowledged: int) -> dict[str, Any]:
+        """What the other side is told when the session closes."""
+        return {
+            "name": self.name,
+            "acknowledged": acknowledged,
+            "exchanges": self.exchanges,
+            "by_kind": dict(self.by_kind),
+            "fired": dict(self.fired),
+            "voids": list(self.voids),
+            "notes": self.notes,
+            "incomplete": self.incomplete,
+            "bypassed": [asdict(one) for one in self.bypassed],
+            "bypassed_more": self.bypassed_more,
+        }
+
+
+def number_of_calls(count: int) -> str:
+    """`1 call`, `2 calls`."""
+    return "1 call" if count == 1 else f"{count} calls"
