@@ -9,6 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "proxy" / "faultwire"
+_IMPORT = "import "
 
 
 @cache
@@ -25,6 +26,11 @@ def modules() -> dict[str, Path]:
 @cache
 def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
+
+
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree(path)))
 
 
 @cache
@@ -49,13 +55,13 @@ def _home(module: str, name: str) -> str:
     return _home(*offered) if offered else module
 
 
-def _programs(source: ast.Module) -> Iterator[ast.Module]:
-    """The file, and the programs in its texts that a test runs in a process of their own."""
-    yield source
-    for node in ast.walk(source):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "faultwire" in node.value:
+def _programs(path: Path) -> Iterator[tuple[ast.AST, ...]]:
+    """The nodes of the file, and of the programs in its texts that a test runs in a process of their own."""
+    yield nodes(path)
+    for node in nodes(path):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _IMPORT in node.value:
             try:
-                yield ast.parse(node.value)
+                yield tuple(ast.walk(ast.parse(node.value)))
             except SyntaxError:
                 continue
 
@@ -63,12 +69,12 @@ def _programs(source: ast.Module) -> Iterator[ast.Module]:
 @cache
 def imported(path: Path) -> frozenset[str]:
     """The modules that a file imports, by themselves or by a name that a package offers."""
-    return frozenset(name for program in _programs(tree(path)) for name in _imported(program))
+    return frozenset(name for program in _programs(path) for name in _imported(program))
 
 
-def _imported(program: ast.Module) -> Iterator[str]:
+def _imported(program: tuple[ast.AST, ...]) -> Iterator[str]:
     packages: dict[str, str] = {}
-    for node in ast.walk(program):
+    for node in program:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -76,7 +82,7 @@ def _imported(program: ast.Module) -> Iterator[str]:
                 home = _home(node.module, alias.name)
                 packages[alias.asname or alias.name] = home
                 yield home
-    for node in ast.walk(program):
+    for node in program:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in packages:
             package = packages[node.value.id]
             if node.attr in _offered(package):
@@ -86,24 +92,23 @@ def _imported(program: ast.Module) -> Iterator[str]:
 @cache
 def texts(path: Path) -> frozenset[str]:
     """Every text in a file, docstrings left out."""
-    source = tree(path)
     about = {
         id(node.body[0].value)
-        for node in ast.walk(source)
+        for node in nodes(path)
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         and node.body
         and isinstance(node.body[0], ast.Expr)
     }
     return frozenset(
         node.value
-        for node in ast.walk(source)
+        for node in nodes(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in about
     )
 
 
 def calls(path: Path) -> Iterator[tuple[str, ...]]:
     """The texts that stand side by side in a call, a list or a tuple: the words of a command."""
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         items = node.args if isinstance(node, ast.Call) else getattr(node, "elts", None)
         if items:
             yield tuple(one.value if isinstance(one, ast.Constant) else "" for one in items)
