@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.events import Headers, Request, RequestView, Response
-    from faultwire.mock.mcp import Feed
+    from faultwire.mock.feed import Feed
 
 
 @dataclass(frozen=True, slots=True)

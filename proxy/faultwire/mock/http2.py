@@ -22,7 +22,7 @@ from faultwire.mock.http1 import MAX_BODY
 if TYPE_CHECKING:
     from faultwire.events import Headers
     from faultwire.mock._api import Answer, Break
-    from faultwire.mock.server import MockServer
+    from faultwire.mock.clients import Service
 
 _HOP = frozenset(("connection", "keep-alive", "transfer-encoding", "upgrade"))
 """Fields that mean nothing between HTTP/2 peers (RFC 9113 §8.2.2)."""
@@ -57,7 +57,7 @@ class _Frames(h2.connection.H2Connection):  # type: ignore[misc]  # untyped
 class Http2(asyncio.Protocol):
     """One client; each of its streams is answered in a task of its own."""
 
-    def __init__(self, server: MockServer, scheme: str) -> None:
+    def __init__(self, server: Service, scheme: str) -> None:
         config = h2.config.H2Configuration(client_side=False, header_encoding="latin-1")
         self._server = server
         self._scheme = scheme

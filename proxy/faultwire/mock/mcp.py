@@ -6,7 +6,6 @@ put what their client is to hear.
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from faultwire import _core
 from faultwire.events import header
 from faultwire.mock._api import Answer
 from faultwire.mock._mcp_tools import McpTool, Shop
+from faultwire.mock.feed import Feed
 from faultwire.wire import json_bytes
 from faultwire.wire.framing import sse
 from faultwire.wire.mcp import http as mcp, jsonrpc as mcp_jsonrpc
@@ -32,27 +32,6 @@ ENDPOINT = "/mcp"
 _JSON = ("content-type", "application/json")
 _SSE = (("content-type", "text/event-stream"), ("cache-control", "no-cache, no-transform"))
 _NEWEST = HANDSHAKES[-1]
-
-
-class Feed:
-    """Events for a stream that stays open until its client leaves."""
-
-    def __init__(self, *first: bytes) -> None:
-        self._events: asyncio.Queue[bytes | None] = asyncio.Queue()
-        for event in first:
-            self.put(event)
-
-    def put(self, event: bytes) -> None:
-        """Send an event as soon as there is a client."""
-        self._events.put_nowait(event)
-
-    def end(self) -> None:
-        """Close the stream."""
-        self._events.put_nowait(None)
-
-    async def next(self) -> bytes | None:
-        """The next event, None at the end."""
-        return await self._events.get()
 
 
 @dataclass(slots=True)

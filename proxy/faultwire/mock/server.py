@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from faultwire.events import Request
     from faultwire.mock._api import Break, Session
+    from faultwire.mock.clients import Client
+    from faultwire.mock.feed import Feed
     from faultwire.mock.gate import Gate
-    from faultwire.mock.http2 import Http2
-    from faultwire.mock.mcp import Feed
     from faultwire.mock.websocket import Socket
 
     Answering = Callable[[Request], Answer]
@@ -58,13 +58,13 @@ class MockServer:
         self._tls = tls
         self.hold = hold
         self._servers: list[asyncio.Server] = []
-        self._connections: set[_Connection | Http2] = set()
+        self._connections: set[Client] = set()
 
-    def join(self, connection: _Connection | Http2) -> None:
+    def join(self, connection: Client) -> None:
         """A client has come."""
         self._connections.add(connection)
 
-    def leave(self, connection: _Connection | Http2) -> None:
+    def leave(self, connection: Client) -> None:
         """A client is gone."""
         self._connections.discard(connection)
 

@@ -12,7 +12,7 @@ from faultwire import _core
 from faultwire.errors import WireError
 from faultwire.events import header
 from faultwire.mock._api import Answer
-from faultwire.mock.mcp import Feed
+from faultwire.mock.feed import Feed
 from faultwire.wire import json_bytes
 from faultwire.wire.mcp import http as mcp
 

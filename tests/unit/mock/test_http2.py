@@ -14,8 +14,8 @@ import pytest
 
 from faultwire.events import Request
 from faultwire.mock._api import Answer
+from faultwire.mock.feed import Feed
 from faultwire.mock.http2 import Http2
-from faultwire.mock.mcp import Feed
 from faultwire.mock.server import MockServer
 
 LONG = bytes(range(256)) * 1024
