@@ -6,7 +6,7 @@ holds and where that leads.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from faultwire.capture.bypass import counts
 
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.capture.bypass import OutboundSocket
-    from faultwire.capture.bypass_watch import InvocationWatch
-    from faultwire.capture.processes import ProcFs
+    from faultwire.capture.processes import ProcessTable
     from faultwire.events import Bypass
 
 
@@ -37,15 +36,27 @@ class SocketSnapshot:
                 self.outward.setdefault(one.to, set()).add(one.inode)
 
 
+class Watched(Protocol):
+    """What a look asks of a watch."""
+
+    mine: dict[int, int]
+    """Its processes, and when they started."""
+    unread: set[int]
+    """Those whose sockets we may not see."""
+
+    def unsettled(self, inodes: set[int]) -> set[int]:
+        """Those of its sockets of which it is not known yet where they lead."""
+
+
 class ProcessSockets:
     """What processes hold as one look finds it: several watches may share a process, and it is asked once."""
 
-    def __init__(self, procs: ProcFs) -> None:
+    def __init__(self, procs: ProcessTable) -> None:
         self._procs = procs
         self._sockets: dict[int, frozenset[int] | None] = {}
         self._spaces: dict[tuple[int, int], str | None] = {}
 
-    def unsettled(self, watch: InvocationWatch) -> dict[str, tuple[int, set[int]]]:
+    def unsettled(self, watch: Watched) -> dict[str, tuple[int, set[int]]]:
         """By network namespace: a process in it, and the sockets of this watch that are not settled."""
         held: dict[int, frozenset[int]] = {}
         for pid in watch.mine:
