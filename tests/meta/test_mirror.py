@@ -12,7 +12,7 @@ from tests.meta.imported_modules import PACKAGE, ROOT, calls, imported, modules,
 
 from faultwire import cli, wire
 from faultwire.faults._registry import registry as faults
-from faultwire.mock._registry import BUILTIN as DIALECTS
+from faultwire.mock._registry import dialects
 
 STARTED = {
     # run in a process of its own: what its tests start it with, and one of their files
@@ -47,8 +47,8 @@ def plugins() -> Iterator[tuple[str, str, str]]:
     """What a registry finds by its name: the module, the name, and where its family is tested."""
     for name, protocol in wire.protocols().items():
         yield type(protocol).__module__, name, "unit/wire"
-    for dialect in DIALECTS:
-        yield type(dialect).__module__, dialect.protocol, "unit/mock"
+    for name, dialect in dialects().items():
+        yield type(dialect).__module__, name, "unit/mock"
     for name, fault in faults().items():
         yield fault.__module__, name, "unit/faults"
     yield from SOCKETS

@@ -1,13 +1,14 @@
-"""The processes of this machine, as `/proc` shows them (`proc(5)`, Linux): who started whom, and which
-sockets each of them has.
+"""The processes of this machine: who started whom, and which sockets each of them has.
 
-Looking at a process costs; so one that was seen before is not read again, and a number that was given to a
-new process is told by the instant at which that started.
+`ProcessTable` is what a watch asks. `ProcFs` reads `/proc` (`proc(5)`, Linux); `psutil_table` has the one for
+every other system. Reading a process costs time, so one that was seen before is not read again; a number that
+was given to a new process is told by the instant at which that started.
 """
 
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ _LINE = 4096
 
 
 class Stat(NamedTuple):
-    """`parent` is a process id; `started` counts ticks since the machine did."""
+    """`parent` is a process id; `started` counts from a fixed instant, in a unit of the table's own."""
 
     parent: int
     started: int
@@ -30,24 +31,39 @@ class Stat(NamedTuple):
         return self.state in "ZX"
 
 
-class ProcFs:
+class ProcessTable(ABC):
     """What is known of all processes; used by one thread at a time."""
 
-    def __init__(self, proc: Path) -> None:
-        self._proc = str(proc)
+    def __init__(self) -> None:
         self._known: dict[int, Stat] = {}
         self._children: dict[int, list[int]] = {}
 
     @property
     def readable(self) -> bool:
-        """Is there anything like it on this system, and are we in it under our own number? In a container
-        that shows the processes of another one, a number says nothing."""
+        """Can processes and their sockets be seen on this system? Asked of our own process."""
         pid = os.getpid()
-        try:
-            ours = os.readlink(f"{self._proc}/self") == str(pid)
-        except OSError:
-            return False
-        return ours and self.stat(pid) is not None and self.sockets(pid) is not None
+        return self.stat(pid) is not None and self.sockets(pid) is not None
+
+    @abstractmethod
+    def pids(self) -> list[int]:
+        """The numbers of all processes; none where nobody says."""
+
+    @abstractmethod
+    def stat(self, pid: int) -> Stat | None:
+        """What the system says of a process; None where it is gone."""
+
+    @abstractmethod
+    def sockets(self, pid: int) -> frozenset[int] | None:
+        """A number for each of a process's sockets, the same for as long as the socket is open; None where
+        we may not look."""
+
+    @abstractmethod
+    def space(self, pid: int) -> str:
+        """The network namespace of a process, empty where nobody says."""
+
+    @abstractmethod
+    def table(self, pid: int, name: str) -> str:
+        """A table of `/proc/PID/net` for a process's network namespace; empty where there is none."""
 
     def forget(self, pid: int | None = None) -> None:
         """What was known of a process is old: its number may have been given to another; so with all."""
@@ -58,31 +74,14 @@ class ProcFs:
 
     def refresh(self) -> None:
         """Look who is there."""
-        try:
-            there = [int(name) for name in os.listdir(self._proc) if name.isdecimal()]
-        except OSError:
-            there = []
         before, self._known = self._known, {}
-        for pid in sorted(there):
+        for pid in sorted(self.pids()):
             found = before.get(pid) or self.stat(pid)
             if found is not None:
                 self._known[pid] = found
         self._children = {}
         for pid, found in self._known.items():
             self._children.setdefault(found.parent, []).append(pid)
-
-    def stat(self, pid: int) -> Stat | None:
-        """What the kernel says of a process; None where it is gone."""
-        try:
-            said = _read(f"{self._proc}/{pid}/stat")
-        except OSError:
-            return None
-        # The program's name stands in parentheses, and may hold some.
-        words = said[said.rfind(b")") + 1 :].split()
-        try:
-            return Stat(int(words[1]), int(words[19]), words[0].decode("latin-1"))
-        except (IndexError, ValueError):
-            return None
 
     def family(self, mine: dict[int, int]) -> None:
         """Add whom the processes in `mine` (number and start) have started; leave out who is gone.
@@ -108,6 +107,43 @@ class ProcFs:
         """Is it the same process as the one that started then? Asked of the kernel, not of what is known."""
         found = self.stat(pid)
         return found is not None and found.started == started
+
+
+class ProcFs(ProcessTable):
+    """The table of `/proc`. The numbers of sockets are their inodes."""
+
+    def __init__(self, proc: Path) -> None:
+        super().__init__()
+        self._proc = str(proc)
+
+    @property
+    def readable(self) -> bool:
+        """Is there a `/proc`, and are we in it under our own number? In a container that shows the processes
+        of another one, a number says nothing."""
+        try:
+            return os.readlink(f"{self._proc}/self") == str(os.getpid()) and super().readable
+        except OSError:
+            return False
+
+    def pids(self) -> list[int]:
+        """The folders that are named by a number."""
+        try:
+            return [int(name) for name in os.listdir(self._proc) if name.isdecimal()]
+        except OSError:
+            return []
+
+    def stat(self, pid: int) -> Stat | None:
+        """What the kernel says of a process; None where it is gone."""
+        try:
+            said = _read(f"{self._proc}/{pid}/stat")
+        except OSError:
+            return None
+        # The program's name stands in parentheses, and may hold some.
+        words = said[said.rfind(b")") + 1 :].split()
+        try:
+            return Stat(int(words[1]), int(words[19]), words[0].decode("latin-1"))
+        except (IndexError, ValueError):
+            return None
 
     def sockets(self, pid: int) -> frozenset[int] | None:
         """The inodes of a process's sockets; None where we may not look."""

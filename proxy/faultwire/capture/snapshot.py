@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from faultwire.capture.bypass import OutboundSocket
-    from faultwire.capture.processes import ProcFs
+    from faultwire.capture.processes import ProcessTable
     from faultwire.events import Bypass
 
     class Watch(Protocol):
@@ -51,7 +51,7 @@ class SocketSnapshot:
 class ProcessSockets:
     """What processes hold as one look finds it: several watches may share a process, and it is asked once."""
 
-    def __init__(self, procs: ProcFs) -> None:
+    def __init__(self, procs: ProcessTable) -> None:
         self._procs = procs
         self._sockets: dict[int, frozenset[int] | None] = {}
         self._spaces: dict[tuple[int, int], str | None] = {}

@@ -1,14 +1,17 @@
-"""Variables from a `.env` file beside a configuration.
+"""Variables from a `.env` file beside a configuration, parsed by python-dotenv.
 
-`NAME=value` lines; `export ` before a name, comments, and values in single quotes (as they stand) or double
-quotes (with `\\n`, `\\t`, `\\"`, `\\$`, `\\\\`, and over several lines). Nothing in a value is filled in, and
-nothing is run. A line that is none of this is told and passed over: the file also serves other programs.
+An agent that reads the same file with python-dotenv gets the same values, except for three rules. Nothing
+in a value is filled in from other variables. A name is one that `${NAME}` can refer to. A line that sets no
+variable is reported and skipped, and only that line, because the file also serves other programs.
 """
 
 from __future__ import annotations
 
+import io
 import re  # noqa: TID251 - the patterns below are fixed
 from typing import TYPE_CHECKING
+
+from dotenv.parser import Binding, parse_stream
 
 from faultwire.errors import ConfigError, Location, printable
 
@@ -16,13 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_BYTES = 256_000
-_NAME = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*")
-_SINGLE = re.compile(r"'([^']*)'[ \t]*(?:#.*)?(?:\r?\n|\Z)")
-_DOUBLE = re.compile(r'"((?:[^"\\]|\\.)*)"[ \t]*(?:#.*)?(?:\r?\n|\Z)', re.DOTALL)
-_BARE = re.compile(r"([^\r\n]*?)[ \t]*(?:(?<![^ \t\r\n=])#[^\r\n]*)?(?:\r?\n|\Z)")
-_NOTHING = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)")
-_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
-_ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NEWLINE = re.compile(r"\r\n|\n|\r")
 
 
 def read(path: Path) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -52,35 +50,40 @@ def read(path: Path) -> tuple[dict[str, str], tuple[str, ...]]:
 
 
 def parse(text: str) -> tuple[dict[str, str], list[int]]:
-    """The variables of a text, and the numbers of the lines that are none. The last of two wins."""
+    """The variables of a text, and the numbers of the lines that set none. The last of two wins."""
     found: dict[str, str] = {}
     unread: list[int] = []
     at, line = 0, 1
     while at < len(text):
-        name = _NAME.match(text, at)
-        value = _value(text, name.end()) if name is not None else None
-        blank = _NOTHING.match(text, at)
-        end = _LINE.match(text, at).end()  # type: ignore[union-attr] # it matches everywhere
-        if name is not None and value is not None and "\0" not in value[0]:
-            found[name[1]], end = value
-        elif blank is None:
-            unread.append(line)
-        line += text.count("\n", at, end)
-        at = end
+        while text.startswith("\ufeff", at):  # the parser takes it off, which would put all places out by one
+            at += 1
+        for binding in parse_stream(io.StringIO(text[at:], newline="")):
+            piece = binding.original.string
+            blank = piece[: len(piece) - len(piece.lstrip())]
+            value = _value(binding)
+            if binding.key is not None and value is not None:
+                found[binding.key] = value
+            elif binding.error or binding.key is not None:
+                unread.append(line + len(_NEWLINE.findall(blank)))
+            if binding.error:
+                # A quote that nothing closes may have taken later lines with it, and the parser stops between
+                # a carriage return and a line feed: go on at the next line.
+                end = _NEWLINE.search(text, at + len(blank))
+                piece = text[at : end.end()] if end is not None else text[at:]
+            at += len(piece)
+            line += len(_NEWLINE.findall(piece))
+            if binding.error:
+                break
     return found, unread
 
 
-def _value(text: str, at: int) -> tuple[str, int] | None:
-    """The value that begins here and where the next line does; None for a quote that nothing closes."""
-    quote = text[at : at + 1]
-    pattern = {"'": _SINGLE, '"': _DOUBLE}.get(quote, _BARE)
-    match = pattern.match(text, at)
-    if match is None:
+def _value(binding: Binding) -> str | None:
+    """What a binding sets; None where it sets nothing that `${NAME}` can refer to."""
+    if binding.value is None or "\0" in binding.value or not _NAME.fullmatch(binding.key or ""):
         return None
-    value = match[1]
-    if quote == '"':
-        value = re.sub(r"\\(.)", lambda m: _ESCAPES.get(m[1], m[1]), value, flags=re.DOTALL)
-    return value, match.end()
+    after = binding.original.string.partition("=")[2]
+    # python-dotenv before 1.2 takes the comment of `NAME= # comment` for the value.
+    return "" if after[:1].isspace() and after.lstrip()[:1] == "#" else binding.value
 
 
 def _refused(path: Path, message: str, line: int | None = None) -> ConfigError:

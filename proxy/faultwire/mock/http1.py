@@ -1,13 +1,16 @@
-"""The little of HTTP/1.1 that a server for SDKs needs (RFC 9112), without a socket.
+"""Requests of HTTP/1.1 from bytes, and answers to bytes, without a socket (RFC 9112).
 
-Own code instead of a library, because every benchmark and test goes through it: a request costs a
-few microseconds here.
+Requests are parsed by h11. Answers are written here, because the mock decides their bytes: a body may end
+early, a connection may be reset after any chunk, each event is one chunk, and a WebSocket may follow.
+h11 keeps account of what a server sends, and refuses what a sound one would not send.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+import h11
 
 from faultwire.events import Request, header
 from faultwire.wire.editing.answers import reason
@@ -18,11 +21,11 @@ if TYPE_CHECKING:
 
 MAX_HEAD = 64 << 10
 MAX_BODY = 64 << 20
-_END = b"\r\n\r\n"
+_VERSIONS = (b"1.0", b"1.1")
 
 
 class BadRequest(Exception):
-    """What came is no HTTP that can be answered; the connection ends after this status."""
+    """The bytes are no HTTP request that can be answered; the connection ends after this status."""
 
     def __init__(self, status: int, why: str) -> None:
         super().__init__(why)
@@ -30,130 +33,116 @@ class BadRequest(Exception):
 
 
 class Requests:
-    """Cuts a connection's bytes into requests. `wants_continue` tells that a client waits for 100."""
+    """Splits a connection's bytes into requests. `wants_continue` is set while a client waits for 100.
+
+    Each request has an h11 connection of its own: h11 reads the next request only after it has sent an
+    answer, and it does not see the answers that are written here.
+    """
 
     def __init__(self, scheme: str = "http") -> None:
         self.wants_continue = False
         self._scheme = scheme
-        self._buffer = bytearray()
+        self._before = bytearray()
+        """What came before the first line of a request."""
+        self._parser: h11.Connection | None = None
         self._head: Request | None = None
-        self._chunks: _Chunks | None = None
-        self._length = 0
+        self._body = bytearray()
 
     def feed(self, data: bytes) -> None:
         """Take bytes as they come."""
-        self._buffer += data
+        if self._parser is None:
+            self._before += data
+        else:
+            self._parser.receive_data(data)
 
     def next(self) -> Request | None:
         """The next whole request, None where more bytes are needed. Raises BadRequest."""
-        if self._head is None and not self._begin():
+        if self._parser is None and not self._begin():
             return None
-        head, body = self._head, self._body()
-        if head is None or body is None:
-            return None
-        self._head = None
-        self.wants_continue = False
-        return Request(head.method, head.scheme, head.host, head.port, head.path, head.headers, body)
+        try:
+            return self._read()
+        except h11.RemoteProtocolError as error:
+            raise _refused(error) from None
+        except ValueError:  # h11 0.14 makes a number of any length, Python of at most 4,300 digits
+            raise _too_long() from None
 
     def rest(self) -> bytes:
-        """What has come after the last request; from here on something else is spoken."""
-        data = bytes(self._buffer)
-        self._buffer.clear()
+        """The bytes after the last request; from here on another protocol is spoken."""
+        data = bytes(self._before)
+        self._before.clear()
         return data
 
     def _begin(self) -> bool:
-        while self._buffer[:2] == b"\r\n":  # RFC 9112 §2.2: an empty line before a request
-            del self._buffer[:2]
-        end = self._buffer.find(_END)
-        if end < 0 or end > MAX_HEAD:
-            if len(self._buffer) > MAX_HEAD:
-                raise BadRequest(431, f"the head is longer than {MAX_HEAD} bytes")
+        """Hand what came to a new parser; False where nothing of a request is there."""
+        while self._before[:2] == b"\r\n":  # RFC 9112 §2.2: an empty line before a request; h11 refuses it
+            del self._before[:2]
+        if bytes(self._before) in (b"", b"\r"):
             return False
-        head = _head(bytes(self._buffer[:end]), self._scheme)
-        del self._buffer[: end + len(_END)]
-        coding = header(head.headers, "transfer-encoding")
-        if coding is not None and coding.lower() != "chunked":
-            raise BadRequest(501, f"transfer coding `{coding}` is not known here")
-        self._chunks = _Chunks() if coding is not None else None
-        self._length = _length(header(head.headers, "content-length", "0") or "0")
-        self._head = head
-        self.wants_continue = (header(head.headers, "expect") or "").lower() == "100-continue"
+        self._parser = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD)
+        self._parser.receive_data(self.rest())
         return True
 
-    def _body(self) -> bytes | None:
-        if self._chunks is not None:
-            return self._chunks.take(self._buffer)
-        if len(self._buffer) < self._length:
+    def _read(self) -> Request | None:
+        assert self._parser is not None
+        while True:
+            match self._parser.next_event():
+                case h11.Request() as asked:
+                    self._head = _head(asked, self._scheme)
+                    self.wants_continue = self._parser.they_are_waiting_for_100_continue
+                case h11.Data(data=data):
+                    if len(self._body) + len(data) > MAX_BODY:
+                        raise _too_long()
+                    self._body += data
+                case h11.EndOfMessage():
+                    return self._end(self._parser)
+                case _:
+                    return None
+
+    def _end(self, parser: h11.Connection) -> Request | None:
+        head, body = self._head, bytes(self._body)
+        self._before += parser.trailing_data[0]
+        self._parser, self._head = None, None
+        self._body.clear()
+        self.wants_continue = False
+        if head is None:
             return None
-        body = bytes(self._buffer[: self._length])
-        del self._buffer[: self._length]
-        return body
+        return Request(head.method, head.scheme, head.host, head.port, head.path, head.headers, body)
 
 
-class _Chunks:
-    """A body in the chunked coding (RFC 9112 §7.1)."""
-
-    def __init__(self) -> None:
-        self._parts = bytearray()
-        self._last = False
-
-    def take(self, buffer: bytearray) -> bytes | None:
-        while not self._last:
-            line = buffer.find(b"\r\n")
-            if line < 0:
-                return None
-            size = _hex(bytes(buffer[:line]))
-            if len(self._parts) + size > MAX_BODY:
-                raise BadRequest(413, f"the body is longer than {MAX_BODY} bytes")
-            if size and len(buffer) < line + 4 + size:
-                return None
-            self._parts += buffer[line + 2 : line + 2 + size]
-            self._last = size == 0
-            del buffer[: line + 2 + (size + 2 if size else 0)]
-        while True:  # trailer fields, up to an empty line
-            line = buffer.find(b"\r\n")
-            if line < 0:
-                return None
-            del buffer[: line + 2]
-            if line == 0:
-                return bytes(self._parts)
-
-
-def _head(text: bytes, scheme: str) -> Request:
-    first, *rest = text.decode("latin-1").split("\r\n")
-    words = first.split(" ")
-    if len(words) != 3 or words[2] not in ("HTTP/1.1", "HTTP/1.0"):
-        raise BadRequest(400, "the first line is no request line")
-    headers = []
-    for line in rest:
-        name, colon, value = line.partition(":")
-        if not colon or not name or name != name.strip():
-            raise BadRequest(400, "a header field is malformed")
-        headers.append((name, value.strip(" \t")))
-    if words[2] == "HTTP/1.0":
+def _head(asked: h11.Request, scheme: str) -> Request:
+    if asked.http_version not in _VERSIONS:
+        raise BadRequest(400, "found a version of HTTP other than 1.0 and 1.1")
+    fields = asked.headers.raw_items()
+    # h11 bounds a head that is not complete; one that came at once may be longer.
+    if len(asked.target) + sum(len(name) + len(value) + 4 for name, value in fields) > MAX_HEAD:
+        raise BadRequest(431, f"the head is longer than {MAX_HEAD} bytes")
+    headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in fields]
+    if int(header(tuple(headers), "content-length", "0") or "0") > MAX_BODY:
+        raise _too_long()
+    if asked.http_version == b"1.0":
         headers.append(("connection", "close"))
-    target = words[1]
+    target = asked.target.decode("latin-1")
     if "://" in target.partition("?")[0]:  # absolute form, as a proxy would be asked
-        parts = urlsplit(target)
+        try:
+            parts = urlsplit(target)
+        except ValueError:
+            raise BadRequest(400, "found a target that is no URL") from None
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     host = (header(tuple(headers), "host") or "localhost").rpartition("@")[2]
     name = host.rpartition(":")[0] if host[-1:].isdigit() and ":" in host and host[-1] != "]" else host
-    return Request(words[0], scheme, name.strip("[]"), 0, target, tuple(headers))
+    return Request(asked.method.decode("latin-1"), scheme, name.strip("[]"), 0, target, tuple(headers))
 
 
-def _length(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise BadRequest(400, "`content-length` is no number")
-    if len(text) > 12 or int(text) > MAX_BODY:
-        raise BadRequest(413, f"the body is longer than {MAX_BODY} bytes")
-    return int(text)
+def _refused(error: h11.RemoteProtocolError) -> BadRequest:
+    status = error.error_status_hint
+    if status == 431:
+        return BadRequest(431, f"the head is longer than {MAX_HEAD} bytes")
+    # What h11 found stands behind `: b`, and may be a secret.
+    return BadRequest(status, f"found no HTTP/1.1 request: {str(error).partition(': b')[0]}")
 
 
-def _hex(line: bytes) -> int:
-    digits = line.partition(b";")[0].strip()
-    if not digits or len(digits) > 12 or digits.strip(b"0123456789abcdefABCDEF"):
-        raise BadRequest(400, "a chunk's size is no hexadecimal number")
-    return int(digits, 16)
+def _too_long() -> BadRequest:
+    return BadRequest(413, f"the body is longer than {MAX_BODY} bytes")
 
 
 # ---------------------------------------------------------------- answers

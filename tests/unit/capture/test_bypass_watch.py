@@ -13,6 +13,7 @@ from tests.unit.capture.test_processes import Fake
 from faultwire import clock
 from faultwire.capture.bypass import OutboundSocket, SocketTable
 from faultwire.capture.bypass_watch import BLIND, EVERY_S, KEPT, BypassWatch, InvocationWatch, _started
+from faultwire.capture.processes import ProcFs
 from faultwire.capture.snapshot import SocketSnapshot
 from faultwire.events import Bypass
 
@@ -61,7 +62,7 @@ def world(tmp_path: Path) -> World:
 
 @pytest.fixture
 def lookout(world: World) -> BypassWatch:
-    return BypassWatch(world.root, no_netlink)
+    return BypassWatch(ProcFs(world.root), no_netlink)
 
 
 def texts(watch: InvocationWatch) -> list[str]:
@@ -96,7 +97,7 @@ def test_what_is_settled_is_not_looked_up_again(world: World) -> None:
         return SocketTable(open=[OutboundSocket(7, 34152, Bypass("203.0.113.5", 443))])
 
     world.say(unix="0: 2 0 0 1 1 70 /x\n")
-    lookout = BypassWatch(world.root, tables)
+    lookout = BypassWatch(ProcFs(world.root), tables)
     watch = begun(world, lookout)
     for _ in range(3):
         lookout.look([watch])
@@ -126,7 +127,7 @@ def test_of_another_network_namespace_only_the_files_tell(world: World) -> None:
     def ours(_asked: frozenset[int]) -> SocketTable:
         raise AssertionError("it tells of our own namespace")
 
-    lookout = BypassWatch(world.root, ours)
+    lookout = BypassWatch(ProcFs(world.root), ours)
     world.say(tcp=line(HERE, FAR, "01", 7))
     (world.root / "100" / "ns" / "net").unlink()
     (world.root / "100" / "ns" / "net").symlink_to("net:[2]")
@@ -176,7 +177,7 @@ def test_addresses_beyond_a_bound_are_counted(world: World, lookout: BypassWatch
 
 
 def test_a_system_that_shows_nothing_says_so(tmp_path: Path) -> None:
-    watch = BypassWatch(tmp_path / "nowhere").watch()
+    watch = BypassWatch(ProcFs(tmp_path / "nowhere")).watch()
     with watch(os.getpid()):
         pass
     assert (watch.blind, watch.looks, watch.found) == (BLIND, 0, ())

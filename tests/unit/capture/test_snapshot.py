@@ -35,7 +35,7 @@ class Counting(ProcFs):
 
 
 def watch(**mine: int) -> InvocationWatch:
-    made = BypassWatch(Path("/nowhere")).watch()
+    made = BypassWatch(ProcFs(Path("/nowhere"))).watch()
     made.mine |= {int(pid.removeprefix("p")): started for pid, started in mine.items()}
     return made
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from faultwire.capture.bypass_watch import BypassWatch
+from faultwire.capture.processes import ProcFs
 from faultwire.capture.runtime import recognise
 from faultwire.cli import _examine
 from faultwire.cli._examine import PROBES, machine
@@ -115,7 +116,7 @@ def test_what_went_past_the_proxy(bypassed, more, expected) -> None:
 
 def test_what_could_not_be_watched_is_told(tmp_path: Path) -> None:
     closed = SessionSummary("doctor", 0, 0)
-    watch = BypassWatch(tmp_path).watch()
+    watch = BypassWatch(ProcFs(tmp_path)).watch()
     (blind,) = _examine.bypasses(closed, watch, "unknown")
     assert blind.state == "note"
     assert blind.text.startswith("cannot be watched here: this system does not show")

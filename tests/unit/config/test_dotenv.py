@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 import pytest
 from hypothesis import given, strategies as st
@@ -16,14 +17,18 @@ from faultwire.errors import ConfigError
     [
         ("A=1", {"A": "1"}),
         ("export A=1\nB = two words  \n", {"A": "1", "B": "two words"}),
-        ("A=1 # why\nB=a#b\nC=#x\n", {"A": "1", "B": "a#b", "C": ""}),
-        ('A=\'$B \\n\'\nB="x\\ny\\t\\"\\$\\\\" # z', {"A": "$B \\n", "B": 'x\ny\t"$\\'}),
+        ("A=1 # why\nB=a#b\nC=#x\n", {"A": "1", "B": "a#b", "C": "#x"}),
+        ("A= # why\nB=\t#x\nC='#x'\n", {"A": "", "B": "", "C": "#x"}),
+        ('A=\'$B \\n\'\nB="x\\ny\\t\\"\\$\\\\" # z', {"A": "$B \\n", "B": 'x\ny\t"\\$\\'}),
         ('KEY="-----BEGIN\nabc\n-----END"\nA=1', {"KEY": "-----BEGIN\nabc\n-----END", "A": "1"}),
         ("A=1\r\nB=2\r\n", {"A": "1", "B": "2"}),
         ("A=1\nA=2", {"A": "2"}),
         ("A=", {"A": ""}),
         ("A=${B}`id`$(id)", {"A": "${B}`id`$(id)"}),
         ("A=a=b==", {"A": "a=b=="}),
+        ("A='it\\'s'\nB='a\\\\b'\nC=\"C:\\dir\"", {"A": "it's", "B": "a\\b", "C": "C:\\dir"}),
+        ("'A'=1\rB=2\r", {"A": "1", "B": "2"}),
+        ("\ufeff\ufeffA=1", {"A": "1"}),
         ("\n# only\n  # comments\n", {}),
     ],
 )
@@ -40,6 +45,12 @@ def test_lines(text, found):
         ("A='x' y\nB=1", {"B": "1"}, [1]),
         ("A=x\0y\nB=1", {"B": "1"}, [1]),
         ("B=1\n\n=x\n", {"B": "1"}, [3]),
+        ("A B\r\nB=1\r\n\r\n=x\r\n?", {"B": "1"}, [1, 4, 5]),
+        ("A\nexport C\nB=1", {"B": "1"}, [1, 2]),
+        ("A-B=1\nB=1", {"B": "1"}, [1]),
+        ("A='C:\\'\nB=1", {"B": "1"}, [1]),
+        ('A="open\nB="x"\nC=1', {"B": "x", "C": "1"}, [1]),
+        ("B=1\n\ufeff?\n\ufeffC=1\n?", {"B": "1"}, [2, 3, 4]),
     ],
 )
 def test_lines_that_are_none_are_passed_over(text, found, unread):
@@ -82,4 +93,4 @@ def test_any_text(text):
     found, unread = dotenv.parse(text)
     assert all("\0" not in value for value in found.values())
     assert unread == sorted(set(unread))
-    assert all(1 <= line <= text.count("\n") + 1 for line in unread)
+    assert all(1 <= line <= len(re.findall("\r\n|\r|\n", text)) + 1 for line in unread)

@@ -50,7 +50,7 @@ def test_any_split_gives_the_same_requests() -> None:
 
 def test_who_waits_for_100_is_told_once() -> None:
     requests = http1.Requests()
-    requests.feed(b"POST / HTTP/1.1\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n")
+    requests.feed(b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n")
     assert requests.next() is None
     assert requests.wants_continue
     requests.feed(b"ok")
@@ -63,20 +63,51 @@ def test_who_waits_for_100_is_told_once() -> None:
     [
         (b"NONSENSE\r\n\r\n", 400),
         (b"GET / HTTP/2\r\n\r\n", 400),
-        (b"GET / HTTP/1.1\r\nno colon\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\n folded: x\r\n\r\n", 400),
-        (b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400),
-        (b"POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", 413),
-        (b"POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
-        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
-        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nfffffffff\r\n", 413),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n", 413),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: " + b"9" * 5_000 + b"\r\n\r\n", 413),
+        (b"GET http://[x HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\n\r\n", 400),  # RFC 9112 §3.2: 1.1 wants a host
+        (b"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400),
         (b"x" * 70_000, 431),
+        (b"GET / HTTP/1.1\r\nHost: x\r\na: " + b"x" * 70_000 + b"\r\n\r\n", 431),
     ],
 )
 def test_what_is_no_request_is_refused(head: bytes, status: int) -> None:
     with pytest.raises(http1.BadRequest) as caught:
         parsed(head)
     assert caught.value.status == status
+
+
+def test_a_chunked_body_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http1, "MAX_BODY", 100)
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    (found,) = parsed(head + b"64\r\n" + b"x" * 100 + b"\r\n0\r\n\r\n")
+    assert found.body == b"x" * 100
+    for body in (b"fffffffff\r\n" + b"x" * 101, b"60\r\n" + b"x" * 96 + b"\r\n5\r\nxxxxx"):
+        with pytest.raises(http1.BadRequest) as caught:
+            parsed(head + body)
+        assert caught.value.status == 413
+
+
+def test_what_was_found_is_not_shown() -> None:
+    with pytest.raises(http1.BadRequest) as caught:
+        parsed(b"GET / HTTP/1.1\r\nHost: x\r\nAuthorization : Bearer sk-secret\r\n\r\n")
+    assert "secret" not in str(caught.value)
+
+
+def test_bytes_after_an_upgrade_are_kept() -> None:
+    requests = http1.Requests()
+    requests.feed(
+        b"GET /ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n\x81\x80rest"
+    )
+    assert requests.next() is not None
+    requests.feed(b" more")
+    assert (requests.rest(), requests.rest()) == (b"\x81\x80rest more", b"")
 
 
 def test_answers() -> None:

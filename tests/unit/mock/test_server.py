@@ -137,7 +137,9 @@ async def test_close_and_bad_requests_end_the_connection() -> None:
 
 async def test_100_continue_is_sent_when_it_is_waited_for() -> None:
     connection, wire, _ = connect(Answer(200, (), b"ok"))
-    connection.data_received(b"POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n")
+    connection.data_received(
+        b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n"
+    )
     assert wire.writes == [b"HTTP/1.1 100 Continue\r\n\r\n"]
     connection.data_received(b"x")
     assert wire.writes[-1].endswith(b"ok")

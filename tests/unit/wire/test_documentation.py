@@ -1,4 +1,4 @@
-"""faultwire.wire.documentation: the tables of docs/reference/protocols.md are what the protocols say of themselves."""
+"""faultwire.wire.documentation: the tables of docs/reference/protocols.md are what protocols say."""
 
 from __future__ import annotations
 
