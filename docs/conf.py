@@ -2,8 +2,8 @@
 
     python -m sphinx --fail-on-warning --builder html docs OUTPUT
 
-`.ci/check` builds the site in this way: a broken link, a heading that nothing leads to or a page outside of
-every table of contents fails it.
+`.ci/check` builds the site in this way: a link or an anchor that leads nowhere, or a page outside of the four
+folders, fails it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ root_doc = "index"
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build"]
 nitpicky = True
+suppress_warnings = ["toc.empty_glob"]  # index.md names every page; its globs catch those to come
 smartquotes = False  # `--flag` stays two hyphens in prose as well
 
 myst_heading_anchors = 4  # links such as `tapes.md#seals` work here as they do on GitHub
