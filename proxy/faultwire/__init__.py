@@ -1,8 +1,8 @@
 """Chaos engineering for AI agents, on the wire.
 
 The names below are what plug-ins, and programs that embed faultwire, may rely on;
-`docs/howto/python.md` says what each is for. They are loaded when they are first asked for, so `import faultwire` costs next to nothing; type
-checkers read `__init__.pyi`.
+`docs/howto/python.md` says what each is for. They are loaded when they are first asked for, so
+`import faultwire` costs next to nothing; type checkers read `__init__.pyi`.
 """
 
 from __future__ import annotations
