@@ -2,8 +2,8 @@
 
     python -m sphinx --fail-on-warning --builder html docs OUTPUT
 
-`.ci/check` builds the site in this way: a broken link, a heading that nothing leads to or a page outside of
-every table of contents fails it.
+`.ci/check` builds the site in this way: a link or an anchor that leads nowhere, or a page outside of the four
+folders, fails it.
 """
 
 from __future__ import annotations
