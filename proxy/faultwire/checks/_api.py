@@ -28,6 +28,11 @@ When = Literal["always", "tool_faults_active", "llm_faults_active", "any_chaos_a
 """In which scenarios an invariant is judged; *active* means that such a fault also fired."""
 
 
+Evidence = Literal["answer", "tools", "requests", "failures", "attacks", "cells"]
+"""What a check needs to have seen: how the agent ended and what it said; calls of tools; where requests went
+and what they cost; failures and what came after them; what was planted or must not leave; all cells."""
+
+
 class Check(BaseModel):
     """Settings of one invariant. Subclass it, one per file.
 
@@ -37,6 +42,8 @@ class Check(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     name: ClassVar[str]
+    evidence: ClassVar[Evidence] = "answer"
+    """What it needs to have seen; the documentation is in this order."""
     reads_answer: ClassVar[bool] = False
     """Is this check about the final answer? Without one, it then fails (or, negated, is unknown)."""
 

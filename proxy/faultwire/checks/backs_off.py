@@ -36,6 +36,7 @@ class BacksOff(Check):
     """
 
     name = "backs_off"
+    evidence = "failures"
     min_wait_s: Annotated[float, Field(ge=0, description="seconds between two attempts at least")] = 0.1
     growing: Annotated[bool, Field(description="whether waits must grow")] = True
 

@@ -31,6 +31,7 @@ class CanaryNotLeaked(Check):
     """
 
     name = "canary_not_leaked"
+    evidence = "attacks"
 
     def judge(self, history: History, answer: str) -> Verdict:
         """Look for the canary."""

@@ -37,6 +37,7 @@ class FallbackUsed(Check):
     """
 
     name = "fallback_used"
+    evidence = "failures"
     kind: Annotated[str, Field(pattern="^(llm|tool|agent)$", description="`llm`, `tool` or `agent`")] = "llm"
     to: Annotated[Places, Field(description="places that count; none: any other")] = ()
     model: Annotated[str | None, Field(description="the model that counts; none: any other")] = None

@@ -36,6 +36,7 @@ class InjectionNotObeyed(Check):
     """
 
     name = "injection_not_obeyed"
+    evidence = "attacks"
     forbidden_tools: Annotated[
         tuple[str, ...], Field(description="tools that nobody else may make it use")
     ] = ()

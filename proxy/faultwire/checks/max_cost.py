@@ -34,6 +34,7 @@ class MaxCost(Check):
     """
 
     name = "max_cost"
+    evidence = "requests"
     max_usd: Annotated[Decimal, Field(ge=0, description="dollars at most")]
 
     def judge(self, history: History, answer: str) -> Verdict:

@@ -31,6 +31,7 @@ class MaxDuration(Check):
     """
 
     name = "max_duration"
+    evidence = "requests"
     max_s: Annotated[float, Field(gt=0, description="seconds at most")]
 
     def judge(self, history: History, answer: str) -> Verdict:

@@ -31,6 +31,7 @@ class MaxLlmCalls(Check):
     """
 
     name = "max_llm_calls"
+    evidence = "requests"
     max: Annotated[int, Field(ge=0, description="how often at most")]
     count_retries: Annotated[bool, Field(description="whether each attempt counts")] = False
 

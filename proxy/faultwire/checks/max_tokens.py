@@ -33,6 +33,7 @@ class MaxTokens(Check):
     """
 
     name = "max_tokens"
+    evidence = "requests"
     max: Annotated[int, Field(ge=0, description="tokens at most")]
     of: Annotated[str, Field(pattern="^(input|output|both)$", description="`input`, `output` or `both`")] = (
         "both"

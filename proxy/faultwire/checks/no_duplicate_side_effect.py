@@ -40,6 +40,7 @@ class NoDuplicateSideEffect(Check):
     """
 
     name = "no_duplicate_side_effect"
+    evidence = "tools"
     tools: Annotated[
         tuple[str, ...], Field(description="tools with side effects; none: any that is POSTed to")
     ] = ()

@@ -37,6 +37,7 @@ class NoPiiEgress(Check):
     """
 
     name = "no_pii_egress"
+    evidence = "attacks"
     models: Annotated[bool, Field(description="whether requests to models are judged")] = False
     allow_to: Annotated[Places, Field(description="places that may be told")] = ()
     allow: Annotated[Kinds, Field(description="kinds that are allowed")] = ()

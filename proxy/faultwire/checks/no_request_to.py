@@ -33,6 +33,7 @@ class NoRequestTo(Check):
     """
 
     name = "no_request_to"
+    evidence = "requests"
     hosts: Annotated[Places, Field(min_length=1, description="forbidden hosts or places, with `*`")]
 
     def judge(self, history: History, answer: str) -> Verdict:

@@ -33,6 +33,7 @@ class NoRetryOfClientErrors(Check):
     """
 
     name = "no_retry_of_client_errors"
+    evidence = "failures"
     statuses: Annotated[tuple[int, ...], Field(min_length=1, description="the statuses that mean it")] = (
         400, 401, 402, 403, 404, 405, 406, 410, 413, 414, 415, 422,
     )  # fmt: skip

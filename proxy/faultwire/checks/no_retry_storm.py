@@ -43,6 +43,7 @@ class NoRetryStorm(Check):
     """
 
     name = "no_retry_storm"
+    evidence = "failures"
     max_attempts: Annotated[int, Field(ge=1, description="attempts of one call")] = 6
     max_requests: Annotated[int, Field(ge=1, description="requests to one place in a window")] = 30
     window_s: Annotated[float, Field(gt=0, description="seconds in a window")] = 10.0

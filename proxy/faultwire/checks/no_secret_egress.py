@@ -36,6 +36,7 @@ class NoSecretEgress(Check):
     """
 
     name = "no_secret_egress"
+    evidence = "attacks"
     allow_to: Annotated[Places, Field(description="places that may be told secrets")] = ()
 
     def judge(self, history: History, answer: str) -> Verdict:

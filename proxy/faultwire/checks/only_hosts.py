@@ -34,6 +34,7 @@ class OnlyHosts(Check):
     """
 
     name = "only_hosts"
+    evidence = "requests"
     hosts: Annotated[Places, Field(min_length=1, description="allowed hosts or places, with `*`")]
 
     def judge(self, history: History, answer: str) -> Verdict:

@@ -35,6 +35,7 @@ class RecoversWithin(Check):
     """
 
     name = "recovers_within"
+    evidence = "failures"
     max_s: Annotated[float, Field(gt=0, description="seconds")]
     max_exchanges: Annotated[int | None, Field(ge=1, description="exchanges of the same kind")] = None
 

@@ -36,6 +36,7 @@ class RespectsRetryAfter(Check):
     """
 
     name = "respects_retry_after"
+    evidence = "failures"
     tolerance_s: Annotated[float, Field(ge=0, description="seconds that it may be too early")] = 0.1
 
     def judge(self, history: History, answer: str) -> Verdict:

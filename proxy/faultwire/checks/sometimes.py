@@ -36,6 +36,7 @@ class Sometimes(Check):
     """
 
     name = "sometimes"
+    evidence = "cells"
     over_all: ClassVar[bool] = True
     read: ClassVar[Callable[[dict[str, Any]], Check] | None] = None
     """Makes a check from its settings. The registry, which knows this check, sets it."""

@@ -41,6 +41,7 @@ class ToolArguments(Check):
     """
 
     name = "tool_arguments"
+    evidence = "tools"
     tool: Annotated[str, Field(min_length=1, description="its name")]
     arguments: Annotated[dict[str, Any], Field(description="members that must be equal")] = {}  # noqa: RUF012 - frozen
     schema_: Annotated[Schema, Field(alias="schema", description="what they must fit")] = None

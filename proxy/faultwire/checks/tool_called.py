@@ -33,6 +33,7 @@ class ToolCalled(Check):
     """
 
     name = "tool_called"
+    evidence = "tools"
     tool: Annotated[str, Field(min_length=1, description="its name")]
     min: Annotated[int, Field(ge=1, description="how often at least")] = 1
     max: Annotated[int | None, Field(ge=1, description="how often at most")] = None

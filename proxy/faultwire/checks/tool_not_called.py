@@ -34,6 +34,7 @@ class ToolNotCalled(Check):
     """
 
     name = "tool_not_called"
+    evidence = "tools"
     tool: Annotated[str, Field(min_length=1, description="its name")]
 
     def judge(self, history: History, answer: str) -> Verdict:

@@ -35,6 +35,7 @@ class ToolSequence(Check):
     """
 
     name = "tool_sequence"
+    evidence = "tools"
     tools: Annotated[tuple[Name, ...], Field(min_length=1, description="their names in order")]
     exact: Annotated[bool, Field(description="whether no other tool may be used")] = False
 

@@ -35,6 +35,7 @@ class TruncatedStreamNotAccepted(Check):
     """
 
     name = "truncated_stream_not_accepted"
+    evidence = "failures"
     count_length: Annotated[bool, Field(description="whether an answer at its limit counts as cut")] = False
 
     def judge(self, history: History, answer: str) -> Verdict:

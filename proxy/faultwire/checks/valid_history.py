@@ -34,6 +34,7 @@ class ValidHistory(Check):
     """
 
     name = "valid_history"
+    evidence = "failures"
 
     def judge(self, history: History, answer: str) -> Verdict:
         """Walk through each conversation."""

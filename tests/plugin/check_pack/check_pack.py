@@ -30,6 +30,7 @@ class Polite(Check):
     """
 
     name = "polite"
+    evidence = "answer"
     reads_answer = True
     word: Annotated[str, Field(description="the word to say")] = "please"
 

@@ -1,9 +1,16 @@
 from pathlib import Path
+from typing import Annotated
 
 import pytest
+from pydantic import Field
 
 from faultwire.checks._describe import describe
+from faultwire.checks._markdown import filled
 from faultwire.checks._registry import BUILTIN
+from faultwire.checks.completes import Completes
+from faultwire.errors import FaultwireError
+
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "checks.md"
 
 
 @pytest.mark.parametrize("check", BUILTIN, ids=lambda check: check.name)
@@ -40,11 +47,28 @@ def test_what_each_judges():
     }
 
 
-def test_the_documentation_has_a_row_for_each_with_its_settings():
-    text = (Path(__file__).parents[3] / "docs" / "reference" / "checks.md").read_text()
-    common = {"id", "severity", "when", "scenarios", "negate", "description", "probes"}
-    for check in BUILTIN:
-        found = describe(check)
-        row = next(line for line in text.splitlines() if line.startswith(f"| `{check.name}` |"))
-        assert found.summary.rstrip(".") in row
-        assert all(f"`{s.name}`" in row for s in found.settings if s.name not in common)
+def test_the_documentation_is_what_the_checks_say():
+    """faultwire.checks._markdown and faultwire.checks.__main__, which writes the page."""
+    page = PAGE.read_text()
+    assert filled(page, BUILTIN) == page
+    rows = {line.split("`")[1] for line in page.splitlines() if line.startswith("| `")}
+    assert {check.name for check in BUILTIN} <= rows
+
+
+def test_another_check_changes_the_page():
+    class Polite(Completes):
+        """The agent says please."""
+
+        name = "polite"
+        evidence = "tools"
+        word: Annotated[str, Field(description="the word")]
+
+    page = filled(PAGE.read_text(), [*BUILTIN, Polite])
+    tools = page.partition("### On the wire: tools")[2].partition("###")[0]
+    assert "| `polite` | The agent says please | `exit_codes`, `word` (needed) |\n" in tools
+    assert filled(page, BUILTIN) == PAGE.read_text()
+
+
+def test_a_page_without_a_place_for_them_is_refused():
+    with pytest.raises(FaultwireError, match="found no place"):
+        filled("# Checks\n", BUILTIN)

@@ -1,0 +1,1 @@
+"""The protocol of Parrot, a provider that there is not."""

@@ -1,0 +1,200 @@
+"""Which stages a profile needs, in which order they are asked, and what each does by itself."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from faultwire.dice import Dice
+from faultwire.events import Cut, Exchange, FaultFired, Request, Response, Send
+from faultwire.exchange.canaries import CanaryDetector, plant_canaries, returned_canaries
+from faultwire.exchange.faults import FaultStage
+from faultwire.exchange.pipeline import ExchangePipeline
+from faultwire.exchange.request_out import SessionContext
+from faultwire.exchange.session_state import PlantedCanary, SessionState
+from faultwire.exchange.stage import HOOKS, ExchangeState, Stage
+from faultwire.exchange.stages import PASSIVE, StageList, stage_types
+from faultwire.exchange.understanding import Understanding
+from faultwire.profile.load import inline, merge
+
+HEADERS = (("content-type", "application/json"),)
+BODY = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).encode()
+CHAT = Request("POST", "https", "api.openai.com", 443, "/v1/chat/completions", HEADERS, BODY)
+
+
+def state(*faults: str, request: Request = CHAT) -> ExchangeState:
+    profile = merge([inline(text) for text in faults])
+    context = SessionContext("s", profile, Dice(1, "s"), SessionState())
+    return ExchangeState(context, Exchange("s", 1, request), None)
+
+
+@pytest.mark.parametrize(
+    ("fault", "there", "absent"),
+    [
+        ("latency: {ms: 1}", {"FaultStage"}, {"ToolResultRewriter", "PersistentRewrites", "Observers"}),
+        ("tool_error: {message: x}", {"ToolResultRewriter", "Observers"}, {"PersistentRewrites"}),
+        ("memory_poisoning: {payload: x}", {"PersistentRewrites"}, {"ToolResultRewriter"}),
+    ],
+)
+def test_a_stage_that_a_profile_does_not_need_is_not_in_the_list(
+    fault: str, there: set[str], absent: set[str]
+) -> None:
+    names = {kind.__name__ for kind in stage_types(inline(fault).candidates)}
+    assert there <= names
+    assert not absent & names
+
+
+def test_the_stages_stand_in_the_order_of_the_request() -> None:
+    every = merge([inline("tool_error: {message: x}"), inline("memory_poisoning: {payload: x}")])
+    assert [kind.__name__ for kind in stage_types(every.candidates)] == [
+        "Understanding",
+        "CanaryDetector",
+        "Observers",
+        "WebSocketRequestRewriter",
+        "ToolResultRewriter",
+        "FaultStage",
+        "PersistentRewrites",
+        "DeferredReplies",
+    ]
+
+
+def test_only_stages_that_override_a_hook_are_asked_and_the_response_goes_up() -> None:
+    class First(Stage):
+        def on_end(self, actions):
+            return [*actions, Send(b"first")]
+
+    class Second(Stage):
+        def on_end(self, actions):
+            return [*actions, Send(b"second")]
+
+        def over(self) -> None:
+            """Asked alone."""
+
+    found = StageList((First, Second), state("latency: {ms: 1}"))
+    assert [type(stage) for stage in found.down("on_end")] == [First, Second]
+    assert [type(stage) for stage in found.up("on_end")] == [Second, First]
+    assert [type(stage) for stage in found.down("over")] == [Second]
+    assert found.down("on_request") == []
+    assert {"on_request", "forward", "on_data", "observe", "ledger"} <= set(HOOKS)
+    assert not {"touches", "holds"} & set(HOOKS)
+
+
+def test_an_exchange_on_which_nothing_is_decided_has_only_the_replies_to_others() -> None:
+    assert [kind.__name__ for kind in PASSIVE] == ["DeferredReplies"]
+
+
+def test_a_request_is_understood_and_numbered() -> None:
+    at = state("latency: {ms: 1}")
+    stage = Understanding(at)
+    stage.on_request()
+    assert (at.exchange.kind, at.exchange.protocol, at.exchange.n) == ("llm", "openai_chat", 0)
+    assert at.protocol is not None
+    assert at.exchange.view is not None
+    assert list(stage.ledger()) == []
+    again = ExchangeState(at.context, Exchange("s", 2, CHAT), None)
+    Understanding(again).on_request()
+    assert (again.exchange.key, again.exchange.n) == (at.exchange.key, 1), "the same request is another call"
+
+
+def test_a_request_that_nobody_looked_into_is_told_to_the_entries_that_may_have_meant_it() -> None:
+    heavy = b'{"model": "m", "messages": [' + b"[]," * 40_000 + b"[]]}"
+    at = state("{latency: {ms: 1}, on: {text: hi}}", request=Request(*_head(), HEADERS, heavy))
+    stage = Understanding(at)
+    stage.on_request()
+    assert [line.outcome for line in stage.ledger()] == ["inapplicable"]
+
+
+def _head() -> tuple[str, str, str, int, str]:
+    return "POST", "https", "api.openai.com", 443, "/v1/chat/completions"
+
+
+def test_a_canary_that_comes_back_is_told_with_its_place() -> None:
+    at = state("latency: {ms: 1}")
+    at.context.state.plant("marker-7", PlantedCanary("e", "indirect_injection", "result", 0))
+    stage = CanaryDetector(at)
+    stage.on_request()
+    assert list(stage.ledger()) == []
+    at.exchange = Exchange("s", 2, Request(*_head(), HEADERS, b'{"q": "MARKER-7"}'))
+    stage.on_request()
+    (line,) = stage.ledger()
+    assert (line.outcome, line.fault) == ("returned", "indirect_injection")
+    assert "in the body of a request to `api.openai.com`" in line.reason
+
+
+def test_a_canary_is_not_returned_in_the_exchange_that_planted_it() -> None:
+    at = state("latency: {ms: 1}", request=Request(*_head(), HEADERS, b'{"q": "marker-7"}'))
+    at.context.state.plant("marker-7", PlantedCanary("e", "f", "result", 1))
+    assert list(returned_canaries(at.exchange, at.context.state)) == []
+    assert len(list(returned_canaries(at.exchange, at.context.state, within=True))) == 1
+    plant_canaries((), at.exchange, at.context.state)
+    assert list(at.context.state.canaries) == ["marker-7"]
+
+
+def decided(*faults: str) -> tuple[ExchangeState, FaultStage]:
+    at = state(*faults)
+    Understanding(at).on_request()
+    stage = FaultStage(at)
+    stage.on_request()
+    return at, stage
+
+
+def test_a_fault_that_answers_makes_the_same_request_again_a_retry() -> None:
+    at, stage = decided("status: {code: 503}")
+    assert list(stage.forward()) == []
+    assert at.chain.answer is not None
+    stage.settle_request()
+    again = ExchangeState(at.context, Exchange("s", 2, CHAT), None)
+    Understanding(again).on_request()
+    assert (again.exchange.n, again.exchange.attempt) == (at.exchange.n, 1)
+
+
+def test_an_end_that_a_fault_made_is_a_failure_and_bytes_are_none() -> None:
+    at, stage = decided("latency: {ms: 1}")
+    stage.observe(Send(b"x"))
+    fresh = ExchangeState(at.context, Exchange("s", 2, CHAT), None)
+    Understanding(fresh).on_request()
+    assert (fresh.exchange.n, fresh.exchange.attempt) == (1, 0)
+    stage.observe(Cut())
+    retry = ExchangeState(at.context, Exchange("s", 3, CHAT), None)
+    Understanding(retry).on_request()
+    assert (retry.exchange.n, retry.exchange.attempt) == (0, 1)
+
+
+def test_what_was_not_met_gives_its_place_back() -> None:
+    at, stage = decided("{cut_stream: {after_events: 9}, trigger: {max_times: 1}}")
+    (line,) = stage.ledger()
+    assert line.outcome == "no_effect"
+    assert at.context.state.counts(line.id) == (1, 1)
+    stage.over()
+    assert at.context.state.counts(line.id) == (1, 0)
+
+
+def test_the_pipeline_asks_stages_that_it_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stage is added by one entry in the list; the pipeline needs no change."""
+    seen: list[str] = []
+
+    class Witness(Stage):
+        def on_request(self) -> None:
+            seen.append("request")
+
+        def on_data(self, actions):
+            seen.append("data")
+            return actions
+
+        def on_response_head(self, response: Response) -> Response:
+            self.touches = True
+            return response
+
+        def ledger(self):
+            return (FaultFired("witness", "w", "stream", "fired", "seen", "k", 1, 0),)
+
+    from faultwire.exchange import pipeline as module
+
+    monkeypatch.setattr(module, "stage_types", lambda candidates: (*stage_types(candidates), Witness))
+    made = ExchangePipeline(state("latency: {ms: 1}").context, CHAT)
+    list(made.request(BODY).actions)
+    made.head(Response(200, "OK", HEADERS))
+    assert list(made.feed(b"{}")) == [Send(b"{}")]
+    assert seen == ["request", "data"]
+    assert [line.fault for line in made.over()][-1] == "witness"
