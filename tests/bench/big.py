@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterator
 
 from faultwire.checks._registry import make
-from faultwire.contract.matrix import Invocation, Prompt, Scenario
+from faultwire.contract.cells import Invocation, Prompt, Scenario
 from faultwire.events import AgentResult, Delivery, FaultFired, Headers, History, Recorded, Request
 from faultwire.faults._registry import registry
-from faultwire.profile.model import Entry, Profile
+from faultwire.profile.entry_model import Entry
+from faultwire.profile.model import Profile
 
 CHECKS = (
     make("completes", {"severity": "critical"}),

@@ -16,7 +16,7 @@ from tests.bench.rounds import Row
 
 from faultwire.agents.make import prepared
 from faultwire.agents.settings import AgentSettings, CommandSettings, HttpSettings
-from faultwire.contract.matrix import Prompt, Scenario
+from faultwire.contract.cells import Prompt, Scenario
 from faultwire.profile.model import Profile
 from faultwire.runner.cells import planned
 from faultwire.runner.launch import LaunchSettings, start_run

@@ -42,7 +42,7 @@ def _read(history: History) -> _Read:
         if size > _LIGHT or left < 0:
             read.whole = False
             continue
-        said = wire.transcript(exchange, earlier=earlier)
+        said = wire.transcript_of(exchange, earlier=earlier)
         read.light[id(exchange)] = said
         if said is not None:
             read.models.append((exchange, said))
@@ -54,7 +54,7 @@ def transcript_of(history: History, exchange: Recorded) -> Transcript | None:
     if exchange.kind != "llm" or exchange.protocol is None:
         return None
     light = _read(history).light
-    return light[id(exchange)] if id(exchange) in light else wire.transcript(exchange)
+    return light[id(exchange)] if id(exchange) in light else wire.transcript_of(exchange)
 
 
 def models(history: History) -> Sequence[tuple[Recorded, Transcript]]:
@@ -70,7 +70,7 @@ def charged(history: History, exchange: Recorded) -> Usage | None:
     """The tokens that the provider counted, whatever a fault left of its answer."""
     if exchange.messages and exchange.upstream != exchange.delivered:
         # of a socket's messages those count that reached the agent
-        said = wire.transcript(replace(exchange, delivered=exchange.upstream))
+        said = wire.transcript_of(replace(exchange, delivered=exchange.upstream))
         return said.answer.usage if said is not None and said.answer is not None else None
     said = transcript_of(history, exchange)
     if exchange.messages:

@@ -144,7 +144,7 @@ def _cost(reader: TapeReader) -> str:
 
     total, unknown = Decimal(0), 0
     for recorded in (one for one in reader.exchanges() if one.kind == "llm"):
-        told = wire.transcript(recorded)
+        told = wire.transcript_of(recorded)
         if told is not None and told.cost is not None:
             total += told.cost
         elif _was_charged(recorded, told):

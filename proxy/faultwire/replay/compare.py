@@ -112,7 +112,7 @@ def _answers(entry: Entry, recorded: Recorded) -> Divergence | None:
 
 def _said(recorded: Recorded) -> dict[str, Any] | None:
     """What a model's answer says; None where nothing could be made out."""
-    found = wire.transcript(recorded) if recorded.kind == "llm" else None
+    found = wire.transcript_of(recorded) if recorded.kind == "llm" else None
     answer = found.answer if found is not None else None
     if answer is None or not (answer.text or answer.tool_calls or answer.error):
         return None

@@ -159,7 +159,7 @@ def relative(path: Path, folder: Path) -> str:
 def _asked(tape: TapeReader, session: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What the agent was asked, as far as its first request to a model tells it."""
     for exchange in tape.exchanges(session):
-        said = wire.transcript(exchange) if exchange.kind == "llm" else None
+        said = wire.transcript_of(exchange) if exchange.kind == "llm" else None
         texts = (
             [turn.text for turn in said.request.turns if turn.role == "user" and turn.text]
             if (said is not None and said.request is not None)

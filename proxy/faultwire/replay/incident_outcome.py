@@ -95,7 +95,7 @@ def tools_seen(history: History) -> tuple[str, ...]:
     for exchange in history.exchanges:
         if exchange.tool is not None:
             seen[exchange.tool] = None
-        told = wire.transcript(exchange) if exchange.kind == "llm" else None
+        told = wire.transcript_of(exchange) if exchange.kind == "llm" else None
         if told is None:
             continue
         if told.request is not None:

@@ -144,7 +144,7 @@ class _Results:
 
     def of(self, exchange: Recorded) -> Iterator[dict[str, Any]]:
         """Those that this request is the first to bring."""
-        said = wire.transcript(exchange)
+        said = wire.transcript_of(exchange)
         if said is None:
             return
         results = [self._with_name(one) for one in (said.request.results if said.request is not None else ())]

@@ -27,7 +27,7 @@ def conversation_part(
     newest last; of them the last `new` are new since the model's last word. `answer` is what the agent
     got and `said` what the model had said, where that differs; `told` are the turns that reached the
     model in place of others, where `forwarded` differs from what the agent sent."""
-    told = wire.transcript(recorded)
+    told = wire.transcript_of(recorded)
     if told is None:
         return None
     view = told.request
@@ -38,7 +38,7 @@ def conversation_part(
     answer = _answer(told.answer, text)
     said = None
     if recorded.upstream is not None and recorded.upstream is not recorded.delivered:
-        original = wire.transcript(replace(recorded, delivered=recorded.upstream))
+        original = wire.transcript_of(replace(recorded, delivered=recorded.upstream))
         said = _answer(original.answer, text) if original else None
     return {
         "model": clip(told.model, 200),
@@ -69,7 +69,7 @@ def name_results(parts: Iterable[dict[str, Any] | None], session: Iterable[Recor
     wanted = {result["id"] for result in results}
     names: dict[str, str] = {}
     for exchange in session if wanted else ():
-        told = wire.transcript(exchange)
+        told = wire.transcript_of(exchange)
         calls = told.answer.tool_calls if told and told.answer else ()
         names |= {call.id: clip(call.name, 200) for call in calls if call.id in wanted and call.name}
         if len(names) == len(wanted):
@@ -95,7 +95,7 @@ def _told(
     """The turns of the forwarded request that the agent's own did not have."""
     if forwarded is None:
         return []
-    other = wire.transcript(replace(recorded, request=forwarded))
+    other = wire.transcript_of(replace(recorded, request=forwarded))
     if other is None or other.request is None:
         return []
     own = [_turn(turn, text) for turn in turns]

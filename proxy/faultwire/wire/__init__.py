@@ -10,7 +10,7 @@ from faultwire.wire.recognition.signed import WHY as SIGNED, is_signed, signs_he
 from faultwire.wire.recognition.size_limit import WHY as HEAVY, is_heavy
 from faultwire.wire.registry import protocol, protocols, text_members
 from faultwire.wire.tool_sites import tool_site
-from faultwire.wire.transcript.exchange import Transcript, transcript
+from faultwire.wire.transcript.exchange import Transcript, transcript_of
 from faultwire.wire.understand import Understanding, attempt, understand
 
 __all__ = [
@@ -35,6 +35,6 @@ __all__ = [
     "text_members",
     "tool_key",
     "tool_site",
-    "transcript",
+    "transcript_of",
     "understand",
 ]

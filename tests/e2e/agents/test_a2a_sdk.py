@@ -70,7 +70,7 @@ def test_calm(generation: str, mock: Mock, tmp_path: Path) -> None:
         assert (exchange.kind, exchange.ending) == ("agent", "complete")
         assert exchange.upstream == exchange.delivered, "nothing was changed"
     for exchange, way in zip(done.exchanges[1::2], WAYS, strict=True):
-        told = wire.transcript(exchange)
+        told = wire.transcript_of(exchange)
         assert told is not None
         assert told.request is not None
         assert told.answer is not None

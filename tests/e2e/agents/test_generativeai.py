@@ -34,11 +34,11 @@ def test_calm(transport: str, tmp_path: Path) -> None:
     assert [exchange.protocol for exchange in done.exchanges] == [PROTOCOL[transport]] * 4
     for exchange in done.exchanges:
         assert (exchange.kind, exchange.provider, exchange.ending) == ("llm", "google", "complete")
-        told = wire.transcript(exchange)
+        told = wire.transcript_of(exchange)
         assert told is not None
         assert told.request is not None
         assert told.request.model == "gemini-2.5-flash"
-    answers = [wire.transcript(exchange) for exchange in done.exchanges[:2]]
+    answers = [wire.transcript_of(exchange) for exchange in done.exchanges[:2]]
     texts = [told.answer.text for told in answers if told is not None and told.answer is not None]
     assert texts == [done.met["whole"]["text"], done.met["stream"]["text"]]
 

@@ -42,7 +42,7 @@ def test_calm(name: str, tmp_path: Path) -> None:
         assert (exchange.kind, exchange.protocol, exchange.provider) == ("llm", sdk.protocol, sdk.provider)
         assert exchange.ending == "complete"
         assert exchange.upstream == exchange.delivered
-        told = wire.transcript(exchange)
+        told = wire.transcript_of(exchange)
         assert told is not None
         assert told.request
         assert told.answer

@@ -44,7 +44,7 @@ def check_calm(done: Run, ways: tuple[str, ...]) -> None:
         assert (exchange.kind, exchange.protocol) == ("llm", PROTOCOLS[way])
         assert exchange.provider == ("azure" if way == "azure" else "openai")
         assert unchanged(exchange), "no message was changed"
-        told = wire.transcript(exchange)
+        told = wire.transcript_of(exchange)
         assert told is not None
         assert told.request is not None
         assert told.answer is not None

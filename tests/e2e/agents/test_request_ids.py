@@ -17,7 +17,7 @@ def test_the_tape_names_a_request_as_the_sdk_does(agent: str, tmp_path: Path) ->
     done = execute(tmp_path, command(agent, "sync/whole"), "--mock")
     seen = done.met["sync/whole"]["request_id"]
     assert seen
-    (told,) = (wire.transcript(exchange) for exchange in done.exchanges if exchange.kind == "llm")
+    (told,) = (wire.transcript_of(exchange) for exchange in done.exchanges if exchange.kind == "llm")
     assert told is not None
     assert told.answer is not None
     assert told.answer.request_id == seen

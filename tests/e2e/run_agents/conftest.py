@@ -15,7 +15,7 @@ import pytest
 
 from faultwire.agents.make import prepared
 from faultwire.agents.settings import AgentSettings
-from faultwire.contract.matrix import Prompt, Scenario
+from faultwire.contract.cells import Prompt, Scenario
 from faultwire.profile.load import parse
 from faultwire.profile.model import Profile
 from faultwire.runner.cells import planned

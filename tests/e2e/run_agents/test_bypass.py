@@ -17,7 +17,7 @@ from faultwire.capture import sock_diag
 from faultwire.capture.bypass import TABLES, read_table
 from faultwire.checks.no_request_to import NoRequestTo
 from faultwire.checks.only_hosts import OnlyHosts
-from faultwire.contract.matrix import Prompt
+from faultwire.contract.cells import Prompt
 from faultwire.events import Bypass
 from faultwire.tape.evidence.verify import verify
 

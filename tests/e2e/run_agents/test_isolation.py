@@ -8,7 +8,7 @@ import pytest
 from tests.e2e.run_agents.conftest import CALM, HERE, asked, bench, scenario
 
 from faultwire.agents.settings import CommandSettings
-from faultwire.contract.matrix import Prompt
+from faultwire.contract.cells import Prompt
 
 MANY = 16
 BROKEN = scenario("broken", "  - status: {code: 503}\n    on: {kind: llm}\n")

@@ -10,7 +10,7 @@ from tests.e2e.run_agents.conftest import CALM, HERE, asked, scenario
 
 from faultwire.agents._api import Asked
 from faultwire.agents.settings import CommandSettings, LangchainSettings, OpenAISettings, PythonSettings
-from faultwire.contract.matrix import Prompt
+from faultwire.contract.cells import Prompt
 
 BROKEN = scenario("broken", "  - status: {code: 503}\n    on: {kind: llm}\n")
 PROMPTS = [Prompt("p1", "first-mark"), Prompt("p2", "second-mark")]

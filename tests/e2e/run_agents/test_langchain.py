@@ -9,7 +9,7 @@ from tests.e2e.agents import environments
 from tests.e2e.run_agents.conftest import CALM, Bench, asked, scenario
 
 from faultwire.agents.settings import LangchainSettings
-from faultwire.contract.matrix import Prompt
+from faultwire.contract.cells import Prompt
 from faultwire.errors import CaptureError
 
 pytestmark = pytest.mark.nightly

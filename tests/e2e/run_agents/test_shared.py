@@ -16,7 +16,7 @@ from tests.e2e.run_agents.conftest import CALM, SERVER, asked, bench, free_port,
 from faultwire.agents._api import Asked
 from faultwire.agents.server import Server
 from faultwire.agents.settings import HttpSettings
-from faultwire.contract.matrix import Prompt
+from faultwire.contract.cells import Prompt
 from faultwire.errors import AgentError, UsageError
 from faultwire.profile.dump import dump
 

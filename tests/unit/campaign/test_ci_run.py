@@ -9,7 +9,7 @@ import pytest
 from faultwire.agents.settings import CommandSettings
 from faultwire.campaign.ci_run import Part, Wanted, launch_settings
 from faultwire.config.model import Config, ProxySettings
-from faultwire.contract.matrix import Prompt
+from faultwire.contract.cells import Prompt
 from faultwire.profile.model import ToolSite
 from faultwire.runner.phases import Phase
 

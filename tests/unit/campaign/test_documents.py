@@ -9,7 +9,7 @@ from faultwire.agents.settings import CommandSettings
 from faultwire.campaign.documents import PhaseSummary, phase_document, summary_document
 from faultwire.checks._registry import make
 from faultwire.config.model import Config, ScoringSettings
-from faultwire.contract.matrix import Prompt
+from faultwire.contract.cells import Prompt
 from faultwire.report.schema import problems
 from faultwire.runner.cells import planned
 from faultwire.runner.phases import CALM, Phase

@@ -64,7 +64,7 @@ def test_another_check_changes_the_page():
         word: Annotated[str, Field(description="the word")]
 
     page = filled(PAGE.read_text(), [*BUILTIN, Polite])
-    tools = page.partition("### On the wire: tools")[2].partition("###")[0]
+    tools = page.partition("## On the wire: tools")[2].partition("## ")[0]
     assert "| `polite` | The agent says please | `exit_codes`, `word` (needed) |\n" in tools
     assert filled(page, BUILTIN) == PAGE.read_text()
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from tests.unit.checks.bent import bent, checks
 
-from faultwire import wire
 from faultwire.checks._told import _LIGHT, charged, models, transcript_of
 from faultwire.events import Message
+from faultwire.wire.transcript import exchange as recorded_exchange
 
 
 def heavy(exchange):
@@ -27,7 +27,9 @@ def talks(history, wire):
 
 
 def test_a_history_is_read_once(talks):
-    assert [said for _, said in models(talks)] == [wire.transcript(one) for one in talks.exchanges]
+    assert [said for _, said in models(talks)] == [
+        recorded_exchange.transcript_of(one) for one in talks.exchanges
+    ]
     assert all(one is other for (_, one), (_, other) in zip(models(talks), models(talks), strict=True))
     assert transcript_of(talks, talks.exchanges[2]) is models(talks)[2][1]
 

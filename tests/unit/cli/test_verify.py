@@ -12,7 +12,7 @@ from faultwire.cli._examine import Finding
 from faultwire.cli._verifying import _answered, _arrived, _file, code
 from faultwire.cli.verify import verified
 from faultwire.config.load import load
-from faultwire.contract.matrix import Invocation, Prompt
+from faultwire.contract.cells import Invocation, Prompt
 from faultwire.errors import ConfigError, ScenarioError
 from faultwire.events import AgentResult, History
 from faultwire.runner.phases import CALM

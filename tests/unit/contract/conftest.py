@@ -2,11 +2,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from faultwire.contract.matrix import Invocation, Prompt, Scenario
+from faultwire.contract.cells import Invocation, Prompt, Scenario
 from faultwire.events import AgentResult, FaultFired, History, Recorded, Request, Verdict
 from faultwire.faults._api import Fault
 from faultwire.faults.tool.tool_error import ToolError
-from faultwire.profile.model import Entry, On, Profile
+from faultwire.profile.entry_model import Entry, On
+from faultwire.profile.model import Profile
 
 
 class Slow(Fault):

@@ -1,6 +1,7 @@
 import pytest
 
-from faultwire.contract.matrix import Prompt, Scenario, applies, distinct, judge
+from faultwire.contract.cells import Prompt, Scenario
+from faultwire.contract.matrix import applies, distinct, judge
 from faultwire.errors import ConfigError
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from faultwire.contract.matrix import Cell, Invocation, Matrix, Prompt, Scenario
+from faultwire.contract.cells import Cell, Invocation, Prompt, Scenario
+from faultwire.contract.matrix import Matrix
 from faultwire.contract.overall import (
     is_broken,
     is_mutant,

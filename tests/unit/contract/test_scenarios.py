@@ -20,7 +20,7 @@ from faultwire.errors import ConfigError
 from faultwire.events import Verdict
 from faultwire.faults._api import Fault
 from faultwire.faults.tool.tool_error import ToolError
-from faultwire.profile.model import Entry, On
+from faultwire.profile.entry_model import Entry, On
 
 
 class Slow(Fault):

@@ -22,7 +22,7 @@ from faultwire.faults._api import Mutator
 from faultwire.faults.connection.latency import Latency
 from faultwire.faults.stream.split_events import SplitEvents
 from faultwire.faults.stream.stall import Stall
-from faultwire.profile.model import Entry, Trigger
+from faultwire.profile.entry_model import Entry, Trigger
 
 
 def active(fault=None, mutator=None, **trigger) -> ActiveFault:

@@ -12,7 +12,7 @@ from faultwire.exchange.fault_chain import FaultChain
 from faultwire.exchange.plan import Decision
 from faultwire.exchange.session_state import Subject
 from faultwire.faults._api import Fault, Mutator, Need, Site
-from faultwire.profile.model import Entry, Trigger
+from faultwire.profile.entry_model import Entry, Trigger
 
 SSE = Response(200, "OK", (("content-type", "text/event-stream"),))
 JSON = Response(200, "OK", (("content-type", "application/json"),))

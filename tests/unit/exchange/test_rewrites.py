@@ -15,8 +15,9 @@ from faultwire.exchange.pipeline import ExchangePipeline, SessionContext
 from faultwire.exchange.rewrites import digest
 from faultwire.exchange.session_state import SessionState
 from faultwire.faults._api import RequestFault, ResultFault, Retold
+from faultwire.profile.entry_model import Entry, On
 from faultwire.profile.load import inline, merge
-from faultwire.profile.model import Entry, On, Profile
+from faultwire.profile.model import Profile
 from faultwire.wire.editing.api import TextPlace
 from faultwire.wire.types import Rewrite
 

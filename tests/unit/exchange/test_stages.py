@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -21,6 +22,7 @@ from faultwire.profile.load import inline, merge
 HEADERS = (("content-type", "application/json"),)
 BODY = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).encode()
 CHAT = Request("POST", "https", "api.openai.com", 443, "/v1/chat/completions", HEADERS, BODY)
+STREAMED = replace(CHAT, body=BODY.replace(b"{", b'{"stream": true, ', 1))
 
 
 def state(*faults: str, request: Request = CHAT) -> ExchangeState:
@@ -132,7 +134,7 @@ def test_a_canary_is_not_returned_in_the_exchange_that_planted_it() -> None:
 
 
 def decided(*faults: str) -> tuple[ExchangeState, FaultStage]:
-    at = state(*faults)
+    at = state(*faults, request=STREAMED)
     Understanding(at).on_request()
     stage = FaultStage(at)
     stage.on_request()
@@ -144,7 +146,7 @@ def test_a_fault_that_answers_makes_the_same_request_again_a_retry() -> None:
     assert list(stage.forward()) == []
     assert at.chain.answer is not None
     stage.settle_request()
-    again = ExchangeState(at.context, Exchange("s", 2, CHAT), None)
+    again = ExchangeState(at.context, Exchange("s", 2, STREAMED), None)
     Understanding(again).on_request()
     assert (again.exchange.n, again.exchange.attempt) == (at.exchange.n, 1)
 
@@ -152,11 +154,11 @@ def test_a_fault_that_answers_makes_the_same_request_again_a_retry() -> None:
 def test_an_end_that_a_fault_made_is_a_failure_and_bytes_are_none() -> None:
     at, stage = decided("latency: {ms: 1}")
     stage.observe(Send(b"x"))
-    fresh = ExchangeState(at.context, Exchange("s", 2, CHAT), None)
+    fresh = ExchangeState(at.context, Exchange("s", 2, STREAMED), None)
     Understanding(fresh).on_request()
     assert (fresh.exchange.n, fresh.exchange.attempt) == (1, 0)
     stage.observe(Cut())
-    retry = ExchangeState(at.context, Exchange("s", 3, CHAT), None)
+    retry = ExchangeState(at.context, Exchange("s", 3, STREAMED), None)
     Understanding(retry).on_request()
     assert (retry.exchange.n, retry.exchange.attempt) == (0, 1)
 

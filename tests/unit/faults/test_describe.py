@@ -9,8 +9,8 @@ import pytest
 from faultwire.faults._describe import Setting, sections, settings
 from faultwire.faults._markdown import markdown
 from faultwire.faults._registry import BUILTIN, find
+from faultwire.profile.entry_model import On, Trigger
 from faultwire.profile.load import parse
-from faultwire.profile.model import On, Trigger
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "faults.md"
 

@@ -11,7 +11,7 @@ from faultwire.errors import FaultError, UsageError
 from faultwire.faults._api import SITES, Fault
 from faultwire.faults._describe import SECTIONS, describe
 from faultwire.faults._registry import BUILTIN, GROUP, collect, find, registry
-from faultwire.profile.model import Trigger
+from faultwire.profile.entry_model import Trigger
 
 FAMILIES = Path(__file__).parents[3] / "proxy" / "faultwire" / "faults"
 HERE = Path(__file__).parent

@@ -12,10 +12,11 @@ from mitmproxy.connection import Client
 from mitmproxy.master import Master
 from mitmproxy.options import Options
 from mitmproxy.proxy import commands, mode_specs
+from mitmproxy.proxy.layers.http._events import ResponseProtocolError
 
 from faultwire.errors import FaultwireError
 from faultwire.mitm import compat
-from faultwire.mitm.compat import hooks, http1
+from faultwire.mitm.compat import codes, hooks, http1
 
 
 def test_this_version_is_supported() -> None:
@@ -117,3 +118,9 @@ def test_hooks_are_found_in_the_order_of_the_addons() -> None:
 )
 def test_interim_heads(data: bytes, expected: bool) -> None:
     assert http1._interim(data) is expected
+
+
+def test_the_codes_are_those_of_this_mitmproxy() -> None:
+    assert len({codes.KILL, codes.CANCEL, codes.BAD_GATEWAY}) == 3
+    for code in (codes.KILL, codes.CANCEL, codes.BAD_GATEWAY):
+        assert ResponseProtocolError(1, "x", code).code == code

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from faultwire.profile.entry_model import On, Trigger
 from faultwire.profile.load import inline, parse
-from faultwire.profile.model import On, Trigger
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "profiles.md").read_text()
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 import pytest
 
 from faultwire.errors import ProfileError
+from faultwire.profile.entry_model import On, Trigger
 from faultwire.profile.inline import inline
 from faultwire.profile.load import dump
-from faultwire.profile.model import On, Trigger
 
 
 def only(text):

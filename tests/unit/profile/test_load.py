@@ -9,9 +9,10 @@ import pytest
 
 from faultwire.errors import ProfileError
 from faultwire.faults._registry import registry
+from faultwire.profile.entry_model import On, Trigger
 from faultwire.profile.find import available
 from faultwire.profile.load import load, parse
-from faultwire.profile.model import On, ToolSite, Trigger
+from faultwire.profile.model import ToolSite
 
 WHOLE = """\
 # a comment

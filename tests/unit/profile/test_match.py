@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from faultwire.events import Exchange, Request, RequestView, Response, ToolResult, Turn
+from faultwire.profile.entry_model import On
 from faultwire.profile.match import may_match, mismatch, needs_response, response_mismatch
-from faultwire.profile.model import On
 
 REQUEST = Request(
     "POST",

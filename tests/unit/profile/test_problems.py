@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from faultwire.errors import ConfigError, ProfileError
-from faultwire.profile.model import Trigger
+from faultwire.profile.entry_model import Trigger
 from faultwire.profile.problems import Problems
 from faultwire.profile.yaml import read
 

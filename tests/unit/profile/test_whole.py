@@ -7,9 +7,9 @@ import pytest
 from faultwire.errors import ProfileError
 from faultwire.events import Exchange, Request
 from faultwire.profile import whole
+from faultwire.profile.entry_model import On
 from faultwire.profile.load import dump, from_dump, merge, parse
 from faultwire.profile.match import caller, mismatch
-from faultwire.profile.model import On
 from faultwire.profile.problems import Problems
 
 AGENTS = "agents:\n  writer: {url: 'http://a/w*'}\n  planner: {caller: {User-Agent: 'plan*'}}\nfaults:\n"

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from faultwire.contract.matrix import Invocation, Prompt, Scenario, judge
+from faultwire.contract.cells import Invocation, Prompt, Scenario
+from faultwire.contract.matrix import judge
 from faultwire.events import AgentResult, Delivery, FaultFired, History, Recorded, Request, Verdict
 from faultwire.profile.model import Profile
 from faultwire.replay.incident import Session, ToolResponse

@@ -3,10 +3,12 @@ from types import MappingProxyType
 import pytest
 
 from faultwire.checks._registry import make
-from faultwire.contract.matrix import Cell, Invocation, Matrix, Prompt, Scenario, judge
+from faultwire.contract.cells import Cell, Invocation, Prompt, Scenario
+from faultwire.contract.matrix import Matrix, judge
 from faultwire.events import AgentResult, Delivery, FaultFired, History, Recorded, Request, Verdict
 from faultwire.faults._api import Fault
-from faultwire.profile.model import Entry, Profile
+from faultwire.profile.entry_model import Entry
+from faultwire.profile.model import Profile
 from faultwire.report.document import Subject, document
 
 SSE = (("content-type", "text/event-stream"),)

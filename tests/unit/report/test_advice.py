@@ -1,7 +1,7 @@
 import pytest
 from tests.unit.checks.conftest import call, exchange, line, result, said, talk, used, user
 
-from faultwire.contract.matrix import Invocation, Prompt, Scenario
+from faultwire.contract.cells import Invocation, Prompt, Scenario
 from faultwire.events import AgentResult, Delivery, History
 from faultwire.profile.model import Profile
 from faultwire.report.advice import EXAMINED, RULES, suggestions_part

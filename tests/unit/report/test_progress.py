@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from faultwire.contract.matrix import Invocation, Prompt, Scenario
+from faultwire.contract.cells import Invocation, Prompt, Scenario
 from faultwire.events import AgentResult, Delivery, History
 from faultwire.profile.model import Profile
 from faultwire.report.progress import Progress, progress

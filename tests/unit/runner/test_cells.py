@@ -1,4 +1,4 @@
-from faultwire.contract.matrix import Prompt, Scenario
+from faultwire.contract.cells import Prompt, Scenario
 from faultwire.profile.model import Profile
 from faultwire.runner.cells import planned
 

@@ -9,7 +9,7 @@ import pytest
 from faultwire.agents.settings import CommandSettings
 from faultwire.checks._registry import make
 from faultwire.config.model import Config, ContractSettings, ReplaysSettings, Source
-from faultwire.contract.matrix import Prompt, Scenario
+from faultwire.contract.cells import Prompt, Scenario
 from faultwire.errors import ConfigError, Location, ScenarioError, UsageError
 from faultwire.profile.model import Profile, ToolSite
 from faultwire.replay.incident import Session, ToolResponse

@@ -10,7 +10,8 @@ import pytest
 from faultwire.agents.settings import CommandSettings
 from faultwire.checks._registry import make
 from faultwire.config.model import Config, ContractSettings
-from faultwire.contract.matrix import Prompt, Scenario, applies, judge
+from faultwire.contract.cells import Prompt, Scenario
+from faultwire.contract.matrix import applies, judge
 from faultwire.events import AgentResult, History, Verdict
 from faultwire.mutations.engine import Mutated
 from faultwire.profile.load import find, inline, load, merge

@@ -10,7 +10,7 @@ import pytest
 from faultwire.agents.settings import CommandSettings
 from faultwire.checks._registry import make
 from faultwire.config.model import AdvancedSettings, Config, ContractSettings
-from faultwire.contract.matrix import Invocation, Prompt, Scenario
+from faultwire.contract.cells import Invocation, Prompt, Scenario
 from faultwire.errors import ConfigError
 from faultwire.mutations._api import Mutant
 from faultwire.mutations._request import RequestChange

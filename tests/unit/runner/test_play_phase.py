@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from faultwire.checks._registry import make
-from faultwire.contract.matrix import Prompt
+from faultwire.contract.cells import Prompt
 from faultwire.contract.statistics import Until
 from faultwire.runner.cells import planned
 from faultwire.runner.phases import CALM, Phase

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from faultwire.agents._api import Asked
-from faultwire.contract.matrix import Invocation, Prompt, Scenario
+from faultwire.contract.cells import Invocation, Prompt, Scenario
 from faultwire.errors import AgentError, CaptureError, FaultwireError, TapeIncomplete, UsageError
 from faultwire.events import AgentResult, Bypass, History, Recorded, Request
 from faultwire.profile.model import Profile

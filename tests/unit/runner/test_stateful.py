@@ -10,7 +10,7 @@ import pytest
 
 from faultwire.agents.settings import HttpSettings
 from faultwire.config.model import Config
-from faultwire.contract.matrix import Prompt
+from faultwire.contract.cells import Prompt
 from faultwire.runner.stateful import remembers
 
 CONFIG = Config(Path("f"), Path(), "", HttpSettings(endpoint="http://localhost:1"), (Prompt("p1", "hello"),))

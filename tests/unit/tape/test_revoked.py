@@ -70,7 +70,7 @@ def test_the_history_says_so(deck: Any) -> None:
         one = reader.detail("s", 1).recorded
         assert [e.kind for e in history.exchanges] == ["other", "llm"]
         assert (one.kind, revoked(one) is None) == ("other", False)
-        assert wire.transcript(one) is None
+        assert wire.transcript_of(one) is None
     assert history.notes == (
         "exchange 1 is of kind `other`: its request seemed to be of `openai_chat`, "
         "its answer (application/json) is not",

@@ -109,7 +109,7 @@ def test_the_tape_s_reader_frames_it_too(size: int) -> None:
     recorded = Recorded(
         "s", 1, "llm", "gemini", "google", None, ASK, delivery, delivery, "complete", None, 0, 0, 1.0
     )
-    told = wire.transcript(recorded)
+    told = wire.transcript_of(recorded)
     assert told is not None
     assert told.answer is not None
     assert told.answer.text == GEMINI.text + ' {[ " ,'

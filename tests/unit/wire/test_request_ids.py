@@ -137,7 +137,7 @@ def test_a_session_over_a_websocket_is_named_by_its_upgrade() -> None:
     head = (("upgrade", "websocket"), ("x-request-id", "req_ws"))
     up = Delivery(101, "", head, b"")
     messages = tuple(spoken("server", *response(message_item())))
-    told = wire.transcript(
+    told = wire.transcript_of(
         Recorded("s", 1, "llm", "realtime", "openai", None, REALTIME, up, up, "complete", None, 0, 0, 1.0,
                  messages=messages)
     )  # fmt: skip

@@ -75,7 +75,7 @@ def spans(path: Path) -> Iterator[Span]:
 
 
 def _span(recorded: Recorded, trace: bytes, root: bytes) -> Span:
-    told = wire.transcript(recorded)
+    told = wire.transcript_of(recorded)
     operation, subject = _operation(recorded, told)
     about = _http(recorded)
     if operation is not None:

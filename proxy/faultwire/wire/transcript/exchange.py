@@ -56,7 +56,7 @@ class Transcript:
         return turns[last + 1 :]
 
 
-def transcript(
+def transcript_of(
     recorded: Recorded, prices: Prices | None = None, *, earlier: ConversationHistory | None = None
 ) -> Transcript | None:
     """What a recorded exchange with a model, an agent or a tool's server says; None where nothing is said.

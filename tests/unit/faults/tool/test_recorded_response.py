@@ -13,7 +13,8 @@ from faultwire.exchange.result_decisions import decide_on_result
 from faultwire.exchange.session_state import SessionState
 from faultwire.faults.tool.recorded_response import RecordedResponse
 from faultwire.profile.dump import dump, from_dump
-from faultwire.profile.model import Entry, On, Profile
+from faultwire.profile.entry_model import Entry, On
+from faultwire.profile.model import Profile
 from faultwire.wire import classify
 
 RESULT = ToolResult("call_1", "search", "{}", "42 hits", False, ("messages", 2, "content"), True)

@@ -335,7 +335,7 @@ def recorded(*messages: Message) -> Recorded:
 def test_a_recorded_session_reads_as_a_conversation() -> None:
     changed = RESULT.replace(b"21", b"99")
     hello = item({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello"}]})
-    told = wire.transcript(
+    told = wire.transcript_of(
         recorded(
             *said("client", hello),
             *said("server", *response(call_item())),
@@ -363,21 +363,21 @@ def test_the_wait_for_the_first_words_is_from_the_agents_message() -> None:
     first = at(1000, said("server", *response(message_item())))
     words = next(i for i, m in enumerate(first) if json.loads(m.data)["type"].endswith(".delta"))
     begun = [*at(100, said("client", hello)), *first]
-    told = wire.transcript(recorded(*begun))
+    told = wire.transcript_of(recorded(*begun))
     assert told is not None
     assert told.first_event_ms == pytest.approx(900 + 10 * words)
     second = at(5000, said("server", *response(call_item(), ident="resp_2")), step=20)
-    told = wire.transcript(recorded(*begun, *at(4990, said("client", hello)), *second))
+    told = wire.transcript_of(recorded(*begun, *at(4990, said("client", hello)), *second))
     assert told is not None
     assert told.first_event_ms is not None
     assert 10 < told.first_event_ms < 20 * len(second)
-    silent = wire.transcript(recorded(*at(0, said("client", hello)), *first[:2]))
+    silent = wire.transcript_of(recorded(*at(0, said("client", hello)), *first[:2]))
     assert silent is not None
     assert silent.first_event_ms is None
 
 
 def test_a_session_that_broke_off_has_no_finish() -> None:
-    told = wire.transcript(recorded(*said("server", *response(message_item())[:6])))
+    told = wire.transcript_of(recorded(*said("server", *response(message_item())[:6])))
     assert told is not None
     assert told.answer is not None
     assert (told.answer.finish_reason, told.answer.complete) == (None, False)

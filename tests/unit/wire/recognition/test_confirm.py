@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 
 import pytest
 from tests.unit.mock.every import EVERY, Question, answered
@@ -16,6 +17,7 @@ from faultwire.events import Delivery, Request, Response
 from faultwire.mock.answering import Answerer
 from faultwire.mock.script import parse
 from faultwire.wire.framing import split as framing
+from faultwire.wire.recognition.confirm import Signs, by_signs
 
 JSON = (("content-type", "application/json"),)
 HTML = (("content-type", "text/html; charset=utf-8"),)
@@ -169,3 +171,21 @@ def test_json_never_revokes_a_plug_in_that_declares_no_signs() -> None:
     for headers, body in HOSTILE.values():
         if framing.content_type(headers) == "application/json" and body[:1] in b"{[7":
             assert wire.revoked(New(), "llm", asked, Delivery(200, "", headers, body)) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "shown"),
+    [
+        (b'{"choices": []}', "application/json", True),
+        (b'{"object": "chat.completion"}', "application/json", True),
+        (b'{"ok": true}', "application/json", False),
+        (b"<html></html>", "text/html", False),
+        (b"", "application/json", None),
+        (b"\xff\xfe", "application/octet-stream", None),
+    ],
+)
+def test_signs_are_members_and_first_words(body: bytes, content_type: str, shown: bool | None) -> None:
+    signs = Signs(members=frozenset({"choices"}), words=("chat.",))
+    response = Response(200, "OK", (("content-type", content_type),), body)
+    assert by_signs(signs, response, None) is shown
+    assert by_signs(signs, replace(response, status=500), None) is None, "errors tell nothing"

@@ -34,8 +34,8 @@ def read(*bodies, protocol="openai_chat"):
     """What is told by each, read in this order; and that it is the same as what each tells alone."""
     earlier = wire.ConversationHistory()
     exchanges = [asking(body, protocol) for body in bodies]
-    told = [wire.transcript(one, earlier=earlier) for one in exchanges]
-    assert told == [wire.transcript(one) for one in exchanges]
+    told = [wire.transcript_of(one, earlier=earlier) for one in exchanges]
+    assert told == [wire.transcript_of(one) for one in exchanges]
     return [one.request.turns if one is not None and one.request is not None else None for one in told]
 
 
@@ -130,4 +130,4 @@ def test_bent_histories_say_the_same():
     for history in bent(80):
         earlier = wire.ConversationHistory()
         for exchange in history.exchanges:
-            assert wire.transcript(exchange, earlier=earlier) == wire.transcript(exchange)
+            assert wire.transcript_of(exchange, earlier=earlier) == wire.transcript_of(exchange)

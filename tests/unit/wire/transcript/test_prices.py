@@ -119,7 +119,7 @@ def recorded(body: bytes, kind: str = "text/event-stream", status: int = 200) ->
 
 def test_a_recorded_exchange_is_told() -> None:
     whole = pack({**RESPONSES.whole, "model": "gpt-4o-2024-08-06"})
-    found = wire.transcript(recorded(whole, "application/json"))
+    found = wire.transcript_of(recorded(whole, "application/json"))
     assert found is not None
     assert (found.provider, found.model, found.problem) == ("openai", "gpt-4o-2024-08-06", None)
     assert found.answer
@@ -131,7 +131,7 @@ def test_a_recorded_exchange_is_told() -> None:
 
 
 def test_a_stream_of_an_unlisted_model_has_no_price() -> None:
-    found = wire.transcript(recorded(RESPONSES.stream))
+    found = wire.transcript_of(recorded(RESPONSES.stream))
     assert found is not None
     assert found.answer
     assert (found.answer.usage, found.cost) == (Usage(9, 12), None)
@@ -142,7 +142,7 @@ def test_what_was_cut_is_charged_for_as_the_provider_counted_it() -> None:
     one = recorded(whole, "application/json")
     assert one.delivered
     cut = replace(one.delivered, body=wire.protocol("openai_responses").truncate(whole, 1))
-    found = wire.transcript(replace(one, delivered=cut))
+    found = wire.transcript_of(replace(one, delivered=cut))
     assert found is not None
     assert found.answer
     assert (found.answer.text, found.answer.usage) == ("Let", Usage(9, 1))
@@ -150,17 +150,17 @@ def test_what_was_cut_is_charged_for_as_the_provider_counted_it() -> None:
 
 
 def test_what_cannot_be_read_says_why() -> None:
-    found = wire.transcript(recorded(b"<html>", "text/html", 502))
+    found = wire.transcript_of(recorded(b"<html>", "text/html", 502))
     assert found is not None
     assert found.answer is None
     assert "answer with status 502" in (found.problem or "")
     broken = replace(
         recorded(b""), request=post("https://h/v1/responses", b"{"), delivered=None, upstream=None
     )
-    found = wire.transcript(broken)
+    found = wire.transcript_of(broken)
     assert found is not None
     assert (found.request, found.answer, found.new_turns, found.first_event_ms) == (None, None, (), None)
-    assert wire.transcript(replace(broken, protocol=None)) is None
+    assert wire.transcript_of(replace(broken, protocol=None)) is None
 
 
 def test_prices_of_one_s_own_hold_for_every_command(tmp_path: Path) -> None:
