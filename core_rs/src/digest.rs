@@ -124,6 +124,14 @@ mod tests {
     }
 
     #[test]
+    fn the_text_of_a_hash_is_that_of_the_standard() {
+        // FIPS 180-4's example
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(sha256_hex(b"abc"), abc);
+        assert_eq!(hex(&sha256(b"abc")), abc);
+    }
+
+    #[test]
     fn unit_stays_below_one() {
         let draws = (0..1000u32).map(|n| unit(&n.to_be_bytes()));
         assert!(draws.into_iter().all(|x| (0.0..1.0).contains(&x)));

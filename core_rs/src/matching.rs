@@ -72,6 +72,13 @@ mod tests {
     }
 
     #[test]
+    fn a_pattern_matches_or_not_and_is_kept() {
+        let regex = Regex::new("b+").unwrap();
+        assert!(regex.is_match("abb") && !regex.is_match("aaa"));
+        assert_eq!(regex.pattern(), "b+");
+    }
+
+    #[test]
     fn matches_may_begin_inside_others() {
         let regex = Regex::new("aba|é").unwrap();
         assert_eq!(regex.starts("éababa-aba"), vec![0, 1, 3, 7]);

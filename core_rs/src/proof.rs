@@ -263,5 +263,7 @@ mod tests {
         assert!(consistency_proof(&leaves(3), 4).is_err());
         assert!(!verify_inclusion(&[0; 32], 3, 3, &[], &[0; 32]));
         assert!(!verify_consistency(0, 3, &[], &[0; 32], &[0; 32]));
+        assert!(!verify_consistency(0, 0, &[], &[0; 32], &[0; 32]));
+        assert!(!verify_consistency(2, 1, &[], &[0; 32], &[0; 32]));
     }
 }

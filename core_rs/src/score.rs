@@ -122,6 +122,18 @@ mod tests {
     }
 
     #[test]
+    fn cells_weigh_three_two_one_and_one() {
+        let score = |cells: &[(&str, &str)]| resilience_score(cells.iter().copied()).unwrap();
+        assert_eq!(score(&[("critical", "pass"), ("high", "fail")]), Some(60.0));
+        assert_eq!(score(&[("critical", "fail"), ("high", "pass")]), Some(40.0));
+        assert_eq!(score(&[("low", "pass"), ("high", "fail")]), Some(33.33));
+        assert_eq!(score(&[("medium", "pass"), ("high", "fail")]), Some(33.33));
+        assert_eq!(score(&[("low", "pass"), ("high", "unknown")]), Some(100.0));
+        assert_eq!(score(&[("high", "fail"), ("low", "fail")]), Some(0.0));
+        assert_eq!(score(&[]), None);
+    }
+
+    #[test]
     fn words_are_checked_even_in_unknown_cells() {
         assert!(resilience_score([("severe", "unknown")]).is_err());
         assert!(resilience_score([("low", "passed")]).is_err());

@@ -207,7 +207,12 @@ mod tests {
         let found = Checkpoint::parse(&whole).expect("a checkpoint");
         assert_eq!((found.origin, found.size, found.root), ("o", 12, [7; 32]));
         assert_eq!(found.previous, Some(&*digest));
-        assert!(Checkpoint::parse(&format!("o\n12\n{root}\n")).is_some());
+        for size in ["12", "0", "1234567890123456"] {
+            assert!(
+                Checkpoint::parse(&format!("o\n{size}\n{root}\n")).is_some(),
+                "{size}"
+            );
+        }
         for other in [
             format!("o\n012\n{root}\n"),
             format!("\n12\n{root}\n"),
@@ -216,6 +221,9 @@ mod tests {
             format!("o\n12\n{root}"),
             format!("o\n12\n{root}\n{}\n", last.to_uppercase()),
             format!("o\n12\n{root}\n{last}\nmore\n"),
+            format!("o\n12\n{root}\n{}\n", &last[..last.len() - 1]),
+            format!("o\n12\n{root}\n{last}0\n"),
+            format!("o\n12\n{root}\nprevious sha256:{}\n", "0A".repeat(32)),
             format!("o\n12345678901234567\n{root}\n"),
         ] {
             assert_eq!(Checkpoint::parse(&other), None, "{other:?}");
@@ -226,11 +234,16 @@ mod tests {
     fn a_note_without_its_blank_line_or_with_a_strange_signature_is_none() {
         let line = format!("— p {}\n", STANDARD.encode([1; 68]));
         assert!(Note::parse(&format!("text\n\n{line}")).is_some());
+        let longest = "x".repeat((1 << 16) - 2 - line.chars().count());
+        assert!(Note::parse(&format!("{longest}\n\n{line}")).is_some());
+        assert!(Note::parse(&format!("{longest}x\n\n{line}")).is_none());
+        assert!(Note::parse(&format!("text\n\n{}", line.repeat(16))).is_some());
         for other in [
             format!("text\n{line}"),
             format!("text\n\n{}", line.replace('—', "-")),
             format!("text\n\n— p {}\n", STANDARD.encode([1; 67])),
             format!("text\n\n{}", line.replace(" p ", " p+q ")),
+            format!("text\n\n{}", line.replace(" p ", "  ")),
             format!("text\n\n{}", line.replace(" p ", " p\u{1c}q ")),
             format!("te\u{1}xt\n\n{line}"),
             format!("te\n\nxt\n\n{line}"),

@@ -342,3 +342,28 @@ fn is_something(value: &Value) -> bool {
         Value::Object(members) => !members.is_empty(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_on_events_are_listed_up_to_a_limit_and_errors_beyond_it() {
+        let mut verifier = TapeVerifier::new(Vec::new(), false);
+        for _ in 0..MAX_FINDINGS - 1 {
+            verifier.find("drop_present", "", Some(1));
+        }
+        let mut listed = |code, seq| {
+            let before = verifier.findings.len();
+            verifier.find(code, "", seq);
+            verifier.findings.len() > before
+        };
+        assert!(listed("drop_present", Some(1)), "the last one");
+        for note in NOTES {
+            assert!(!listed(note, Some(1)), "{note}");
+        }
+        assert!(listed("drop_present", None));
+        assert!(listed("chain_broken", Some(1)));
+        assert!(listed("seal_missing", None));
+    }
+}

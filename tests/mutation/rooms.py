@@ -1,0 +1,55 @@
+"""What is mutated, and which tests must notice. A new room is a row here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class CoreRoom:
+    """Sources of the core, and the words that its tests have in their names."""
+
+    name: str
+    sources: tuple[str, ...]
+    """Globs below the project."""
+    tests: tuple[str, ...]
+    modules: tuple[str, ...]
+    """What is left of the core while its mutants are built: the room and what that needs."""
+    programs: tuple[str, ...] = ()
+    """Test programs of `core_rs/tests` that are built for it, beside the tests in the sources."""
+
+
+@dataclass(frozen=True)
+class PythonRoom:
+    """Sources of the package, and the tests that run against each of their mutants."""
+
+    name: str
+    sources: tuple[str, ...]
+    """Globs below `proxy/`."""
+    tests: tuple[str, ...]
+    """Files and folders below the project."""
+    ignored: tuple[str, ...] = ()
+    """Of those, the ones that take too long to run against every mutant. They may only be missing here:
+    what they alone would notice counts as a survivor."""
+
+
+TAPE = ("digest", "error", "json", "proof", "tape")
+STATISTICS = ("error", "score", "stats")
+VECTORS = ("digest", "error", "eventstream", "grpc", "json", "line", "proof", "score", "sse", "stats", "tape")
+CORE = (
+    CoreRoom("tape", ("core_rs/src/tape/*.rs",), ("tape",), TAPE, ("tapes",)),
+    CoreRoom("stats", ("core_rs/src/stats/*.rs",), ("stats",), STATISTICS, ("statistics",)),
+    CoreRoom("score", ("core_rs/src/score.rs",), ("score", "stats"), STATISTICS, ("statistics",)),
+    CoreRoom("proof", ("core_rs/src/proof.rs",), ("proof",), ("digest", "error", "proof")),
+    CoreRoom("digest", ("core_rs/src/digest.rs",), ("digest", "merkle"), VECTORS, ("vectors",)),
+    CoreRoom("matching", ("core_rs/src/matching.rs",), ("matching",), ("error", "matching")),
+)
+
+PYTHON = (
+    PythonRoom(
+        "contract",
+        ("faultwire/contract/*.py",),
+        ("tests/unit/contract",),
+        ignored=("tests/unit/contract/test_simulation.py",),
+    ),
+)

@@ -1,0 +1,121 @@
+"""The job can fail, and the list of equivalent mutants is about lines that are there."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from tests.mutation import core, outcome, python
+from tests.mutation.outcome import Equivalent, Mutant, judge
+from tests.mutation.rooms import CORE, PYTHON
+
+ROOT = Path(__file__).parents[2]
+KILLED = [Mutant("a.rs", f"line {n}", "replace < with <=", "killed") for n in range(40)]
+ALIVE = Mutant("a.rs", "if a < b {", "replace < with <=", "survived", ":7")
+ROW = Equivalent("a.rs", "if a < b {", "replace < with <=", "a is never b")
+
+
+def test_a_survivor_that_nobody_explains_fails_the_room() -> None:
+    found = judge("r", [*KILLED, ALIVE], ())
+    assert (found.holds, found.unlisted) == (False, (ALIVE,))
+    assert found.lines()[1] == "survived: a.rs:7: replace < with <=\n    if a < b {"
+
+
+def test_one_with_a_reason_does_not() -> None:
+    found = judge("r", [*KILLED, ALIVE], (ROW,))
+    assert (found.holds, found.score) == (True, 1.0)
+    assert found.lines() == ["| r | 41 | 40 | 0 | 1 | 0 | 100.0% |"]
+
+
+@pytest.mark.parametrize(
+    "changed", [{"file": "b.rs"}, {"line": "if a < c {"}, {"change": "replace < with >"}]
+)
+def test_a_reason_is_about_one_mutant(changed: dict[str, str]) -> None:
+    other = Equivalent(**{**ROW.__dict__, **changed})
+    assert judge("r", [*KILLED, ALIVE], (other,)).unlisted == (ALIVE,)
+
+
+def test_a_reason_for_a_mutant_that_a_test_kills_fails_the_room() -> None:
+    found = judge("r", KILLED, (ROW,))
+    assert (found.holds, found.stale) == (False, (ROW,))
+    assert judge("r", KILLED, (ROW,), whole=False).holds  # another shard may have it
+    assert judge("r", KILLED, (Equivalent("other.rs", "x", "y", "z"),)).holds  # another room may
+
+
+def test_a_room_without_mutants_fails() -> None:
+    assert not judge("r", [], ()).holds
+    assert not judge("r", [Mutant("a.rs", "x", "y", "unviable")], ()).holds
+
+
+def test_a_timeout_counts_as_noticed() -> None:
+    found = judge("r", [Mutant("a.rs", "x", "y", "timeout")], ())
+    assert (found.holds, found.score) == (True, 1.0)
+
+
+def test_a_row_without_a_reason_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "list.toml"
+    path.write_text("[[core]]\nfile = 'a'\nline = 'b'\nchange = 'c'\nreason = ' '\n")
+    with pytest.raises(ValueError, match="found no reason for `c` in a, expected one"):
+        outcome.equivalents("core", path)
+    path.write_text("[[core]]\nfile = 'a'\nline = 'b'\nchange = 'c'\n")
+    with pytest.raises(TypeError, match="reason"):
+        outcome.equivalents("core", path)
+
+
+@pytest.mark.parametrize("kind", ["core", "python"])
+def test_every_listed_line_is_in_its_file_once_in_the_list(kind: outcome.Kind) -> None:
+    rows = outcome.equivalents(kind)
+    assert rows
+    assert len({row.key for row in rows}) == len(rows)
+    for row in rows:
+        text = " ".join((ROOT / row.file).read_text().split())
+        assert "".join(row.line.split()) in "".join(text.split()), row
+
+
+@pytest.mark.parametrize("room", [*CORE, *PYTHON], ids=lambda room: room.name)
+def test_every_room_has_sources_and_tests(room) -> None:
+    below = ROOT if room in CORE else ROOT / "proxy"
+    assert all(list(below.glob(pattern)) for pattern in room.sources)
+    wanted = [f"core_rs/tests/{name}.rs" for name in room.programs] if room in CORE else room.tests
+    assert all((ROOT / path).exists() for path in wanted)
+
+
+def test_functions_without_their_decorator_do_the_same() -> None:
+    source = (
+        "from functools import cache\n"
+        "class A:\n"
+        "    @property\n"
+        "    def two(self):\n"
+        '        """Two."""\n'
+        "        return 2\n"
+        "    @two.setter\n"
+        "    def two(self, value):\n"
+        "        raise ValueError(value)\n"
+        "    @staticmethod\n"
+        "    def three():\n"
+        "        return 3\n"
+        "@cache\n"
+        "def four():\n"
+        "    return object()\n"
+    )
+    changed = python.undecorated(source)
+    tree = ast.parse(changed)
+    left = [ast.unparse(d) for n in ast.walk(tree) for d in getattr(n, "decorator_list", ())]
+    assert sorted(left) == ["staticmethod", "two.setter"]
+    names: dict = {}
+    exec(compile(tree, "changed", "exec"), names)
+    one = names["A"]()
+    assert (one.two, one.three(), names["four"]() is names["four"]()) == (2, 3, True)
+    with pytest.raises(ValueError, match="9"):
+        one.two = 9
+
+
+def test_the_copy_of_the_core_has_the_room_and_nothing_that_is_not_needed(tmp_path: Path) -> None:
+    (room,) = (room for room in CORE if room.name == "stats")
+    core.prepare(tmp_path, room)
+    modules = [
+        line for line in (tmp_path / "core_rs/src/lib.rs").read_text().splitlines() if "pub mod" in line
+    ]
+    assert modules == ["pub mod error;", "pub mod score;", "pub mod stats;"]
+    assert [path.name for path in (tmp_path / "core_rs/tests").glob("*.rs")] == ["statistics.rs"]
