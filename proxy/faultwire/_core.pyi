@@ -65,7 +65,6 @@ __all__ = [
     "sha256_hex",
     "sprt",
     "sse_parse",
-    "text_guard",
     "unit",
     "verify_consistency",
     "verify_inclusion",
@@ -587,9 +586,16 @@ def find_leak(text: str, prompt: str, /) -> tuple[bool, str, float, float, int]:
     """Leaked, form, score, share of the prompt's shingles found, longest common run in words."""
 
 def compare_texts(
-    left: str, right: str, threshold: float, /
-) -> tuple[float, int, bool, list[str], list[tuple[str, str | None, str | None]], bool]:
-    """Similarity, edit distance, same, the guard's reasons, JSON changes, whether both are JSON."""
-
-def text_guard(left: str, right: str, /) -> list[str]:
-    """Why both say something different whatever a score says; empty = no objection."""
+    left: str, right: str, threshold: float | None, /
+) -> tuple[
+    float,
+    int,
+    str,
+    list[str],
+    list[tuple[str, str | None, str | None]],
+    bool,
+    bool,
+    tuple[list[str], list[str]],
+]:
+    """Similarity, edit distance, outcome (`same`, `different`, `unknown`), reasons, JSON changes, if both
+    are JSON, whether only words without a counterpart leave it open, and those words of either side."""

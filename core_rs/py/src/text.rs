@@ -8,8 +8,17 @@ use crate::border::{detached, lenient, natural};
 
 /// (path, left, right)
 type Change = (String, Option<String>, Option<String>);
-/// (similarity, distance, same, reasons, changes, json)
-type Compared = (f64, usize, bool, Vec<String>, Vec<Change>, bool);
+/// (similarity, distance, outcome, reasons, changes, json, open, (words of the left alone, of the right alone))
+type Compared = (
+    f64,
+    usize,
+    &'static str,
+    Vec<String>,
+    Vec<Change>,
+    bool,
+    bool,
+    (Vec<String>, Vec<String>),
+);
 /// (leaked, form, score, coverage, longest)
 type Leaked = (bool, &'static str, f64, f64, usize);
 
@@ -48,7 +57,7 @@ fn compare_texts(
     py: Python<'_>,
     left: &Bound<'_, PyString>,
     right: &Bound<'_, PyString>,
-    threshold: f64,
+    threshold: Option<f64>,
 ) -> PyResult<Compared> {
     let (left, right) = (lenient(left)?, lenient(right)?);
     let found = detached(py, left.len() + right.len(), || {
@@ -62,22 +71,17 @@ fn compare_texts(
     Ok((
         found.similarity,
         found.distance,
-        found.same,
+        found.outcome.name(),
         found.reasons,
         changes,
         found.json,
+        found.open,
+        (found.left, found.right),
     ))
-}
-
-#[pyfunction]
-#[pyo3(signature = (left, right, /))]
-fn text_guard(left: &Bound<'_, PyString>, right: &Bound<'_, PyString>) -> PyResult<Vec<String>> {
-    Ok(compare::guard(&lenient(left)?, &lenient(right)?))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(judge_refusal, module)?)?;
     module.add_function(wrap_pyfunction!(find_leak, module)?)?;
-    module.add_function(wrap_pyfunction!(compare_texts, module)?)?;
-    module.add_function(wrap_pyfunction!(text_guard, module)?)
+    module.add_function(wrap_pyfunction!(compare_texts, module)?)
 }

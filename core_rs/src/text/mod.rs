@@ -2,13 +2,20 @@
 pub mod compare;
 pub mod decode;
 pub mod fold;
-pub mod guard;
-mod guard_words;
+mod guard;
 mod homoglyph;
 pub mod jsondiff;
 pub mod leak;
+mod lexicon;
+mod number;
 pub mod offsets;
+mod phrases;
+mod quantity;
+mod reading;
 pub mod refusal;
+mod roles;
 pub mod tokens;
+mod units;
+mod words;
 
 pub use fold::{View, fold};

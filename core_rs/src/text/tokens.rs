@@ -10,46 +10,48 @@ pub struct Token {
 }
 
 /// Words and numbers of `text`: lower case, without accents and look-alikes; `1,000.5` and `don't` stay whole.
+///
+/// A sign outside ASCII (`£`, `€`, `°`, `–`) is no part of a word.
 pub fn tokens(text: &str) -> Vec<Token> {
     let view = fold(text.as_bytes());
-    let bytes = &view.text;
+    let folded = String::from_utf8_lossy(&view.text);
     let mut found = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
-        if !wordly(bytes[at]) {
-            at += 1;
-            continue;
+    let mut open: Option<usize> = None;
+    let mut last = ' ';
+    let mut chars = folded.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let next = chars.peek().map_or(' ', |(_, next)| *next);
+        let inside = c.is_alphanumeric() || (open.is_some() && joins(last, c, next));
+        match (inside, open) {
+            (true, None) => open = Some(at),
+            (false, Some(start)) => {
+                push(&mut found, &view, &folded, start, at);
+                open = None;
+            }
+            _ => {}
         }
-        let start = at;
-        while at < bytes.len() && (wordly(bytes[at]) || joins(bytes, at)) {
-            at += 1;
-        }
-        let (from, to) = view.original(start, at);
-        found.push(Token {
-            text: String::from_utf8_lossy(&bytes[start..at]).into_owned(),
-            start: from,
-            end: to,
-        });
+        last = c;
+    }
+    if let Some(start) = open {
+        push(&mut found, &view, &folded, start, folded.len());
     }
     found
 }
 
-fn wordly(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte >= 0x80
+fn push(found: &mut Vec<Token>, view: &super::View, folded: &str, start: usize, end: usize) {
+    let (from, to) = view.original(start, end);
+    found.push(Token {
+        text: folded[start..end].to_string(),
+        start: from,
+        end: to,
+    });
 }
 
 /// An apostrophe between letters, a point or comma between digits.
-fn joins(bytes: &[u8], at: usize) -> bool {
-    let Some((left, right)) = at
-        .checked_sub(1)
-        .map(|l| bytes[l])
-        .zip(bytes.get(at + 1).copied())
-    else {
-        return false;
-    };
-    match bytes[at] {
-        b'\'' => left.is_ascii_alphabetic() && right.is_ascii_alphabetic(),
-        b'.' | b',' => left.is_ascii_digit() && right.is_ascii_digit(),
+fn joins(left: char, c: char, right: char) -> bool {
+    match c {
+        '\'' => left.is_ascii_alphabetic() && right.is_ascii_alphabetic(),
+        '.' | ',' => left.is_ascii_digit() && right.is_ascii_digit(),
         _ => false,
     }
 }

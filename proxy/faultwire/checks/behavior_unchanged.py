@@ -37,7 +37,7 @@ class BehaviorUnchanged(Check):
     when: Annotated[When, Field(description="in which scenarios it is judged")] = "any_chaos_active"
     baseline: Annotated[str, Field(min_length=1, description="`auto`, or the text")] = "auto"
     similarity_threshold: Annotated[
-        float | None, Field(ge=0, le=1, description="the least score; 0.7 for words, 0.75 for meaning")
+        float | None, Field(ge=0, le=1, description="the least score: under it the answer is different")
     ] = None
     engine: Annotated[Literal["words", "semantic"], Field(description="what is compared")] = "words"
 

@@ -17,15 +17,16 @@ class Similarity(Check):
     """The answer says the same as an expected text.
 
     What it judges:
-        The final answer: a score of common words (`words`), or of meaning (`semantic`, an extra package),
-        must reach `threshold`; and whatever the score, a number, unit, name, negation or opposite that
-        differs makes it different. Two JSON documents are compared as JSON.
+        The final answer: every number, unit, name, negation, opposite and role must be the same, and each
+        word must have a counterpart of its meaning. A word without one makes the check unknown, never
+        passed. `threshold` is the least score besides; `semantic` (an extra package) lets sentence
+        embeddings decide on single words. Two JSON documents are compared as JSON.
 
     Why agents fail it:
         A degraded model that answers another question, a fact changed on the way, an apology.
 
     What it cannot tell:
-        With `words`, that two sentences without a word in common mean the same.
+        Rewordings beyond its lexicon, which is English: they are unknown.
 
     Example:
         invariants:
@@ -36,11 +37,10 @@ class Similarity(Check):
     reads_answer = True
     expected: Annotated[str, Field(min_length=1, description="the text")]
     threshold: Annotated[
-        float | None, Field(ge=0, le=1, description="the least score; 0.7 for words, 0.8 for meaning")
+        float | None, Field(ge=0, le=1, description="the least score: under it the answer is different")
     ] = None
     engine: Annotated[Literal["words", "semantic"], Field(description="what is compared")] = "words"
 
     def judge(self, history: History, answer: str) -> Verdict:
         """Compare both."""
-        least = 0.8 if self.threshold is None and self.engine == "semantic" else self.threshold
-        return compared(self.expected, answer, "the expected text", least, self.engine)
+        return compared(self.expected, answer, "the expected text", self.threshold, self.engine)

@@ -1,14 +1,20 @@
-"""Comparing answers: a score over words or meanings, and a guard that has the last word."""
+"""Comparing answers: the same, different, or more than the method can decide."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, cast
 
 from faultwire import _core
 from faultwire.errors import UsageError
 
-ALIKE: Final = {"words": 0.7, "semantic": 0.75}
+ENGINES: Final = ("words", "semantic")
+CLOSE: Final = {1: 0.85, 2: 0.95}
+"""Cosine from which so many words without a counterpart are taken for a rewording, with `semantic`."""
+APART: Final = 0.3
+"""Cosine under which two texts are about different things."""
+
+Outcome = Literal["same", "different", "unknown"]
 
 
 class Change(NamedTuple):
@@ -24,14 +30,20 @@ class Comparison:
     """How alike two texts are and whether they say the same."""
 
     similarity: float
+    """0 to 1: over words of one meaning, or the cosine of sentence embeddings with `semantic`."""
     distance: int
     """Characters to insert, delete or replace."""
-    same: bool
-    """Alike enough, and no objection of the guard."""
+    outcome: Outcome
+    """`unknown` where the method cannot decide; it is never taken for `same`."""
     reasons: tuple[str, ...]
-    """What makes them different whatever the score: numbers, units, names, negations, antonyms, JSON."""
+    """What makes them different or leaves it open: numbers, names, signs, opposites, roles, words, JSON."""
     changes: tuple[Change, ...]
     json: bool
+
+    @property
+    def same(self) -> bool:
+        """Both say the same, as far as the method can tell for certain."""
+        return self.outcome == "same"
 
 
 def compare(
@@ -41,25 +53,38 @@ def compare(
     engine: Literal["words", "semantic"] = "words",
     threshold: float | None = None,
 ) -> Comparison:
-    """Compares two texts.
+    """Compares two texts; under `threshold`, where one is given, they are different.
 
-    `engine="semantic"` scores with local sentence embeddings (extra `[semantic]`); the guard is the
-    same. Two JSON documents are compared as JSON with either engine.
+    `engine="semantic"` has local sentence embeddings (extra `[semantic]`) look at pairs that the words leave
+    open and nothing speaks against. Two JSON documents are compared as JSON with either engine.
 
-    >>> compare("It costs 1,000 dollars.", "It costs 1000 dollars.").same
-    True
-    >>> compare("It costs 10 dollars.", "It costs 11 dollars.").same
-    False
+    >>> compare("It costs 1,000 dollars.", "The price is $1000.").outcome
+    'same'
+    >>> compare("It costs 10 dollars.", "It costs 11 dollars.").outcome
+    'different'
+    >>> compare("It is made of oak.", "It is made of pine.").outcome
+    'unknown'
     """
-    if engine not in ALIKE:
+    if engine not in ENGINES:
         raise UsageError(f"engine `{engine}`, expected `words` or `semantic`")
-    least = ALIKE[engine] if threshold is None else threshold
-    similarity, distance, same, reasons, changes, json = _core.compare_texts(a, b, least)
+    least = threshold if engine == "words" else None
+    similarity, distance, name, reasons, changes, json, undecided, lone = _core.compare_texts(a, b, least)
+    outcome = cast("Outcome", name)
     if engine == "semantic" and not json:
         from faultwire.patterns._semantic import similarity as meaning
 
         similarity = meaning(a, b)
-        same = similarity >= least and not reasons
+        if undecided:
+            outcome = _weighed(similarity, *lone)
+        if threshold is not None and similarity < threshold:
+            outcome = "different"
     return Comparison(
-        similarity, distance, same, tuple(reasons), tuple(Change(*change) for change in changes), json
+        similarity, distance, outcome, tuple(reasons), tuple(Change(*change) for change in changes), json
     )
+
+
+def _weighed(similarity: float, left: list[str], right: list[str]) -> Outcome:
+    """Embeddings tell subjects apart, and hardly `oak` from `pine`: they decide on one or two words alone."""
+    if similarity < APART:
+        return "different"
+    return "same" if similarity >= CLOSE.get(len(left) + len(right), 2.0) else "unknown"

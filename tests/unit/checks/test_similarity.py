@@ -16,6 +16,8 @@ SAID = "The capital of France is Paris."
         ({}, "I cannot help with that.", "fail"),
         ({"threshold": 0}, "Paris is the capital of France.", "pass"),
         ({"threshold": 1.0}, "Paris, France has capital.", "fail"),
+        ({}, "The capital of France is the city of Paris.", "unknown"),
+        ({"negate": True}, "The capital of France is the city of Paris.", "unknown"),
         ({"negate": True}, "I cannot help with that.", "pass"),
         ({}, "\ud800", "fail"),
         ({}, "x" * (LONGEST + 1), "unknown"),

@@ -40,7 +40,7 @@ def test_answer_vectors():
         assert leaks(case["text"], case["prompt"]).form == case["form"], case
     for case in VECTORS["compare"]:
         found = compare(case["a"], case["b"])
-        assert (found.same, list(found.reasons)) == (case["same"], case["reasons"]), case
+        assert (found.outcome, list(found.reasons)) == (case["outcome"], case["reasons"]), case
 
 
 def test_users_patterns():

@@ -30,5 +30,21 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch):
     assert "faultwire[semantic]" in str(error.value.hint)
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "cosine", "expected"),
+    [
+        ("The road is tarred.", "The road is paved.", 0.96, "same"),
+        ("The table is made of oak.", "The table is made of pine.", 0.79, "unknown"),
+        ("The train is late.", "The train is running late.", 0.86, "same"),
+        ("It costs 10 dollars.", "It costs 11 dollars.", 0.99, "different"),
+        ("Alice manages Bob.", "Bob manages Alice.", 0.99, "different"),
+        ("I had soup.", "The road is tarred.", 0.05, "different"),
+    ],
+)
+def test_embeddings_decide_only_what_the_words_leave_open(monkeypatch, left, right, cosine, expected):
+    monkeypatch.setattr("faultwire.patterns._semantic.similarity", lambda a, b: cosine)
+    assert compare(left, right, engine="semantic").outcome == expected
+
+
 def test_json_needs_no_model():
     assert compare('{"a": 1}', '{"a": 1.0}', engine="semantic").same
