@@ -1,5 +1,5 @@
 //! Where a text nearly says one of our words, and the text with those words put right.
-use super::judge::Injection;
+use super::detector::Injection;
 use crate::patterns::gate::Mark;
 use crate::text::View;
 

@@ -1,74 +1,17 @@
 //! Running the patterns over every reading of a text.
+use super::detector::{AFTER, BEFORE, Found, Injection, LAYERS, MIRRORED, TURNED};
 use super::fixes::replaced;
-use super::lexicon::{Lexicon, Pattern, compile};
 use super::regions::foldable;
-use super::typo::Speller;
-use crate::patterns::gate::{Border, Gate, Mark, Words};
+use crate::patterns::gate::{Gate, Mark};
 use crate::text::decode::{embedded, rot13};
 use crate::text::{View, fold};
 
-/// How far around a word of ours a pattern may reach.
-pub(super) const BEFORE: usize = 120;
-pub(super) const AFTER: usize = 240;
 /// Texts are read in blocks, so that what one holds does not slow the others down.
 const BLOCK: usize = 2 << 10;
 /// How much is read again around a corrected word.
 const AROUND: usize = 200;
-/// Layers of encoding that are taken off.
-pub(super) const LAYERS: usize = 2;
-/// Shortest word whose ROT13 or reversal gives an encoded text away.
-const TELLING: usize = 5;
-const TURNED: u8 = 1;
-const MIRRORED: u8 = 2;
-
-/// The injection detector.
-#[derive(Debug)]
-pub struct Injection {
-    pub(super) lexicon: Lexicon,
-    pub(super) patterns: Vec<Pattern>,
-    pub(super) speller: Speller,
-    /// By gate word: whether it is a core word in ROT13 (`TURNED`), reversed (`MIRRORED`).
-    telling: Vec<u8>,
-}
-
-/// One pattern found at a span of the original.
-pub(super) struct Found {
-    pub pattern: usize,
-    pub start: usize,
-    pub end: usize,
-}
 
 impl Injection {
-    pub fn new(text: &str, words: &mut Words) -> Result<Self, String> {
-        let (lexicon, patterns) = compile(text, words)?;
-        let speller = Speller::new(&lexicon.vocabulary, &lexicon.real);
-        let mut telling: Vec<u8> = Vec::new();
-        for word in lexicon
-            .vocabulary
-            .iter()
-            .filter(|word| word.len() >= TELLING)
-        {
-            let turned = String::from_utf8_lossy(&rot13(word.as_bytes())).into_owned();
-            let mirrored: String = word.chars().rev().collect();
-            for (form, flag) in [(turned, TURNED), (mirrored, MIRRORED)] {
-                let number = words.number(&form, Border::Whole) as usize;
-                telling.resize(telling.len().max(number + 1), 0);
-                telling[number] |= flag;
-            }
-        }
-        Ok(Injection {
-            lexicon,
-            patterns,
-            speller,
-            telling,
-        })
-    }
-
-    /// The patterns and their examples.
-    pub fn patterns(&self) -> &[Pattern] {
-        &self.patterns
-    }
-
     /// Ids of all patterns found, whatever they add up to.
     pub fn matches(&self, gate: &Gate, text: &[u8], marks: &[Mark]) -> Vec<String> {
         let mut found = Vec::new();

@@ -2,7 +2,7 @@
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
-use super::judge::{AFTER, BEFORE, Found, Injection};
+use super::detector::{AFTER, BEFORE, Found, Injection};
 use crate::patterns::gate::Mark;
 
 /// How near the needed words must stand to each other.

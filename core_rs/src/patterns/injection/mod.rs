@@ -4,6 +4,7 @@
 //! The text is judged as written, folded (look-alikes, invisible characters, escapes), corrected (typos,
 //! leetspeak) and decoded (Base64, hex, ROT13, reversed; two layers). Each pattern is a sequence of word
 //! classes (`lexicon`); evidence adds up, and hits are given from `ENOUGH` on.
+mod detector;
 mod fixes;
 mod judge;
 mod lexicon;
@@ -12,7 +13,7 @@ mod regions;
 mod typo;
 mod weigh;
 
-pub use judge::Injection;
+pub use detector::Injection;
 
 /// Combined evidence from which a text counts as an injection.
 pub const ENOUGH: f64 = 0.5;

@@ -1,5 +1,5 @@
 //! The parts of a text that hide something from a plain reading.
-use super::judge::AFTER;
+use super::detector::AFTER;
 
 /// The regions that folding would change, but for capitals, with as much around them as a pattern reaches.
 ///

@@ -1,6 +1,6 @@
 //! From patterns found to hits: evidence that stands together adds up.
 use super::ENOUGH;
-use super::judge::{Found, Injection, LAYERS};
+use super::detector::{Found, Injection, LAYERS};
 use crate::patterns::gate::{Gate, Mark};
 use crate::patterns::{Hit, Kind};
 
