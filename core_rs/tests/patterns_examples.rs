@@ -11,6 +11,7 @@ fn found(entry: &Entry, text: &str, wanted: bool) -> bool {
     let options = Options {
         kinds: vec![entry.kind],
         locales,
+        recall: entry.wide,
         ..Options::default()
     };
     let engine = engine().expect("the catalogue compiles");

@@ -1,4 +1,4 @@
-//! Labelled pairs: meaning flips must not pass, and accepted paraphrases are counted. `docs/patterns.md` has the table.
+//! Labelled pairs: meaning flips must not pass, and accepted paraphrases are counted. `docs/reference/patterns.md` has the table.
 //!
 //! `held_back.tsv` was written before the rules, and no rule was made for a pair of it.
 use std::cmp::Ordering;

@@ -555,7 +555,12 @@ class PatternStream:
     """A scan over bytes that arrive in pieces; offsets are bytes from the start of the stream."""
 
     def __new__(
-        cls, kinds: list[str], locales: list[str] | None, user: UserPatterns | None, /
+        cls,
+        kinds: list[str],
+        locales: list[str] | None,
+        user: UserPatterns | None,
+        recall: bool = False,
+        /,
     ) -> PatternStream: ...
     def feed(self, chunk: bytes, /) -> list[_Row]:
         """Hits that are final now."""
@@ -564,9 +569,15 @@ class PatternStream:
         """The rest of the hits."""
 
 def scan_text(
-    text: str, kinds: list[str], locales: list[str] | None, user: UserPatterns | None, /
+    text: str,
+    kinds: list[str],
+    locales: list[str] | None,
+    user: UserPatterns | None,
+    recall: bool = False,
+    /,
 ) -> list[_Row]:
-    """Hits of the wanted kinds (none = all); offsets in characters. Lone surrogates are allowed."""
+    """Hits of the wanted kinds (none = all but dates and urls); offsets in characters. `recall` takes
+    forms without their context word where a check rule speaks for them. Lone surrogates are allowed."""
 
 def secret_spans(data: bytes, /) -> list[tuple[int, int, str]]:
     """Start, end and id of every secret, in bytes."""

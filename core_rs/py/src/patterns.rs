@@ -62,11 +62,12 @@ fn options(
     kinds: Vec<String>,
     locales: Option<Vec<String>>,
     user: Option<&Patterns>,
+    recall: bool,
 ) -> CoreResult<Options> {
     let kind = |name: &String| {
         Kind::from_name(name).ok_or_else(|| {
             Error::argument(format!(
-                "kind `{name}`, expected `pii`, `secrets`, `injection` or `user`"
+                "kind `{name}`, expected `pii`, `secrets`, `injection`, `user`, `dates` or `urls`"
             ))
         })
     };
@@ -78,6 +79,7 @@ fn options(
         kinds,
         locales,
         user,
+        recall,
     })
 }
 
@@ -112,15 +114,17 @@ impl Patterns {
 }
 
 #[pyfunction]
-#[pyo3(signature = (text, kinds, locales, user, /))]
+#[pyo3(signature = (text, kinds, locales, user, recall=false, /))]
 fn scan_text(
     py: Python<'_>,
     text: &Bound<'_, PyString>,
     kinds: Vec<String>,
     locales: Option<Vec<String>>,
     user: Option<&Patterns>,
+    recall: bool,
 ) -> PyResult<Vec<Row>> {
-    let (engine, options, text) = (engine()?, options(kinds, locales, user)?, lenient(text)?);
+    let options = options(kinds, locales, user, recall)?;
+    let (engine, text) = (engine()?, lenient(text)?);
     let mut hits = detached(py, text.len(), || engine.scan(text.as_bytes(), &options));
     let mut offsets: Vec<usize> = hits.iter().flat_map(|hit| [hit.start, hit.end]).collect();
     characters(&text, &mut offsets);
@@ -190,14 +194,15 @@ struct PatternStream {
 #[pymethods]
 impl PatternStream {
     #[new]
-    #[pyo3(signature = (kinds, locales, user, /))]
+    #[pyo3(signature = (kinds, locales, user, recall=false, /))]
     fn new(
         kinds: Vec<String>,
         locales: Option<Vec<String>>,
         user: Option<&Patterns>,
+        recall: bool,
     ) -> CoreResult<Self> {
         Ok(PatternStream {
-            inner: Stream::new(engine()?, options(kinds, locales, user)?),
+            inner: Stream::new(engine()?, options(kinds, locales, user, recall)?),
         })
     }
 

@@ -34,7 +34,8 @@ pub fn number_opens(text: &[u8], start: usize) -> bool {
     let back = |count: usize| start.checked_sub(count).map(|at| text[at]);
     match (back(2), back(1)) {
         (_, Some(b'_')) => false,
-        (Some(far), Some(b'-' | b'.' | b'/' | b'+')) => !far.is_ascii_alphanumeric(),
+        (Some(far), Some(b'/')) => !far.is_ascii_digit(),
+        (Some(far), Some(b'-' | b'.' | b'+')) => !far.is_ascii_alphanumeric(),
         (Some(far), Some(b':' | b',')) => !far.is_ascii_digit(),
         _ => true,
     }

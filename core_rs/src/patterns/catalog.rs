@@ -5,8 +5,9 @@ use serde::Deserialize;
 
 use super::{Engine, Entry, Kind};
 
-const PII: [&str; 6] = [
+const PII: [&str; 7] = [
     include_str!("../../patterns/pii.toml"),
+    include_str!("../../patterns/pii_company.toml"),
     include_str!("../../patterns/pii_americas.toml"),
     include_str!("../../patterns/pii_asia.toml"),
     include_str!("../../patterns/pii_europe.toml"),
@@ -18,6 +19,8 @@ const SECRETS: [&str; 3] = [
     include_str!("../../patterns/secrets_named.toml"),
     include_str!("../../patterns/secrets_generic.toml"),
 ];
+const DATES: [&str; 1] = [include_str!("../../patterns/pii_dates.toml")];
+const URLS: [&str; 1] = [include_str!("../../patterns/pii_urls.toml")];
 const INJECTION: &str = include_str!("../../patterns/injection.toml");
 
 #[derive(Deserialize)]
@@ -31,7 +34,12 @@ static ENGINE: LazyLock<Result<Engine, String>> =
 /// Every entry of personal data and secrets.
 pub fn catalog() -> Result<Vec<Entry>, String> {
     let mut all = Vec::new();
-    for (kind, files) in [(Kind::Pii, &PII[..]), (Kind::Secrets, &SECRETS[..])] {
+    for (kind, files) in [
+        (Kind::Pii, &PII[..]),
+        (Kind::Secrets, &SECRETS[..]),
+        (Kind::Dates, &DATES[..]),
+        (Kind::Urls, &URLS[..]),
+    ] {
         for text in files {
             let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
             all.extend(file.entry.into_iter().map(|entry| Entry { kind, ..entry }));

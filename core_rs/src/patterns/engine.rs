@@ -4,53 +4,39 @@ use super::check::{self, Check};
 use super::gate::{Border, Gate, Mark, Words};
 use super::injection::Injection;
 use super::keyed::Keyed;
-use super::record::{self, Texts};
+pub use super::options::Options;
 use super::sieve::{MOST, Sieve, Wanted};
-use super::{Entry, Hit, Kind, UserPatterns, mask, overlap};
+use super::{Entry, Hit, Kind, mask, overlap};
 
 /// Texts are cut at multiples of this; each part is scanned with `MARGIN` bytes around it.
 pub const WINDOW: usize = 128 << 10;
 /// No match and no context reaches farther.
 pub const MARGIN: usize = 8 << 10;
-/// What to look for.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// No kinds = all.
-    pub kinds: Vec<Kind>,
-    /// Country codes; `None` = every country, with stricter rules for ambiguous forms.
-    pub locales: Option<Vec<String>>,
-    /// Patterns of the user, compiled.
-    pub user: UserPatterns,
-}
-
-impl Options {
-    pub fn wants(&self, kind: Kind) -> bool {
-        self.kinds.is_empty() || self.kinds.contains(&kind)
-    }
-}
-
 pub(super) struct Form {
     pub entry: usize,
     pub bare: bool,
     pub check: Option<Check>,
+    /// Whether the check rule refuses most values of the form.
+    pub proven: bool,
 }
 
 /// All entries, ready to run.
 pub struct Engine {
     pub entries: Vec<Entry>,
     gate: Gate,
-    sieve: Sieve,
+    pub(super) sieve: Sieve,
     pub(super) forms: Vec<Form>,
-    /// All forms; those that can count without a context word; those of them that any country lets count.
-    pub(super) automata: [Automaton; 3],
+    /// Personal data: all forms; those that can count without a context word; those of them that any country
+    /// lets count; then all forms with dates.
+    pub(super) automata: [Automaton; 4],
     /// Number of each automaton's pattern among `forms`.
-    pub(super) members: [Vec<usize>; 3],
+    pub(super) members: [Vec<usize>; 4],
     /// Whether a word is some form's context.
     pub(super) contextual: Vec<bool>,
     /// Context words of each entry, sorted.
     pub(super) contexts: Vec<Vec<u32>>,
     /// Keyed entries that each word wakes.
-    wakes: Vec<Vec<Keyed>>,
+    pub(super) wakes: Vec<Vec<Keyed>>,
     injection: Injection,
 }
 
@@ -78,6 +64,9 @@ impl Engine {
                         false => Border::Free,
                     };
                     keys.push((words.number(key, border), Keyed::new(index, entry)?));
+                    if let Some((start, keyed)) = Keyed::encoded(index, entry, key)? {
+                        keys.push((words.number(&start, Border::Opens), keyed));
+                    }
                 }
                 continue;
             }
@@ -94,18 +83,21 @@ impl Engine {
                         entry: index,
                         bare,
                         check,
+                        proven: check::proves(&entry.check),
                     });
                     sources.push(source);
                 }
             }
         }
         let all = 0..forms.len();
-        let plain = |form: &usize| !forms[*form].bare;
+        let usual = |form: &usize| entries[forms[*form].entry].kind.usual();
+        let plain = |form: &usize| usual(form) && !forms[*form].bare;
         let open = |form: &usize| plain(form) && !entries[forms[*form].entry].gated;
-        let members: [Vec<usize>; 3] = [
-            all.clone().collect(),
+        let members: [Vec<usize>; 4] = [
+            all.clone().filter(usual).collect(),
             all.clone().filter(plain).collect(),
-            all.filter(open).collect(),
+            all.clone().filter(open).collect(),
+            all.collect(),
         ];
         let build = |own: &Vec<usize>| {
             Automaton::new(&own.iter().map(|form| sources[*form]).collect::<Vec<_>>())
@@ -114,6 +106,7 @@ impl Engine {
             build(&members[0])?,
             build(&members[1])?,
             build(&members[2])?,
+            build(&members[3])?,
         ];
         let injection = Injection::new(injection, &mut words)?;
         let mut wakes: Vec<Vec<Keyed>> = (0..words.len()).map(|_| Vec::new()).collect();
@@ -148,39 +141,6 @@ impl Engine {
             hits.extend(self.part(text, 0, base, options));
         }
         hits
-    }
-
-    /// Whether `scan` finds a secret in `text`.
-    pub fn holds_secret(&self, text: &[u8]) -> bool {
-        if text.len() > WINDOW {
-            return !self.scan(text, &only_secrets()).is_empty();
-        }
-        let mut hits = Vec::new();
-        let marks = self.sieve.marks(text);
-        self.woken(text, &marks, &only_secrets(), &mut hits);
-        !hits.is_empty()
-    }
-
-    /// Whether one of the strings of a record (JSON) holds one. Of an array of two strings, as a header field
-    /// is, the second is judged with the first as its name.
-    pub fn record_holds_secret(&self, record: &[u8]) -> bool {
-        // A word stands in the record as it stands in a string, unless something is escaped.
-        let told = |mark: &Mark| {
-            let ahead = self.wakes[mark.word as usize]
-                .iter()
-                .all(|keyed| !keyed.looks_back());
-            !record::says_nothing(record, mark.end, ahead)
-        };
-        if memchr::memchr(b'\\', record).is_none() && !self.sieve.marks(record).iter().any(told) {
-            return false;
-        }
-        let texts = Texts::of_record(record);
-        let mut last = None;
-        self.sieve.marks(&texts.joined).iter().any(|mark| {
-            let at = texts.starts.partition_point(|start| *start <= mark.start);
-            let known = last.replace(at) == Some(at);
-            !known && self.holds_secret(texts.part(at))
-        })
     }
 
     /// The hits that begin in the window at absolute offset `base`; `text` begins at absolute `origin`.
@@ -218,17 +178,26 @@ impl Engine {
         )
     }
 
+    /// The words of all entries in a text.
+    pub(super) fn words(&self, text: &[u8]) -> Vec<Mark> {
+        self.gate.marks(text)
+    }
+
     fn window(&self, text: &[u8], options: &Options) -> Vec<Hit> {
         let marks = match options.kinds[..] {
             [Kind::Secrets] => self.sieve.marks(text),
             _ => self.gate.marks(text),
         };
         let mut hits = Vec::new();
-        if options.wants(Kind::Pii) {
+        let numbers = options.wants(Kind::Pii) || options.wants(Kind::Dates);
+        if numbers {
             self.numbered(text, &marks, options, &mut hits);
         }
-        if options.wants(Kind::Pii) || options.wants(Kind::Secrets) {
+        if numbers || options.wants(Kind::Secrets) || options.wants(Kind::Urls) {
             self.woken(text, &marks, options, &mut hits);
+        }
+        if options.wants(Kind::Pii) {
+            self.rewritten(text, options, &mut hits);
         }
         if options.wants(Kind::Injection) {
             self.injection.scan(&self.gate, text, &marks, &mut hits);
@@ -245,12 +214,21 @@ impl Engine {
     }
 
     /// Entries whose key stands in the text.
-    fn woken(&self, text: &[u8], marks: &[Mark], options: &Options, hits: &mut Vec<Hit>) {
+    pub(super) fn woken(
+        &self,
+        text: &[u8],
+        marks: &[Mark],
+        options: &Options,
+        hits: &mut Vec<Hit>,
+    ) {
         let mut barren: Vec<(usize, usize)> = Vec::new();
         for mark in marks {
             for keyed in &self.wakes[mark.word as usize] {
                 let entry = &self.entries[keyed.entry];
-                if !options.wants(entry.kind) || !entry.allowed(options.locales.as_deref()) {
+                if !options.wants(entry.kind)
+                    || !entry.allowed(options.locales.as_deref())
+                    || (entry.wide && !options.recall)
+                {
                     continue;
                 }
                 let mut none = (keyed.entry, 0);
@@ -260,9 +238,9 @@ impl Engine {
                 };
                 if let Some((start, end)) = keyed.find(text, mark.start, mark.end, &mut before.1) {
                     let score = match (entry.value.is_empty(), entry.assigned) {
-                        (true, _) => 0.95,
+                        (true, false) => 0.95,
                         (false, false) => 0.8,
-                        (false, true) => 0.6,
+                        (_, true) => 0.6,
                     };
                     hits.push(hit(entry, start, end, score, false));
                 }
@@ -279,13 +257,6 @@ fn kept(list: &mut Vec<(usize, usize)>, entry: usize) -> &mut (usize, usize) {
         list.push((entry, 0));
     }
     &mut list[at]
-}
-
-fn only_secrets() -> Options {
-    Options {
-        kinds: vec![Kind::Secrets],
-        ..Options::default()
-    }
 }
 
 /// The words that wake entries of secrets.

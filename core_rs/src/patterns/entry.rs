@@ -10,10 +10,26 @@ pub enum Kind {
     Secrets,
     Injection,
     User,
+    /// Dates of any kind, whoever's: only where asked for.
+    Dates,
+    /// Addresses of pages: only where asked for.
+    Urls,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 4] = [Kind::Pii, Kind::Secrets, Kind::Injection, Kind::User];
+    pub const ALL: [Kind; 6] = [
+        Kind::Pii,
+        Kind::Secrets,
+        Kind::Injection,
+        Kind::User,
+        Kind::Dates,
+        Kind::Urls,
+    ];
+
+    /// Whether a scan without chosen kinds looks for it.
+    pub fn usual(self) -> bool {
+        !matches!(self, Kind::Dates | Kind::Urls)
+    }
 
     pub fn name(self) -> &'static str {
         match self {
@@ -21,6 +37,8 @@ impl Kind {
             Kind::Secrets => "secrets",
             Kind::Injection => "injection",
             Kind::User => "user",
+            Kind::Dates => "dates",
+            Kind::Urls => "urls",
         }
     }
 
@@ -78,6 +96,10 @@ pub struct Entry {
     pub assigned: bool,
     /// Without a chosen locale the context is needed even by `regex`.
     pub gated: bool,
+    /// The context must be the value's label: right before it, or right behind it, with no other value between.
+    pub labelled: bool,
+    /// Counts only where a miss is worse than a false alarm (`Options::recall`).
+    pub wide: bool,
     /// Least Shannon entropy of the value, in bits a character.
     pub entropy: f64,
     /// Injection: how much evidence a match is, 0 to 1.

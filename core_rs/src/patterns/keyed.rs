@@ -4,32 +4,25 @@ use std::sync::OnceLock;
 use regex::bytes::{Regex, RegexBuilder};
 use regex_automata::util::syntax;
 use regex_syntax::hir::literal::Extractor;
-use regex_syntax::hir::{Class, Hir, HirKind};
 
 use super::boundary::{closes, opens};
 use super::entropy::{entropy, placeholder};
-use super::{Entry, check};
-
-/// How far after the key a match may reach (a PEM block of a 4096 bit key fits).
-const REACH: usize = 6000;
+use super::shape::{BORDER, Set, made_of, needed, reach};
+use super::{Entry, Kind, base64, check};
+use crate::text::decode;
 
 /// How many times as far is looked ahead where a match may begin before its key.
 const AHEAD: usize = 16;
-
-/// Bytes after a match that say whether it ends there.
-const BORDER: usize = 4;
 
 /// What may stand between the name of a service and the value: at most 60 bytes, then a border.
 const NEAR: &str = r"(?s:[^\x00]{0,60}?)(?:[^A-Za-z0-9]|\\[nrt]|%[0-9A-Fa-f]{2})";
 
 /// What may stand between a name like `password` and its value: the rest of the name and an assignment.
 const ASSIGNED: &str = concat!(
-    r#"[A-Za-z0-9_.\-]{0,24}(?:\\?["'`\]\)]){0,2}[ \t]{0,8}(?::[ \t]{0,3}[A-Za-z&]{0,12}[ \t]{0,3}=|=>|:=|<-|=|:|>|,|%3D)"#,
-    r#"[ \t]{0,8}(?:[A-Za-z.]{0,14}\()?\\?["'`]{0,3}"#,
+    r#"[A-Za-z0-9_.\-]{0,24}(?:\\?["'`\]\)]){0,2}[ \t]{0,8}(?:string[ \t]{1,3})?"#,
+    r#"(?::[ \t]{0,3}[A-Za-z&]{0,12}[ \t]{0,3}=|=>|:{1,3}=|[?.+|]{1,2}=|<-|=|:|>\s{1,48}|>|,|%3D|- ["'])"#,
+    r#"[ \t]{0,8}(?:[A-Za-z.]{0,14}\()?\\?["'`]{0,3}[ ]?(?:Bearer[ ])?"#,
 );
-
-/// A set of bytes.
-type Set = [u64; 4];
 
 /// A keyed entry, compiled when its key is first seen.
 #[derive(Debug)]
@@ -47,6 +40,8 @@ pub struct Keyed {
     /// How long a match at the key is at least, and what it is made of.
     made_of: Option<(usize, Set)>,
     regex: OnceLock<Option<Regex>>,
+    /// The key is the Base64 of the real key, at the beginning of an encoded value.
+    encoded: bool,
 }
 
 impl Keyed {
@@ -66,9 +61,7 @@ impl Keyed {
         Ok(Keyed {
             entry: index,
             reach: reach(&source)?,
-            needs: (entry.back > 0)
-                .then(|| needed(&source, &entry.keys))
-                .flatten(),
+            needs: needed(&source, &entry.keys),
             made_of: (entry.back == 0 && entry.value.is_empty())
                 .then(|| made_of(&source))
                 .flatten(),
@@ -78,7 +71,30 @@ impl Keyed {
             least: entry.entropy,
             check,
             regex: OnceLock::new(),
+            encoded: false,
         })
+    }
+
+    /// The same entry behind Base64, if its key is long enough to tell: the encoded key and what looks for it.
+    pub fn encoded(
+        index: usize,
+        entry: &Entry,
+        key: &str,
+    ) -> Result<Option<(String, Self)>, String> {
+        let plain = entry.value.is_empty() && entry.back == 0 && !entry.regex.contains("(?i");
+        let start = base64::beginning(key.as_bytes());
+        if entry.kind != Kind::Secrets || !plain || start.len() < 4 {
+            return Ok(None);
+        }
+        let own = Keyed::new(index, entry)?;
+        Ok(Some((
+            start,
+            Keyed {
+                encoded: true,
+                made_of: None,
+                ..own
+            },
+        )))
     }
 
     /// The regex, compiled once; `None` only if a data file is wrong, which its test shows.
@@ -134,6 +150,9 @@ impl Keyed {
         if start < *barren {
             return None;
         }
+        if self.encoded {
+            return self.inside(text, start);
+        }
         let regex = self.regex()?;
         let from = if self.inner {
             end
@@ -151,10 +170,13 @@ impl Keyed {
                 return None;
             }
         }
+        let may = self
+            .needs
+            .is_none_or(|byte| memchr::memchr(byte, part).is_some());
+        if self.back == 0 && !may {
+            return None;
+        }
         if self.back > 0 && !self.inner {
-            let may = self
-                .needs
-                .is_none_or(|byte| memchr::memchr(byte, part).is_some());
             match may
                 .then(|| regex.find(part))
                 .flatten()
@@ -198,86 +220,16 @@ impl Keyed {
         (bordered && covers && random && self.check.is_none_or(|check| check(value)))
             .then_some((left, right))
     }
-}
 
-/// How far a match of this can reach: a key that stands in the text a thousand times, without what
-/// belongs around it, must not have the regex read on for thousands of bytes each time.
-fn reach(source: &str) -> Result<usize, String> {
-    let config = syntax::Config::new().unicode(false).utf8(false);
-    let parsed = syntax::parse_with(source, &config).map_err(|error| error.to_string())?;
-    let longest = parsed.properties().maximum_len().unwrap_or(REACH);
-    Ok(longest.min(REACH) + BORDER)
-}
-
-/// The least length of what an expression matches, and every byte that may be in it.
-fn made_of(source: &str) -> Option<(usize, Set)> {
-    let config = syntax::Config::new().unicode(false).utf8(false);
-    let parsed = syntax::parse_with(source, &config).ok()?;
-    let mut set = [0; 4];
-    let mut waiting = vec![&parsed];
-    while let Some(part) = waiting.pop() {
-        let mut put = |byte: u8| set[usize::from(byte >> 6)] |= 1 << (byte & 63);
-        match part.kind() {
-            HirKind::Literal(literal) => literal.0.iter().for_each(|byte| put(*byte)),
-            HirKind::Class(Class::Bytes(class)) => class
-                .iter()
-                .for_each(|range| (range.start()..=range.end()).for_each(&mut put)),
-            HirKind::Class(Class::Unicode(_)) => (0..=255).for_each(put),
-            HirKind::Empty | HirKind::Look(_) => {}
-            HirKind::Repetition(repeated) => waiting.push(&repeated.sub),
-            HirKind::Capture(group) => waiting.push(&group.sub),
-            HirKind::Concat(parts) | HirKind::Alternation(parts) => waiting.extend(parts),
-        }
-    }
-    Some((parsed.properties().minimum_len()?, set))
-}
-
-/// A byte that stands in every match, and in none of the keys: of those around groups, the last.
-fn needed(source: &str, keys: &[String]) -> Option<u8> {
-    let config = syntax::Config::new().unicode(false).utf8(false);
-    let parsed = syntax::parse_with(source, &config).ok()?;
-    let HirKind::Concat(parts) = parsed.kind() else {
-        return None;
-    };
-    let literal = |part: &Hir| match part.kind() {
-        HirKind::Literal(literal) => literal.0.last().copied(),
-        _ => None,
-    };
-    let among_keys = |byte: &u8| keys.iter().any(|key| key.as_bytes().contains(byte));
-    parts
-        .iter()
-        .filter_map(literal)
-        .rfind(|byte| !among_keys(byte))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_entry_reads_on_for_longer_than_it_can_match() {
-        let mail = r"[a-z]{1,64}@[a-z]{1,63}(?:\.[a-z]{1,63}){1,6}";
-        assert_eq!(reach(mail), Ok(64 + 1 + 63 + 6 * 64 + BORDER));
-        assert_eq!(reach("a+"), Ok(REACH + BORDER));
-    }
-
-    #[test]
-    fn what_every_match_holds_is_known() {
-        let keys = ["://".to_string()];
-        assert_eq!(
-            needed("[a-z]{2}://[^@]{1,9}:([^@]+)@[a-z]", &keys),
-            Some(b'@')
-        );
-        assert_eq!(needed("[a-z]{2}://(?:@|x)", &keys), None);
-    }
-
-    #[test]
-    fn what_matches_are_made_of_is_known() {
-        let (least, set) = made_of("ab[0-2]{3,9}(?:-|x?)").expect("an expression");
-        let bytes: Vec<u8> = (0..=255)
-            .filter(|byte| set[usize::from(*byte >> 6)] >> (*byte & 63) & 1 != 0)
-            .collect();
-        assert_eq!((least, &bytes[..]), (5, &b"-012abx"[..]));
-        assert!(made_of("[^a]").expect("an expression").1[3] == u64::MAX);
+    /// The Base64 run at `start`, if what it holds begins with a match.
+    fn inside(&self, text: &[u8], start: usize) -> Option<(usize, usize)> {
+        let most = self.reach * 4 / 3 + BORDER;
+        let size = base64::run(&text[start..(start + most).min(text.len())]);
+        let plain = decode::base64(&text[start..start + size])?;
+        let found = self.regex()?.find(&plain)?;
+        let value = &plain[found.range()];
+        let random = self.least == 0.0 || (entropy(value) >= self.least && !placeholder(value));
+        (closes(&plain, found.end()) && random && self.check.is_none_or(|check| check(value)))
+            .then_some((start, start + size))
     }
 }

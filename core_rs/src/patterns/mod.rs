@@ -5,7 +5,7 @@
 //! 1. `gate` finds every word that some entry cares about in one pass over hashed beginnings (`bucket`)
 //!    (`sieve` is its faster sister for the words of secrets alone);
 //! 2. `numbers` and `identify` try each token that could begin an identifier with one anchored automaton, a
-//!    smaller one where no context word is near;
+//!    smaller one where no context word is near; `plain` does so again where digits are written otherwise;
 //! 3. `keyed` runs the entries whose key word was seen;
 //! 4. `injection` judges prompt injections on normalised text;
 //! 5. `overlap` keeps the best of overlapping hits.
@@ -13,6 +13,7 @@
 //! Texts are scanned in windows whose borders depend on absolute offsets only, so a stream gives the
 //! same verdict at any chunking (`stream`).
 mod automaton;
+mod base64;
 mod boundary;
 mod bucket;
 mod catalog;
@@ -22,21 +23,26 @@ mod entropy;
 mod entry;
 mod gate;
 mod hit;
+mod holds;
 mod identify;
 pub mod injection;
 mod keyed;
 mod mask;
 mod numbers;
+mod options;
 mod overlap;
+mod plain;
 mod record;
+mod shape;
 mod sieve;
 mod stream;
 mod user;
 
 pub use catalog::{catalog, engine};
-pub use engine::{Engine, Options, WINDOW};
+pub use engine::{Engine, WINDOW};
 pub use entry::{Entry, Kind, Severity};
 pub use hit::Hit;
 pub use mask::mask;
+pub use options::Options;
 pub use stream::Stream;
 pub use user::{UserPattern, UserPatterns};

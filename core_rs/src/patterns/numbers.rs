@@ -84,6 +84,9 @@ fn leads(text: &[u8], start: usize, end: usize) -> bool {
     if end - start > 9 {
         return false;
     }
+    if plate(&text[start..], end - start) {
+        return true;
+    }
     match text.get(end) {
         Some(b' ' | b'-' | b'.' | b'/') => text.get(end + 1).is_some_and(u8::is_ascii_digit),
         Some(b'<') => text[start] == b'P',
@@ -95,4 +98,25 @@ fn leads(text: &[u8], start: usize, end: usize) -> bool {
         }
         _ => false,
     }
+}
+
+/// The letters of a number plate: `B-AB 12`, `M AB 1234`, `AB-CD 12`.
+fn plate(text: &[u8], first: usize) -> bool {
+    let capitals = |part: &[u8]| {
+        part.iter()
+            .take_while(|byte| byte.is_ascii_uppercase())
+            .count()
+    };
+    if first > 3 || capitals(text) != first || !matches!(text.get(first), Some(b'-' | b' ')) {
+        return false;
+    }
+    let rest = &text[first + 1..];
+    let second = capitals(&rest[..rest.len().min(3)]);
+    let rest = &rest[second..];
+    matches!(second, 1 | 2)
+        && match rest {
+            [b' ' | b'-', next, ..] => next.is_ascii_digit(),
+            [next, ..] => next.is_ascii_digit(),
+            [] => false,
+        }
 }

@@ -31,7 +31,7 @@ fn better(a: &Hit, b: &Hit) -> Ordering {
     let longer = length(b).cmp(&length(a));
     let surer = b.score.total_cmp(&a.score);
     let quality = match a.kind {
-        Kind::Pii => longer.then(surer),
+        Kind::Pii | Kind::Dates => longer.then(surer),
         _ => surer.then(longer),
     };
     a.kind

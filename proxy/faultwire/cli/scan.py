@@ -6,11 +6,15 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from faultwire.errors import UsageError
-from faultwire.patterns import Hit, Pattern, compile_patterns, read_patterns, scan as find
+from faultwire.patterns import KINDS, Hit, Pattern, compile_patterns, read_patterns, scan as find
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @click.command()
@@ -19,8 +23,8 @@ from faultwire.patterns import Hit, Pattern, compile_patterns, read_patterns, sc
     "--kind",
     "kinds",
     multiple=True,
-    type=click.Choice(["pii", "secrets", "injection", "user"]),
-    help="What to look for; repeatable. Default: everything.",
+    type=click.Choice(KINDS),
+    help="What to look for; repeatable. Default: everything but dates and urls.",
 )
 @click.option(
     "--locale", "locales", multiple=True, metavar="CC", help="Country code; repeatable. Default: all."
@@ -30,9 +34,15 @@ from faultwire.patterns import Hit, Pattern, compile_patterns, read_patterns, sc
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A faultwire.yaml with `patterns:`.",
 )
+@click.option("--recall", is_flag=True, help="Take checked numbers without a context word.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of lines.")
 def scan(
-    target: str, kinds: tuple[str, ...], locales: tuple[str, ...], config: Path | None, as_json: bool
+    target: str,
+    kinds: tuple[str, ...],
+    locales: tuple[str, ...],
+    config: Path | None,
+    recall: bool,
+    as_json: bool,
 ) -> None:
     """Scan TEXT, a FILE, or standard input (-).
 
@@ -40,12 +50,12 @@ def scan(
     """
     text, name = _read(target)
     user = compile_patterns(_patterns(config)) if config else None
-    hits = find(text, kinds=kinds, locales=locales or None, user=user)
+    hits = find(text, kinds=kinds, locales=locales or None, user=user, recall=recall)
     if as_json:
         click.echo(json.dumps({"source": name, "hits": [asdict(hit) for hit in hits]}, indent=2))
     else:
-        for hit in hits:
-            click.echo(_line(name, text, hit))
+        for line in _lines(name, text, hits):
+            click.echo(line)
         click.echo(f"{len(hits)} found" if hits else "nothing found", err=True)
     raise SystemExit(1 if hits else 0)
 
@@ -62,10 +72,17 @@ def _read(target: str) -> tuple[str, str]:
     return target, "text"
 
 
-def _line(name: str, text: str, hit: Hit) -> str:
-    row = text.count("\n", 0, hit.start) + 1
-    column = hit.start - text.rfind("\n", 0, hit.start)
-    return f"{name}:{row}:{column}: {hit.kind} {hit.id} ({hit.severity}, {hit.score:.2f}) {hit.masked}"
+def _lines(name: str, text: str, hits: list[Hit]) -> Iterator[str]:
+    """One line a hit. Line ends are counted from hit to hit, so the text is read once for all of them."""
+    row, first, at = 1, 0, 0
+    for hit in hits:
+        ends = text.count("\n", at, hit.start)
+        if ends:
+            row += ends
+            first = text.rfind("\n", at, hit.start) + 1
+        at = hit.start
+        place = f"{row}:{hit.start - first + 1}"
+        yield f"{name}:{place}: {hit.kind} {hit.id} ({hit.severity}, {hit.score:.2f}) {hit.masked}"
 
 
 def _patterns(config: Path) -> tuple[Pattern, ...]:

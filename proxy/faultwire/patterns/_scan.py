@@ -11,9 +11,9 @@ from faultwire.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-Kind = Literal["pii", "secrets", "injection", "user"]
+Kind = Literal["pii", "secrets", "injection", "user", "dates", "urls"]
 Severity = Literal["low", "medium", "high", "critical"]
-KINDS: Final = ("pii", "secrets", "injection", "user")
+KINDS: Final = ("pii", "secrets", "injection", "user", "dates", "urls")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,17 @@ def scan(
     kinds: Iterable[str] = (),
     locales: Iterable[str] | None = None,
     user: _core.UserPatterns | None = None,
+    recall: bool = False,
 ) -> list[Hit]:
     """Everything found in `text`, best of overlapping hits, in order.
 
-    `kinds`: any of `KINDS`; none means all. `locales`: country codes (`DE`, `pt-BR`); None means every
-    country, with stricter rules for forms that many numbers have.
+    `kinds`: any of `KINDS`; none means all but `dates` and `urls`, which are no findings by themselves.
+    `locales`: country codes (`DE`, `pt-BR`); None means every country, with stricter rules for forms that
+    many numbers have. `recall`: also takes numbers without a context word if a check rule or their form
+    speaks for them. For what leaves the house; without it, for what is overwritten.
     """
     try:
-        rows = _core.scan_text(text, _kinds(kinds), _locales(locales), user)
+        rows = _core.scan_text(text, _kinds(kinds), _locales(locales), user, recall)
     except ValueError as error:
         raise UsageError(str(error)) from error
     return _hits(rows)
@@ -84,9 +87,10 @@ class StreamScanner:
         kinds: Iterable[str] = (),
         locales: Iterable[str] | None = None,
         user: _core.UserPatterns | None = None,
+        recall: bool = False,
     ) -> None:
         try:
-            self._stream = _core.PatternStream(_kinds(kinds), _locales(locales), user)
+            self._stream = _core.PatternStream(_kinds(kinds), _locales(locales), user, recall)
         except ValueError as error:
             raise UsageError(str(error)) from error
 

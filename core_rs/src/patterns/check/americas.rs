@@ -70,10 +70,11 @@ fn us_ssn(value: &[u8]) -> bool {
 
 /// North American plan: area and exchange begin with 2-9 and are not N11.
 fn nanp(value: &[u8]) -> bool {
-    let read = digits(value);
+    let read = digits(super::extended(value));
     let ten = match read.len() {
         10 => &read[..],
         11 if read[0] == 1 => &read[1..],
+        13 if read[..3] == [0, 0, 1] => &read[3..],
         _ => return false,
     };
     ten[0] > 1 && ten[3] > 1 && ten[1..3] != [1, 1] && ten[4..6] != [1, 1] && !read.uniform()

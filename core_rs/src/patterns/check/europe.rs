@@ -65,10 +65,13 @@ fn icao(text: &[u8]) -> u32 {
         % 10
 }
 
-/// Germany, identity card and passport number: nine characters and an ICAO check digit.
+/// Germany, identity card and passport number: nine characters, then an ICAO check digit or none.
 fn de_card(value: &[u8]) -> bool {
     let text = alnum(value);
-    text.len() == 10 && text[9].is_ascii_digit() && icao(&text[..9]) == base36(text[9])
+    match text.len() {
+        9 => text.iter().filter(|byte| byte.is_ascii_digit()).count() > 1,
+        _ => text.len() == 10 && text[9].is_ascii_digit() && icao(&text[..9]) == base36(text[9]),
+    }
 }
 
 /// Second line of a passport's machine readable zone: number, birth and expiry checks.

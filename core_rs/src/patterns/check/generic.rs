@@ -4,19 +4,62 @@ use super::{Check, date};
 
 pub const CHECKS: &[(&str, Check)] = &[
     ("phone", phone),
+    ("calendar", calendar),
     ("date", birth_date),
     ("latlon", latlon),
     ("not_uniform", |v| !digits(v).uniform()),
     ("has_digit", |v| v.iter().any(u8::is_ascii_digit)),
     ("secretlike", secretlike),
+    ("keylike", |v| {
+        secretlike(v) && !v.iter().all(|b| b.is_ascii_hexdigit() || *b == b'-')
+    }),
     ("mixed", |v| {
         v.iter().any(u8::is_ascii_digit) && v.iter().any(u8::is_ascii_alphabetic)
     }),
 ];
 
-/// E.164: seven to fifteen digits, a country code that is assigned.
+/// Whether a run of digits and separators is a version, begins with a calendar date or is a time since 1970:
+/// never a telephone.
+fn time_like(value: &[u8]) -> bool {
+    let dots = value.iter().filter(|byte| **byte == b'.').count();
+    if dots > 1 && value.len() < 11 && value[0] != b'0' {
+        return true; // a version
+    }
+    let mut parts = value
+        .split(|byte| !byte.is_ascii_digit())
+        .filter(|part| !part.is_empty());
+    let part =
+        |text: Option<&[u8]>| text.map_or((0, 0), |text| (text.len(), number(&digits(text))));
+    let first = part(parts.next());
+    let (second, third) = (part(parts.next()), part(parts.next()));
+    let year = |(length, value): (usize, u64)| length == 4 && (1900..2100).contains(&value);
+    let small = |one: (usize, u64)| matches!(one.0, 1 | 2);
+    match (first, second, third) {
+        ((10, value), (0, _), _) => (1_000_000_000..2_000_000_000).contains(&value),
+        ((8, _), ..) if date::yyyymmdd(&digits(value)) => true,
+        (y, m, d) if year(y) && small(m) && small(d) => date::day_month(d.1, m.1),
+        (d, m, y) if year(y) && small(m) && small(d) => {
+            date::day_month(d.1, m.1) || date::day_month(m.1, d.1)
+        }
+        _ => false,
+    }
+}
+
+/// A telephone number without its extension (`x12`, `ext. 12`).
+pub fn extended(value: &[u8]) -> &[u8] {
+    let end = value
+        .iter()
+        .position(|byte| matches!(byte, b'x' | b'X' | b'e' | b'E'));
+    &value[..end.unwrap_or(value.len())]
+}
+
+/// E.164: seven to fifteen digits, a country code that is assigned. A date is none.
 fn phone(value: &[u8]) -> bool {
+    let value = extended(value);
     let read = digits(value);
+    if time_like(value) {
+        return false;
+    }
     let international = value.first() == Some(&b'+') || value.starts_with(b"00");
     let start = if value.starts_with(b"00") { 2 } else { 0 };
     if international && read.len() > start {
@@ -43,6 +86,27 @@ fn birth_date(value: &[u8]) -> bool {
         [a, b] => (year(b) && (1..=31).contains(&a)) || (year(a) && (1..=31).contains(&b)),
         _ => false,
     }
+}
+
+/// Any date, with the time behind it or without.
+fn calendar(value: &[u8]) -> bool {
+    let day = match value.get(..10) {
+        Some(day) if value.get(10) == Some(&b'T') => day,
+        _ => value,
+    };
+    birth_date(day) || named_month(day)
+}
+
+/// A day and a month's name, in any order, with a year or without.
+fn named_month(value: &[u8]) -> bool {
+    value.iter().any(u8::is_ascii_alphabetic)
+        && value
+            .split(|byte| !byte.is_ascii_digit())
+            .filter(|part| !part.is_empty())
+            .all(|part| match (part.len(), number(&digits(part))) {
+                (4, year) => (1000..2200).contains(&year),
+                (_, day) => (1..=31).contains(&day),
+            })
 }
 
 /// Latitude within 90, longitude within 180.

@@ -1,7 +1,7 @@
 //! Luhn (ISO/IEC 7812-1, annex B) and the schemes that use it bare.
 use super::Check;
 use super::date;
-use super::digits::{digits, number};
+use super::digits::{digits, dot, number};
 
 pub const CHECKS: &[(&str, Check)] = &[
     ("luhn", |v| {
@@ -9,6 +9,12 @@ pub const CHECKS: &[(&str, Check)] = &[
         d.len() > 1 && !d.uniform() && luhn(&d)
     }),
     ("card", card),
+    ("kr_brn", kr_brn),
+    ("au_acn", |v| {
+        digits(v)
+            .exactly(9)
+            .is_some_and(|d| (10 - dot(d, &[8, 7, 6, 5, 4, 3, 2, 1]) % 10) % 10 == u32::from(d[8]))
+    }),
     ("imei", |v| digits(v).exactly(15).is_some_and(luhn)),
     ("ca_sin", |v| {
         digits(v)
@@ -65,11 +71,12 @@ pub fn luhn(digits: &[u8]) -> bool {
 /// Luhn, a length and a prefix that a network issues (ISO/IEC 7812 issuer ranges).
 fn card(value: &[u8]) -> bool {
     let read = digits(value);
-    if read.uniform() || read.len() < 13 || !luhn(&read) {
+    if read.uniform() || read.len() < 12 || !luhn(&read) {
         return false;
     }
     let (two, three, four) = (number(&read[..2]), number(&read[..3]), number(&read[..4]));
     match read.len() {
+        12 => matches!(two, 50 | 56..=63 | 67),
         13 | 18 | 19 => read[0] == 4 || matches!(two, 50 | 56..=63 | 67),
         14 => matches!(two, 36 | 38 | 39) || (300..=305).contains(&three),
         15 => matches!(two, 34 | 37) || matches!(four, 2131 | 1800),
@@ -98,4 +105,12 @@ fn ec_ci(value: &[u8]) -> bool {
     digits(value)
         .exactly(10)
         .is_some_and(|d| matches!(number(&d[..2]), 1..=24 | 30) && d[2] < 6 && luhn(d))
+}
+
+/// South Korea, business registration number: weights 1, 3, 7 and the tens of the last product (NTS).
+fn kr_brn(value: &[u8]) -> bool {
+    digits(value).exactly(10).is_some_and(|d| {
+        let sum = dot(d, &[1, 3, 7, 1, 3, 7, 1, 3, 5]) + u32::from(d[8]) * 5 / 10;
+        (10 - sum % 10) % 10 == u32::from(d[9])
+    })
 }

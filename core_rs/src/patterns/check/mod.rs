@@ -23,9 +23,29 @@ mod slavic;
 mod verhoeff;
 
 pub use digits::{Digits, alnum, digits, letters};
+use generic::extended;
 
 /// A check rule over the matched bytes.
 pub type Check = fn(&[u8]) -> bool;
+
+/// Whether a rule refuses most numbers of its form, so that it proves a value without a context word.
+pub fn proves(name: &str) -> bool {
+    const LOOSE: [&str; 12] = [
+        "",
+        "not_uniform",
+        "has_digit",
+        "mixed",
+        "phone",
+        "date",
+        "calendar",
+        "latlon",
+        "vn_cccd",
+        "nanp",
+        "ph_tin",
+        "pe_dni",
+    ];
+    !LOOSE.contains(&name)
+}
 
 /// Finds a validator by the name that the data files (and users' patterns) give.
 pub fn by_name(name: &str) -> Option<Check> {

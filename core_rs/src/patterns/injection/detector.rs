@@ -1,4 +1,4 @@
-//! The detector's parts, which judging, matching, weighing and correcting share.
+//! The compiled detector and what it reports; every other file of this folder builds on it.
 use super::lexicon::{Lexicon, Pattern, compile};
 use super::typo::Speller;
 use crate::patterns::gate::{Border, Words};
@@ -55,5 +55,10 @@ impl Injection {
             speller,
             telling,
         })
+    }
+
+    /// The patterns and their examples.
+    pub fn patterns(&self) -> &[Pattern] {
+        &self.patterns
     }
 }

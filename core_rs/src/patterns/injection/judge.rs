@@ -1,7 +1,6 @@
 //! Running the patterns over every reading of a text.
 use super::detector::{AFTER, BEFORE, Found, Injection, LAYERS, MIRRORED, TURNED};
 use super::fixes::replaced;
-use super::lexicon::Pattern;
 use super::regions::foldable;
 use crate::patterns::gate::{Gate, Mark};
 use crate::text::decode::{embedded, rot13};
@@ -11,12 +10,8 @@ use crate::text::{View, fold};
 const BLOCK: usize = 2 << 10;
 /// How much is read again around a corrected word.
 const AROUND: usize = 200;
-impl Injection {
-    /// The patterns and their examples.
-    pub fn patterns(&self) -> &[Pattern] {
-        &self.patterns
-    }
 
+impl Injection {
     /// Ids of all patterns found, whatever they add up to.
     pub fn matches(&self, gate: &Gate, text: &[u8], marks: &[Mark]) -> Vec<String> {
         let mut found = Vec::new();
