@@ -131,7 +131,7 @@ def test_servers_that_never_become_ready(world, tmp_path):
     for command, why in (
         (
             [sys.executable, "-c", "import sys; sys.exit('no such table')"],
-            "ended with `1` before it was ready, having said",
+            "exited with `1` before it was ready, after printing",
         ),
         ([sys.executable, "-c", "import threading; threading.Event().wait()"], "was not ready within 1 s"),
         (["no-such-server"], "`no-such-server` did not start: No such file or directory"),
