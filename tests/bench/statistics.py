@@ -89,7 +89,7 @@ def alarms_of(total: int) -> tuple[tuple[bool, ...], ...]:
     """For all outcomes of two samples of `total` runs: is a difference called real?"""
     outcomes = range(total + 1)
     return tuple(
-        tuple(ours.compare((one, total), (two, total)).verdict == "real" for two in outcomes)
+        tuple(ours.compare((one, total), (two, total)).verdict == "significant" for two in outcomes)
         for one in outcomes
     )
 
@@ -220,7 +220,7 @@ def compared(runs_each: int = 10, *, corrected: bool = True) -> Alarm:
             ours.compare(dict(enumerate(one.tolist())), dict(enumerate(two.tolist())))
             for one, two in zip(now, before, strict=True)
         ]
-        return any(one.verdict == "real" for one in (ours.compare_all(made) if corrected else made))
+        return any(one.verdict == "significant" for one in (ours.compare_all(made) if corrected else made))
 
     return alarm
 

@@ -92,7 +92,7 @@ def planted(place: str, secret: str, how: str, chance: random.Random) -> Plant: 
             answer_head = [("content-type", "text/event-stream")]
             answer = sse(f"{WORDS}{secret if how == 'escaped' else value} {WORDS}", chance)
         case "error":
-            error = f"upstream said: bad key {secret if how == 'escaped' else value}"
+            error = f"upstream sent: bad key {secret if how == 'escaped' else value}"
         case "message":
             message = f'{{"type":"say","text":"{literal}"}}'.encode()
     request = Request("POST", "https", "api.example.com", 443, path, tuple(headers), body)

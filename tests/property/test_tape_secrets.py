@@ -161,7 +161,7 @@ def plants(draw: st.DrawFn, place: str) -> Plant:  # noqa: C901 - one case a pla
         case "plain text":
             kind, answer = "text/plain", f"{filler} {secret} {filler}".encode()
         case "error":
-            error = f"upstream said: bad key {one_line}"
+            error = f"upstream sent: bad key {one_line}"
         case "effect":
             effect = f"answered with {one_line}"
         case "gzip" | "zstd" | "deflate":

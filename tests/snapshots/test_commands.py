@@ -13,7 +13,10 @@ BODY = json.dumps({"model": "gpt-4o-mini", "messages": [{"role": "user", "conten
 CURL = ["curl", "-sS", "-o", "/dev/null", "-H", "authorization: Bearer any", "-d", BODY, URL]
 
 
-@pytest.mark.parametrize("command", ["exec", "fork", "proxy", "env", "init", "verify", "doctor", "ca"])
+@pytest.mark.parametrize(
+    "command",
+    ["exec", "fork", "proxy", "env", "init", "verify", "doctor", "ca", "tape", "scan", "score", "runs"],
+)
 def test_help_of_a_command(command: str, snapshot: Snapshot) -> None:
     snapshot(f"help-{command}", command, "-h")
 

@@ -78,7 +78,7 @@ class Dialler:
             return _response(sock, call.method, deadline, kept)
         except (OSError, http.client.HTTPException, ValueError, EOFError, zlib.error) as error:
             if self._stopped.is_set():
-                raise Unheard("was not heard: the run ended first") from None
+                raise Unheard("was not recorded: the run ended first") from None
             raise _unheard(error, "did not answer", timeout_s) from None
         finally:
             with self._lock:
@@ -165,7 +165,7 @@ def _unheard(error: Exception, what: str, timeout_s: float) -> Unheard:
     if isinstance(error, TimeoutError):
         return Unheard(f"{what} within {timeout_s:g} s", timed_out=True)
     if isinstance(error, http.client.IncompleteRead):
-        return Unheard("broke off in the middle of its answer")
+        return Unheard("ended early in its response")
     if isinstance(error, http.client.RemoteDisconnected):
         return Unheard("closed the connection without an answer")
     if isinstance(error, OSError):

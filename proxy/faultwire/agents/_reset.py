@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from faultwire.agents._process import Processes
 
 SAID = 200
-"""Characters of what a failing reset said that an error quotes."""
-HINT = "a cell whose reset fails is void: what the agent still knows would count as its answer"
+"""Characters of a failing reset's output that an error quotes."""
+HINT = "a cell whose reset fails is inconclusive, because the agent may remember earlier cells"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +66,10 @@ class Resetting:
 NO_RESET = Resetting()
 
 
-def failed(what: str, said: str = "") -> AgentError:
+def failed(what: str, output: str = "") -> AgentError:
     """The error of a reset that did not work."""
-    line = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "")
-    quoted = f" and said `{safe(quotable(line, SAID))}`" if line else ""
+    line = next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "")
+    quoted = f": `{safe(quotable(line, SAID))}`" if line else ""
     return AgentError(f"the agent was not reset: {what}{quoted}", code="agent.reset", hint=HINT)
 
 

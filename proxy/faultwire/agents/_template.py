@@ -40,7 +40,7 @@ class Template:
         if not (form or plain) and self._is_json():
             self.shape = "json"
         if any(name == TURNS and (quoted or self.shape != "json") for _, name, quoted in self._parts):
-            raise ValueError("found `{turns}` inside a text, expected it where a JSON list may stand")
+            raise ValueError("found `{turns}` inside a text, expected it in place of a JSON list")
 
     @property
     def names(self) -> frozenset[str]:

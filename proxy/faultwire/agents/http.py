@@ -135,7 +135,7 @@ def _usual_answer(text: str, heard: Heard) -> str:
     if error is None and document.get("success") is False:
         error = "success: false"
     if error is not None:
-        raise Missed(f"the agent says that it failed: {as_text(error)[:200]}")
+        raise Missed(f"the agent reported a failure: {as_text(error)[:200]}")
     return text if found is None else as_text(found)
 
 

@@ -63,9 +63,9 @@ class OpenAIAgent(Served):
         try:
             document = json.loads(text_of(heard))
             if not isinstance(document, dict):
-                raise Missed("found JSON that is no object")
+                raise Missed("found JSON that is not an object")
             if document.get("error"):
-                raise Missed(f"the agent says that it failed: {as_text(document['error'])[:200]}")
+                raise Missed(f"the agent reported a failure: {as_text(document['error'])[:200]}")
             return Said(_responses(document) if self.api == "responses" else _chat(document))
         except Missed as missed:
             return Said("", FAILED, f"faultwire: no answer: {missed}")

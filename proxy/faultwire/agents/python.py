@@ -93,8 +93,8 @@ class PythonAgent:
         said = _word(ended)
         if "absent" in said:
             raise AgentError(
-                f"the agent `{self.endpoint}` cannot be asked: {safe(said['absent'])}",
-                hint="`agent.cwd` says where modules are looked for, `agent.python` which interpreter it is",
+                f"the agent `{self.endpoint}` cannot be reached: {safe(said['absent'])}",
+                hint="`agent.cwd` sets where modules are searched, `agent.python` sets the interpreter",
             )
         stderr = "\n".join(filter(None, (ended.stderr.rstrip(), ended.stdout.rstrip(), _lost(ended, said))))
         code = ended.code if ended.code or "answer" in said else 1
@@ -161,4 +161,4 @@ def _lost(ended: Ended, said: Mapping[str, str]) -> str:
     """Why there is no answer though it ended well."""
     if said or ended.code:
         return ""
-    return "faultwire: no answer: the interpreter ended before the agent had answered, or it was too long"
+    return "faultwire: no answer: Python exited before the agent answered, or the answer is too long"

@@ -114,7 +114,7 @@ class Server:
                 process.wait(DYING_S)
         code = self._ended()
         return (
-            "" if code is None else f"faultwire: the agent's server ended with `{code}`{self._last_words()}"
+            "" if code is None else f"faultwire: the agent's server exited with `{code}`{self._last_words()}"
         )
 
     def _ended(self) -> int | None:
@@ -123,7 +123,8 @@ class Server:
     def _start(self) -> None:
         if _look(self._ready_url, Dialler()) is None:
             raise AgentError(
-                f"found a server at `{self._ready_url}` already, expected none before ours is started",
+                f"found a server at `{self._ready_url}` already running, "
+                "expected none before the agent's server is started",
                 code="agent.server",
                 hint="its traffic would not go through the proxy: end it, or let `start` use another port",
             )
@@ -156,9 +157,9 @@ class Server:
             code = self._ended()
             if code is not None:
                 raise AgentError(
-                    f"the agent's server ended with `{code}` before it was ready{self._last_words()}",
+                    f"the agent's server exited with `{code}` before it was ready{self._last_words()}",
                     code="agent.server",
-                    hint=f"all that it said is in `{self._log}`",
+                    hint=f"its output is in `{self._log}`",
                 )
             why = _look(self._ready_url, dialler)
             if why is None:
@@ -168,7 +169,7 @@ class Server:
             f"the agent's server was not ready within {self._timeout_s:g} s: `{self._ready_url}` {why}"
             f"{self._last_words()}",
             code="agent.server",
-            hint=f"all that it said is in `{self._log}`; a longer `start.timeout` gives it more time",
+            hint=f"its output is in `{self._log}`; `start.timeout` gives it more time",
         )
 
     def _end(self) -> None:
@@ -190,7 +191,7 @@ class Server:
             file.seek(max(0, self._log.stat().st_size - TAIL))
             lines = file.read(TAIL).decode("utf-8", "replace").splitlines()
         said = quotable(" / ".join(line.strip() for line in lines if line.strip()), SHOWN, last=True)
-        return f", having said `{safe(said)}`" if said else ""
+        return f", after printing `{safe(said)}`" if said else ""
 
 
 def _look(address: str, dialler: Dialler) -> str | None:

@@ -84,7 +84,7 @@ def perform(
     """Play every phase once, part by part. `progress` hears of each finished invocation.
 
     Raises UsageError where something that was asked for cannot be had, AgentError where the agent does
-    not start, CaptureError where nothing came through the proxy, and FaultwireError where ours failed.
+    not start, CaptureError where no traffic came through the proxy, and FaultwireError where ours failed.
     """
     started, moment = clock.monotonic(), clock.utc_now().isoformat(timespec="seconds")
     done = _Done()
@@ -98,7 +98,7 @@ def perform(
             break
     folder = done.folder
     if folder is None:
-        raise ConfigError("found nothing to play", code="config.empty")
+        raise ConfigError("found no phase to run", code="config.empty")
     told = PhaseSummary(
         id=folder.id,
         command=wanted.command,

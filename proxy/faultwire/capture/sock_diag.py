@@ -60,7 +60,7 @@ def take(data: bytes, table: SocketTable, wanted: Container[int] | None = None) 
         if kind == DONE:
             return True
         if kind == ERROR or size < _SOCKET.size:
-            raise OSError("sock_diag has no answer")
+            raise OSError("sock_diag did not respond")
         family, state, local, remote, address, inode = _SOCKET.unpack_from(data, at)
         if state == _LISTEN:
             table.listening.add(int.from_bytes(local))

@@ -20,7 +20,7 @@ def compared(
 ) -> Verdict:
     """Does the answer say the same as `expected`, which is called `what`?"""
     if expected == answer:
-        return judged(True, f"the answer is {what} to the letter", 1.0)
+        return judged(True, f"the answer equals {what}", 1.0)
     if len(expected) > LONGEST or len(answer) > LONGEST:
         return unknown(f"found texts of {len(expected)} and {len(answer)} characters, compared are {LONGEST}")
     try:

@@ -78,7 +78,7 @@ class Check(BaseModel):
         """Judge a history, negation included. What cannot be judged is unknown, never a pass."""
         agent = history.agent
         if agent is None:
-            return Verdict("unknown", "nothing is known of how the agent ended")
+            return Verdict("unknown", "the agent's exit is unknown")
         if agent.exit_code is None and not agent.timed_out:
             return Verdict("unknown", _never_asked(agent))
         if self.reads_answer and agent.exit_code != 0 and not agent.answer.strip():
@@ -105,7 +105,7 @@ def ending(agent: AgentResult) -> str:
     if agent.timed_out:
         return f"was stopped after {agent.duration_s:.1f} s"
     if agent.exit_code is None:
-        return "ended in an unknown way"
+        return "ended with an unknown status"
     if agent.exit_code < 0:
         return f"was killed by signal {-agent.exit_code}"
     return f"exited with {agent.exit_code}"
@@ -131,11 +131,11 @@ def _quoted(head: str, limit: int) -> str:
 def _never_asked(agent: AgentResult) -> str:
     """Why the agent could not be asked: whoever drives it says so in the last line."""
     said = next((line for line in reversed(agent.stderr.splitlines()) if line.strip()), "")
-    return f"the agent was not asked: {said.strip().removeprefix('faultwire: ') or 'nobody says why'}"
+    return f"the agent was not called: {said.strip().removeprefix('faultwire: ') or 'no reason given'}"
 
 
 def _without_answer(check: Check, agent: AgentResult) -> Verdict:
-    why = f"there is no answer to judge: the agent {ending(agent)}"
+    why = f"no answer to judge: the agent {ending(agent)}"
     return Verdict("unknown" if check.negate else "fail", why)
 
 

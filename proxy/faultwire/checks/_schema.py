@@ -27,7 +27,7 @@ def checked(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
         Draft202012Validator.check_schema(schema)
     except (SchemaError, RecursionError) as error:
-        raise ValueError(f"it is no JSON Schema: {_line(error)}") from None
+        raise ValueError(f"it is not a JSON Schema: {_line(error)}") from None
     for pattern in _patterns(schema, 0):
         compiled(pattern)
     return schema

@@ -46,5 +46,5 @@ class BehaviorUnchanged(Check):
         if self.baseline != "auto":
             return compared(self.baseline, answer, "the baseline", self.similarity_threshold, self.engine)
         if history.baseline is None:
-            return unknown("no calm run of the same prompt gave an answer to compare with")
+            return unknown("no run of the same prompt without faults gave an answer to compare with")
         return compared(history.baseline, answer, "the calm answer", self.similarity_threshold, self.engine)

@@ -39,10 +39,10 @@ class Completes(Check):
         """Judge how the agent's process ended."""
         agent = history.agent
         if agent is None or (agent.exit_code is None and not agent.timed_out):
-            return Verdict("unknown", "nothing is known of how the agent ended")
+            return Verdict("unknown", "the agent's exit is unknown")
         passed = not agent.timed_out and agent.exit_code in self.exit_codes
         last = "" if passed else _last_line(agent.stderr)
-        text = f"the agent {ending(agent)}{f', having said {quoted(last, 160)}' if last else ''}"
+        text = f"the agent {ending(agent)}{f', after printing {quoted(last, 160)}' if last else ''}"
         return Verdict("pass" if passed else "fail", text, agent.exit_code)
 
 

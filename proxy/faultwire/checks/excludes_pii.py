@@ -19,7 +19,7 @@ def _known(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if name not in known:
             raise ValueError(
-                f"`{name}` is no kind of personal data, expected one of {', '.join(sorted(known))}"
+                f"`{name}` is not a kind of personal data, expected one of {', '.join(sorted(known))}"
             )
     return names
 

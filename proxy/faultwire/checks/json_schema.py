@@ -50,7 +50,7 @@ class JsonSchema(Check):
             _core.json_span(data, [])
             value = json.loads(data)
         except (ValueError, RecursionError) as error:
-            return judged(False, f"the answer {quoted(answer)} is no JSON: {error}")
+            return judged(False, f"the answer {quoted(answer)} is not JSON: {error}")
         try:
             found = problem(self.schema_, value)
         except ValueError as error:

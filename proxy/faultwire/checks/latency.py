@@ -37,7 +37,7 @@ class Latency(Check):
         """Compare the duration."""
         agent = history.agent
         if agent is None or (agent.exit_code is None and not agent.timed_out):
-            return unknown("nothing is known of how long the agent ran")
+            return unknown("the agent's run time is unknown")
         took = agent.duration_s * 1000
         if agent.timed_out:
             held = False if took > self.max_ms else None

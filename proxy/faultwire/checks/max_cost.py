@@ -43,7 +43,7 @@ class MaxCost(Check):
             (e, told) for e, told in models(history) if e.upstream is not None and e.upstream.status < 300
         ]
         if not any(e.kind == "llm" for e in history.exchanges):
-            return unknown("no model was asked")
+            return unknown("no model was called")
         total = sum((told.cost for _, told in asked if told.cost is not None), Decimal(0))
         words = f"{total:.6f} dollars, allowed are {self.max_usd}"
         unpriced = [told.model for _, told in asked if told.cost is None]

@@ -44,5 +44,5 @@ class MaxLlmCalls(Check):
         ]
         held = len(found) <= self.max
         return judged(
-            held, f"models were asked {len(found)} times, allowed are {self.max}", len(found), found
+            held, f"models were called {len(found)} times, the maximum is {self.max}", len(found), found
         )

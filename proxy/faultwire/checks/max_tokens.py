@@ -43,7 +43,7 @@ class MaxTokens(Check):
         """Add up."""
         asked = [e for e in history.exchanges if e.kind == "llm" and e.upstream is not None]
         if not any(e.kind == "llm" for e in history.exchanges):
-            return unknown("no model was asked")
+            return unknown("no model was called")
         total, silent, numbers = 0, 0, []
         for exchange in asked:
             usage = charged(history, exchange)
@@ -54,5 +54,5 @@ class MaxTokens(Check):
             total += usage.input_tokens * (self.of != "output") + usage.output_tokens * (self.of != "input")
         words = f"{total} tokens, allowed are {self.max}"
         if total <= self.max and silent:
-            return unknown(f"at least {words}; {silent} answers do not tell theirs", total)
+            return unknown(f"at least {words}; {silent} responses do not report theirs", total)
         return judged(total <= self.max, words, total, numbers)

@@ -63,7 +63,7 @@ class NoDuplicateSideEffect(Check):
                 what = (use.name, _same(use.arguments))
                 deeds.setdefault(what, {})[f"#{use.number}/{len(deeds.get(what, {}))}"] = use.number
         if not deeds:
-            return unknown("nothing was done that changes the world")
+            return unknown("no call with side effects was made")
         for (name, _), times in deeds.items():
             if len(times) > 1:
                 words = f"{quoted(name)} was done {len(times)} times with the same arguments"

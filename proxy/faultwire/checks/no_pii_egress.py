@@ -50,7 +50,7 @@ class NoPiiEgress(Check):
         judging = [e for e in history.exchanges if self.models or e.kind != "llm"]
         if not judging:
             return unknown(
-                "no request went to anyone but a model" if history.exchanges else "no exchange was recorded"
+                "no request went anywhere but to a model" if history.exchanges else "no exchange was recorded"
             )
         paths = ByPath(self._data)
         for exchange in judging:

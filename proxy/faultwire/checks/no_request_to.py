@@ -47,4 +47,4 @@ class NoRequestTo(Check):
         bypassed = past_the_proxy(history)
         if bypassed is not None:
             return bypassed
-        return judged(True, f"none of {len(history.exchanges)} requests went to a forbidden place", 0)
+        return judged(True, f"none of {len(history.exchanges)} requests went to a forbidden destination", 0)

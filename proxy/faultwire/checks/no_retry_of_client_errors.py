@@ -52,5 +52,5 @@ class NoRetryOfClientErrors(Check):
                     words = f"a request to {call.url} was sent {again} times more after status {status}"
                     return judged(False, words, again, call.numbers[number - 1 :])
         if not seen:
-            return unknown("no answer called a request wrong")
+            return unknown("no response rejected a request as invalid")
         return judged(True, f"{len(seen)} wrong requests were not repeated", 0, seen)

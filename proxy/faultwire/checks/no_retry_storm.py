@@ -51,7 +51,7 @@ class NoRetryStorm(Check):
     def judge(self, history: History, answer: str) -> Verdict:
         """Count attempts per call, and requests per window."""
         if not history.exchanges:
-            return Verdict("unknown", "no exchange was recorded, so there was nothing to retry")
+            return Verdict("unknown", "no exchange was recorded, so no retry was possible")
         worst = max(calls(history.exchanges), key=lambda call: call.attempts)
         busiest = self._busiest(history.exchanges)
         value = {"attempts": worst.attempts, "requests_in_window": len(busiest)}

@@ -18,7 +18,7 @@ class OnlyHosts(Check):
 
     What it judges:
         Every request on the wire against globs of hosts (`*.example.com`), hosts with a port, or
-        `host/path*`. Traffic that became no exchange, where the proxy noted some, makes a pass unknown, and
+        `host/path*`. Traffic outside exchanges, where the proxy noted some, makes a pass unknown, and
         so does a process that was seen connected past the proxy to an address that is not listed.
 
     Why agents fail it:
@@ -51,4 +51,4 @@ class OnlyHosts(Check):
             return bypassed
         if history.notes:
             return unknown(f"there was traffic that became no exchange: {quoted(history.notes[0], 160)}")
-        return judged(True, f"all {len(history.exchanges)} requests went to the listed places", [])
+        return judged(True, f"all {len(history.exchanges)} requests went to allowed destinations", [])

@@ -58,7 +58,7 @@ class RecoversWithin(Check):
                 )
             slowest = max(slowest, took)
         if not numbers:
-            return unknown("nothing failed, so there was nothing to recover from")
+            return unknown("no exchange failed, so there was nothing to recover from")
         return judged(
             True, f"{len(numbers)} failures, the longest over after {slowest:.2f} s", slowest, numbers
         )

@@ -50,7 +50,7 @@ class RespectsRetryAfter(Check):
             elif exchange.delivered is not None and exchange.delivered.status >= 400:
                 strange += asks_shortly(exchange.delivered.headers)
         if not asked:
-            why = "no answer asked to be waited for" + (" in a way that is understood" if strange else "")
+            why = "no response asked for a wait" + (" in a known format" if strange else "")
             return unknown(why)
         for exchange, wanted in asked:
             early = _next(history, exchange)
@@ -60,7 +60,9 @@ class RespectsRetryAfter(Check):
                 words = f"{quoted(place(exchange))} asked for {wanted:g} s and {got}"
                 return judged(False, words, round(waited, 3), (exchange.number, early.number))
         numbers = [exchange.number for exchange, _ in asked]
-        return judged(True, f"{len(asked)} answers asked to wait, and got it", len(asked), numbers)
+        return judged(
+            True, f"{len(asked)} responses asked for a wait, and the agent waited", len(asked), numbers
+        )
 
 
 def _next(history: History, exchange: Recorded) -> Recorded | None:

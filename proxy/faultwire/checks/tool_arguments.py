@@ -52,7 +52,7 @@ class ToolArguments(Check):
     @model_validator(mode="after")
     def _asks_something(self) -> ToolArguments:
         if not self.arguments and self.schema_ is None:
-            raise ValueError("it asks nothing without `arguments` or `schema`")
+            raise ValueError("it has no effect without `arguments` or `schema`")
         return self
 
     def judge(self, history: History, answer: str) -> Verdict:
@@ -77,7 +77,7 @@ class ToolArguments(Check):
     def _flaw(self, use: Use) -> str | None:
         values = use.values
         if not isinstance(values, dict):
-            return "they are no JSON object"
+            return "they are not a JSON object"
         for name, wanted in self.arguments.items():
             if name not in values:
                 return f"there is no {quoted(name)}"

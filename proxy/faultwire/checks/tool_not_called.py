@@ -43,7 +43,7 @@ class ToolNotCalled(Check):
         if found:
             return judged(False, f"{quoted(self.tool)} was used {len(found)} times", len(found), found)
         if any(call.name == self.tool for _, call in asked(history)):
-            return unknown(f"the model asked for {quoted(self.tool)}, and nothing shows whether it ran")
+            return unknown(f"the model asked for {quoted(self.tool)}, and whether it ran is unknown")
         if not models(history) and not any(e.kind == "tool" for e in history.exchanges):
             return unknown("no exchange with a model or a tool could be read")
         return judged(True, f"{quoted(self.tool)} was not used", 0)

@@ -43,18 +43,18 @@ class TruncatedStreamNotAccepted(Check):
         heard = models(history)
         cut = [(at, e, told) for at, (e, told) in enumerate(heard) if self._cut(e, told)]
         if not cut:
-            return unknown("no answer of a model was cut short")
+            return unknown("no model response was cut short")
         agent = history.agent
         if agent is not None and (agent.exit_code != 0 or agent.timed_out):
             return judged(True, "the agent did not end well", "failed", [e.number for _, e, _ in cut])
         at, exchange, told = cut[-1]
         if any(not self._cut(e, later) and _good(e) for e, later in heard[at + 1 :]):
-            return judged(True, "the agent asked again and got a whole answer", "again", (exchange.number,))
+            return judged(
+                True, "the agent retried and received a complete answer", "again", (exchange.number,)
+            )
         said = " ".join((told.answer.text if told.answer is not None else "").split())
         if not said:
-            return judged(
-                not answer.strip(), f"nothing was said before the cut, the answer is {quoted(answer)}"
-            )
+            return judged(not answer.strip(), f"no text came before the cut, the answer is {quoted(answer)}")
         handed_on = said in " ".join(answer.split())
         words = f"the answer {quoted(answer)} {'is' if handed_on else 'is not'} what came before the cut"
         return judged(not handed_on, words, "accepted" if handed_on else "other", (exchange.number,))

@@ -41,5 +41,5 @@ class ValidJson(Check):
         try:
             _core.json_span((unfenced(answer) if self.fenced else answer).encode(), [])
         except ValueError as error:
-            return judged(False, f"the answer {quoted(answer)} is no JSON: {error}")
+            return judged(False, f"the answer {quoted(answer)} is not JSON: {error}")
         return judged(True, "the answer is one JSON document")

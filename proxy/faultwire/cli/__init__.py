@@ -1,7 +1,7 @@
 """The `faultwire` command.
 
 Commands are named in `COMMANDS` and imported when they are called, so that `faultwire --help` and
-the start of every command cost little more than click itself.
+the start of every command cost little more than importing click.
 """
 
 from __future__ import annotations
@@ -13,36 +13,47 @@ from faultwire.cli._usage import Guarded
 
 COMMANDS: dict[str, Lazy] = {
     "demo": Lazy("demo:demo", "Break a small real agent, with no key and no network."),
+    "init": Lazy("init:init", "Write a commented faultwire.yaml."),
+    "verify": Lazy("verify:verify", "Check that a configuration is ready to run: agent, proxy, model."),
+    "doctor": Lazy("doctor:doctor", "Check whether this machine, or a command, can be captured."),
     "exec": Lazy("exec:exec_", "Run any command behind the proxy and break its traffic."),
-    "fork": Lazy("fork:fork", "Replay a tape up to one exchange, change that, and go on from there."),
     "proxy": Lazy("proxy:proxy", "Run the proxy for an agent that is started elsewhere."),
     "env": Lazy("env:env", "Print the exports that send a shell's programs to a running proxy."),
-    "run": Lazy("run:run", "Ask golden prompts and their mutants: the robustness score."),
-    "chaos": Lazy("chaos:chaos", "Ask the golden prompts, calm and under chaos."),
-    "contract": Lazy("contract:contract", "Judge the agent by its contract, in every scenario."),
-    "ci": Lazy("ci:ci", "Play every configured phase once: one score for the gate."),
-    "replay": Lazy("replay:replay", "Replay incident sessions against a contract."),
-    "score": Lazy("score:score", "Print one number: the robustness score, or an earlier run's."),
-    "report": Lazy("report:report", "Show the report of an earlier run, or write it in another form."),
-    "runs": Lazy("runs:runs", "List earlier runs."),
     "mock": Lazy("mock:mock", "Run the mock provider by itself."),
-    "mcp-shim": Lazy("mcp_shim:mcp_shim", "Put an MCP server that speaks stdio on the wire."),
-    "init": Lazy("init:init", "Write a commented faultwire.yaml."),
-    "verify": Lazy("verify:verify", "Check a configuration for real: agent, proxy, model."),
-    "profiles": Lazy("profiles:profiles", "List, show and check profiles."),
-    "faults": Lazy("faults:faults", "List and show faults."),
-    "schema": Lazy("schema:schema", "Print JSON Schemas for editors."),
-    "checks": Lazy("checks:checks", "List and show checks."),
+    "mcp-shim": Lazy("mcp_shim:mcp_shim", "Connect a stdio MCP server through the proxy."),
+    "run": Lazy("run:run", "Test golden prompts and their mutations: the robustness score."),
+    "contract": Lazy("contract:contract", "Test the agent against its contract in every scenario."),
+    "replay": Lazy("replay:replay", "Replay incident sessions against a contract."),
+    "ci": Lazy("ci:ci", "Run every configured phase once: one score for the gate."),
+    "score": Lazy("score:score", "Print one number: the score of a new run or of an earlier one."),
+    "report": Lazy("report:report", "Show the report of an earlier run, or write it in another format."),
+    "runs": Lazy("runs:runs", "List earlier runs."),
     "tape": Lazy("tape:tape", "List, show, verify, seal, export and import tapes."),
-    "keys": Lazy("keys:keys", "Make, show and trust the keys that seal tapes."),
-    "scan": Lazy("scan:scan", "Scan TEXT, a FILE, or standard input (-)."),
-    "doctor": Lazy("doctor:doctor", "Say whether this machine, or a command, can be captured."),
+    "fork": Lazy("fork:fork", "Replay a tape up to one exchange, change its answer, and continue."),
+    "scan": Lazy("scan:scan", "Find secrets, personal data and prompt injections."),
+    "keys": Lazy("keys:keys", "Create, show and trust the keys that seal tapes."),
+    "faults": Lazy("faults:faults", "List and show faults."),
+    "profiles": Lazy("profiles:profiles", "List, show and validate profiles."),
+    "checks": Lazy("checks:checks", "List and show checks."),
+    "schema": Lazy("schema:schema", "Print JSON Schemas for editors."),
     "ca": Lazy("ca:ca", "Show, renew or remove this project's certificate authority."),
+    "chaos": Lazy("chaos:chaos", "Test the golden prompts without faults and under chaos."),
 }
 
+SECTIONS = {
+    "Start": ("demo", "init", "verify", "doctor", "exec", "proxy", "env", "mock", "mcp-shim"),
+    "Gate": ("run", "contract", "replay", "ci", "score"),
+    "Evidence": ("report", "runs", "tape", "fork", "scan", "keys"),
+    "Reference": ("faults", "profiles", "checks", "schema", "ca"),
+}
+"""The visible commands under the headings of `--help`."""
 
-def _version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
-    if not wanted or context.resilient_parsing:
+RENAMED = {"chaos": "faultwire run --chaos-only"}
+"""Old commands that work for one more release, and what replaces them."""
+
+
+def _version(context: click.Context, _parameter: click.Parameter, requested: bool) -> None:
+    if not requested or context.resilient_parsing:
         return
     from faultwire._core import __version__
 
@@ -51,13 +62,15 @@ def _version(context: click.Context, _parameter: click.Parameter, wanted: bool) 
 
 
 class Main(Guarded, LazyGroup):
-    """The whole command: lazy, and with one place that turns errors into text and an exit code."""
+    """The top-level group: lazy, and the one place that turns errors into text and an exit code."""
 
 
 @click.group(
     cls=Main,
     lazy=COMMANDS,
     package="faultwire.cli",
+    sections=SECTIONS,
+    renamed=RENAMED,
     context_settings={
         "help_option_names": ["-h", "--help"],
         "auto_envvar_prefix": "FAULTWIRE",
@@ -77,7 +90,7 @@ class Main(Guarded, LazyGroup):
     "--prices",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False),
-    help="Prices of your own, as YAML, before the built-in ones.",
+    help="A YAML file of model prices; it takes precedence over the built-in prices.",
 )
 def main(prices: str | None) -> None:
     """Chaos engineering for AI agents, on the wire."""

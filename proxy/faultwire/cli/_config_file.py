@@ -1,4 +1,4 @@
-"""Single sections of a `faultwire.yaml`, for commands that need no more of it."""
+"""Reads single sections of a `faultwire.yaml`, for commands that need nothing else of it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 def section(path: Path, name: str) -> Any:
-    """The value of one section as plain data, variables filled in; None where the file has none of that
-    name. What the rest of the file asks of the environment is not needed.
+    """The value of one section as plain data with variables expanded; None if the file has no such section.
+    Variables of the other sections need not be set.
 
-    Raises ConfigError where the file cannot be read, holds a literal key, or is no mapping.
+    Raises ConfigError if the file cannot be read, holds a literal key, or is not a mapping.
     """
     from faultwire.config.opened import opened, taken
     from faultwire.errors import ConfigError

@@ -1,4 +1,4 @@
-"""A conversation as text. Everything that somebody said is hostile: all of it is escaped."""
+"""Prints a conversation as text. All of its content is untrusted and escaped."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def head(part: dict[str, Any]) -> str:
 
 
 def lines(part: dict[str, Any], *, only_new: bool = False, tool: bool = False) -> Iterator[str]:
-    """A conversation as the report has it; `only_new` leaves out what earlier requests said already, and
-    it is a `tool` that answers, or a model."""
+    """The lines of a conversation part; `only_new` leaves out turns that earlier requests had, and `tool`
+    says that a tool answers instead of a model."""
     who = "tool" if tool else "assistant"
     turns = part["turns"]
     if only_new and part["new"]:
@@ -38,19 +38,19 @@ def lines(part: dict[str, Any], *, only_new: bool = False, tool: bool = False) -
     for turn in turns:
         yield from _turn(turn)
     for turn in part["told"]:
-        yield "  a fault changed what the model read:"
+        yield "  a fault changed the model's input:"
         yield from _turn(turn)
     if part["problem"]:
         yield _spoken("unread", part["problem"])
     if part["said"]:
         yield f"  the {'tool' if tool else 'model'} said:"
         yield from _answer(part["said"], who)
-        yield "  the agent got:"
+        yield "  the agent received:"
     if part["answer"]:
         yield from _answer(part["answer"], who)
         yield _spoken("", _facts(part, "byte" if tool else "token"))
     elif not part["problem"]:
-        yield _spoken("nobody", "no answer came")
+        yield _spoken("nobody", "no answer")
 
 
 def _turn(turn: dict[str, Any]) -> Iterator[str]:
@@ -71,7 +71,7 @@ def _answer(answer: dict[str, Any], who: str) -> Iterator[str]:
     elif not answer["text"] and not answer["calls"]:
         yield _spoken(who, "(nothing)")
     if not answer["complete"]:
-        yield _spoken("", "(it broke off here: the closing event never came)")
+        yield _spoken("", "(ended early: no closing event)")
 
 
 def _calls(role: str, calls: list[dict[str, Any]]) -> Iterator[str]:
@@ -92,7 +92,7 @@ def _facts(part: dict[str, Any], first: str) -> str:
 
 
 def _spoken(who: str, text: str) -> str:
-    """Who said it, and what: further lines below the first."""
+    """The speaker and the text, with continuation lines indented."""
     first, *rest = safe(text, lines=True).split("\n")
     head = f"  {safe(who)[:40].ljust(LABEL)} {first}".rstrip()
     return "\n".join([head, *(indent(line, " " * (LABEL + 3)) for line in rest)])
@@ -106,14 +106,14 @@ MESSAGE = 300
 
 
 def messages(sent: tuple[Message, ...]) -> Iterator[str]:
-    """The messages of a WebSocket, each with who sent it, when, and what became of it."""
+    """The messages of a WebSocket, each with its sender, time and outcome."""
     for message in sent[:MESSAGES]:
         at = message.said_ns if message.said_ns is not None else message.delivered_ns
         fate = ""
         if message.said_ns is None:
             fate = " (made by a fault)"
         elif message.delivered_ns is None:
-            fate = " (never delivered)"
+            fate = " (not delivered)"
         who = "agent" if message.by == "client" else "server"
         body = message.data.decode("utf-8", "backslashreplace")
         text = body if len(body) <= MESSAGE else f"{body[:MESSAGE]}… [{len(body) - MESSAGE} more]"

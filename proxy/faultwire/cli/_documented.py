@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Described(Protocol):
-    """A description: a dataclass with these fields and one more, which says of which sort it is."""
+    """A description: a dataclass with these fields and one more for its kind."""
 
     @property
     def name(self) -> str:
@@ -39,7 +39,7 @@ class Described(Protocol):
 
 
 def show_list(described: Sequence[Described], word: str, sort: str, heading: str, format_: Format) -> None:
-    """A line for each: `word` and `sort` (a field of the description) head the first columns."""
+    """Print one line each; `word` and `sort` (a field of the description) head the first columns."""
     if format_ == "json":
         show_json([{"name": d.name, sort: getattr(d, sort), "summary": d.summary} for d in described])
     else:
@@ -48,7 +48,7 @@ def show_list(described: Sequence[Described], word: str, sort: str, heading: str
 
 
 def show_page(described: Any, word: str, sort: str, format_: Format) -> None:
-    """All that is documented of one."""
+    """Print the full documentation of one."""
     if format_ == "json":
         show_json(asdict(described))
     else:

@@ -1,4 +1,4 @@
-"""Commands that start agents, and are ended by a signal: no agent may outlive them."""
+"""Stops agents when a signal ends the command that started them."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP, by which pipelines and terminals end a command, act as Ctrl-C does: agents
-    are stopped, and what had finished is judged. A second one ends the process at once. A signal that
-    somebody else handles, or that is ignored (`nohup`), stays as it is."""
+    """Make SIGTERM and SIGHUP act like Ctrl-C: agents are stopped, and finished invocations are judged.
+    A second signal ends the process at once. A signal that already has a handler, or that is ignored
+    (`nohup`), is left alone."""
     if threading.current_thread() is not threading.main_thread():  # only there can handlers be set
         yield
         return
-    ours = [one for one in _ENDING if signal.getsignal(one) is signal.SIG_DFL]
+    signals = [one for one in _ENDING if signal.getsignal(one) is signal.SIG_DFL]
 
     def back() -> None:
-        for one in ours:
+        for one in signals:
             signal.signal(one, signal.SIG_DFL)
 
     def interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
         back()
         raise KeyboardInterrupt
 
-    for one in ours:
+    for one in signals:
         signal.signal(one, interrupt)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What `faultwire doctor` looks at, and what it makes of it."""
+"""The checks of `faultwire doctor` and their findings."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ An answer with an error in it counts: what is asked is whether the call arrives 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at: `note` does no harm by itself."""
+    """The result of one check: `ok`, `note` (harmless) or `fail`."""
 
     state: Literal["ok", "note", "fail"]
     subject: str
@@ -55,7 +55,7 @@ class Finding:
 
 
 def machine() -> list[Finding]:
-    """Versions, the CA, and what the environment already says."""
+    """Check versions, the CA, and the environment variables."""
     from faultwire._core import __version__
 
     versions = (
@@ -74,7 +74,7 @@ def _authority() -> Finding:
     except FaultwireError as error:
         return Finding("fail", "CA", str(error), error.hint)
     if found is None:
-        return Finding("ok", "CA", "none yet; the first run makes one")
+        return Finding("ok", "CA", "none yet; the first run creates one")
     until = f"{found.not_after:%Y-%m-%d %H:%M} UTC"
     if found.expired:
         return Finding("fail", "CA", f"expired on {until}", "run `faultwire ca renew`")
@@ -89,19 +89,19 @@ def _environment(environment: Mapping[str, str]) -> list[Finding]:
             Finding(
                 "note",
                 "environment",
-                f"{', '.join(taken)} is set; under faultwire the agent gets ours instead",
-                "servers that are reached only through that proxy will answer 502",
+                f"{', '.join(taken)} is set; the agent gets faultwire's proxy instead",
+                "servers that are reachable only through that proxy will return 502",
             )
         )
     excepted = sorted(name for name in environment if name.lower() == "no_proxy")
     if excepted:
-        text = f"{', '.join(excepted)} is set; the agent does not get it"
+        text = f"{', '.join(excepted)} is set; it is not passed to the agent"
         findings.append(Finding("note", "environment", text))
     return findings
 
 
 def capture(listen: str) -> list[Finding]:
-    """Start a proxy with the mock behind it, and let every runtime found call through it."""
+    """Start a proxy in front of the mock, and make a call through it from every runtime found."""
     from faultwire.runner.launch import LaunchSettings, start_run
 
     findings: list[Finding] = []
@@ -123,13 +123,16 @@ def _probed(run: Run, name: str, probe: Sequence[str]) -> Finding:
     from faultwire.profile.model import Profile
 
     environment = run.open_session(name, Profile(name="calm"), 0)
-    said = _said(probe, environment)
+    stderr_line = _said(probe, environment)
     run.close_session(name)
     arrived = [e for e in run.history(name).exchanges if e.request.host == PROBE_HOST]
     if arrived:
         return Finding("ok", name, "uses the proxy and trusts its CA")
     return Finding(
-        "fail", name, f"its call did not arrive{f': {said}' if said else ''}", needs(recognise(probe))
+        "fail",
+        name,
+        f"its call did not arrive{f': {stderr_line}' if stderr_line else ''}",
+        needs(recognise(probe)),
     )
 
 
@@ -152,12 +155,12 @@ def _unprobed(name: str) -> Finding:
     from faultwire.capture.runtime import recognise
 
     tried = {"java": "captured by JAVA_TOOL_OPTIONS", "go": "captured by HTTPS_PROXY and SSL_CERT_FILE"}[name]
-    hint = "Go sends calls to localhost to no proxy" if recognise([name]) == "go" else None
+    hint = "Go never sends localhost traffic through a proxy" if recognise([name]) == "go" else None
     return Finding("ok", name, f"{tried}; try yours with `faultwire doctor -- CMD`", hint)
 
 
 def command(words: Sequence[str], *, listen: str, allow_hosts: tuple[str, ...]) -> list[Finding]:
-    """Run a command once without faults, and tell what reached us. Its stdout goes to stderr."""
+    """Run a command once without faults and list its traffic through the proxy. Its stdout goes to stderr."""
     from faultwire.capture import child
     from faultwire.capture.bypass_watch import BypassWatch
     from faultwire.capture.runtime import needs, recognise
@@ -179,16 +182,16 @@ def command(words: Sequence[str], *, listen: str, allow_hosts: tuple[str, ...]) 
     findings.append(Finding("ok" if code == 0 else "note", "exit code", str(code)))
     findings += arrivals(history)
     findings += bypasses(closed, watch, runtime)
-    told = past(closed.bypassed, closed.bypassed_more)
-    findings += [Finding("note", "traffic", note) for note in notes if note != told]
+    arrived = past(closed.bypassed, closed.bypassed_more)
+    findings += [Finding("note", "traffic", note) for note in notes if note != arrived]
     findings += [Finding("fail", "proxy", why) for why in closed.voids]
     if not history.exchanges:
-        findings.append(Finding("fail", "traffic", "nothing came through the proxy", needs(runtime)))
+        findings.append(Finding("fail", "traffic", "no traffic came through the proxy", needs(runtime)))
     return findings
 
 
 def bypasses(closed: SessionSummary, watch: InvocationWatch, runtime: Runtime) -> list[Finding]:
-    """What was seen to go past us, what could not be looked at, or that nothing was seen."""
+    """Traffic past the proxy, processes that could not be watched, or a note that none was seen."""
     from faultwire.capture.bypass import is_loopback
     from faultwire.capture.runtime import needs
     from faultwire.events import past
@@ -203,20 +206,20 @@ def bypasses(closed: SessionSummary, watch: InvocationWatch, runtime: Runtime) -
         findings.append(Finding("note", BYPASS, past(near, 0 if far else more), needs(runtime)))
     if watch.unread:
         count = len(watch.unread)
-        why = "it belongs to somebody else" if count == 1 else "they belong to somebody else"
+        why = "it belongs to another user" if count == 1 else "they belong to another user"
         findings.append(Finding("note", BYPASS, f"{count} of its processes cannot be watched: {why}"))
     if watch.blind is not None:
         findings.append(Finding("note", BYPASS, f"cannot be watched here: {watch.blind}"))
     elif not findings:
         looks = f"{watch.looks} {'look' if watch.looks == 1 else 'looks'}"
         findings.append(
-            Finding("ok", BYPASS, f"nothing was seen to go past the proxy in {looks}, which is no proof")
+            Finding("ok", BYPASS, f"no traffic past the proxy was seen in {looks}; this is not a proof")
         )
     return findings
 
 
 def arrivals(history: History) -> list[Finding]:
-    """What reached us, by host and kind, and what was refused."""
+    """Traffic that reached the proxy, by host and kind, and refused calls."""
     from faultwire.cli._summary import refusals
 
     hosts = Counter((e.request.scheme, e.request.host, e.request.port, e.kind) for e in history.exchanges)
@@ -229,12 +232,12 @@ def arrivals(history: History) -> list[Finding]:
 
 @contextmanager
 def stdout_to_stderr() -> Iterator[None]:
-    """Our stdout carries the findings; the command's own output goes beside them."""
+    """Redirect stdout to stderr: stdout carries the findings only."""
     sys.stdout.flush()
-    kept = os.dup(1)
+    saved = os.dup(1)
     os.dup2(2, 1)
     try:
         yield
     finally:
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(saved, 1)
+        os.close(saved)

@@ -1,4 +1,4 @@
-"""What `faultwire fork` is about to do, worked out and checked before anything is started."""
+"""Plans a `faultwire fork` and validates it before anything is started."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A fork: of which tape, where, how, and what is started for it."""
+    """A fork: the tape, the exchange, the change, and what to start."""
 
     tape: Path
     session: str
@@ -31,7 +31,7 @@ class Plan:
 
     @property
     def name(self) -> str:
-        """What the branch calls the session: the same, where an imported tape's may be had."""
+        """The session's name on the branch: the original name if it is valid."""
         odd = any(
             not (letter.isascii() and (letter.isalnum() or letter in "._#@:/+-")) for letter in self.session
         )
@@ -55,7 +55,7 @@ def forked(
     drop: bool,
     tail: Tail,
 ) -> Plan:
-    """Read the tape and work out what changes. Raises UsageError, ProfileError, TapeError."""
+    """Read the tape and plan the change. Raises UsageError, ProfileError, TapeError."""
     from faultwire.cli.replay_options import replay_settings
     from faultwire.errors import UsageError
     from faultwire.replay.lineage import lineage
@@ -64,13 +64,13 @@ def forked(
 
     ways = [
         name
-        for name, given in (
+        for name, value in (
             ("--response", response is not None),
             ("--set", bool(sets)),
             ("--fault", bool(traffic.fault)),
             ("--drop", drop),
         )
-        if given
+        if value
     ]
     if len(ways) != 1:
         raise UsageError(
@@ -109,7 +109,7 @@ def forked(
 
 
 def unmet(plan: Plan, history: History, closed: SessionSummary) -> bool:
-    """Did the exchange come, and the agent not meet the fault that it was forked with? Said on stderr."""
+    """Did the forked exchange happen without its fault firing? Reports that on stderr."""
     from faultwire.cli.output import say
 
     number = closed.replay["fork"]["reached"] if closed.replay else None
@@ -173,7 +173,7 @@ def _profile(traffic: Traffic, recorded: Recorded) -> Profile:
 def _change(
     recorded: Recorded, response: Path | None, sets: tuple[str, ...], profile: Profile
 ) -> tuple[GivenAnswer | None, dict[str, Any]]:
-    """The answer that is given, if one is, and what the branch says of the change."""
+    """The replacement answer, if any, and the branch's record of the change."""
     from faultwire.errors import UsageError
     from faultwire.replay.fork_answer import edit, edited, from_file
 
@@ -185,18 +185,18 @@ def _change(
                 f"found no file `{response}` that can be read, expected one for `--response`",
                 code="usage.file",
             ) from error
-        given = from_file(recorded, data, _streamed)
+        answer = from_file(recorded, data, _streamed)
     elif sets:
-        given = edited(recorded, [edit(text) for text in sets])
+        answer = edited(recorded, [edit(text) for text in sets])
     elif profile.entries:
         return None, {"fault": [entry.id for entry in profile.entries]}
     else:
         return None, {"drop": True}
-    return given, {"response" if response else "set": _digest(given)}
+    return answer, {"response" if response else "set": _digest(answer)}
 
 
-def _streamed(recorded: Recorded, said: ResponseView) -> tuple[bytes, ...] | None:
-    """An answer as the events in which the mock provider would tell it."""
+def _streamed(recorded: Recorded, answer: ResponseView) -> tuple[bytes, ...] | None:
+    """An answer as the stream events that the mock provider would send."""
     from faultwire.errors import WireError
     from faultwire.mock._api import Call, Refused, Reply
     from faultwire.mock._registry import dialects
@@ -206,17 +206,17 @@ def _streamed(recorded: Recorded, said: ResponseView) -> tuple[bytes, ...] | Non
     if dialect is None:
         return None
     calls = tuple(
-        Call(call.name, json_bytes.load_object(call.arguments.encode())) for call in said.tool_calls
+        Call(call.name, json_bytes.load_object(call.arguments.encode())) for call in answer.tool_calls
     )
     try:
         conversation = dialect.hear(recorded.request)
     except Refused as refused:
         raise WireError("the recorded request cannot be read") from refused
-    return dialect.events(conversation, Reply(said.text, calls))
+    return dialect.events(conversation, Reply(answer.text, calls))
 
 
-def _digest(given: GivenAnswer) -> dict[str, Any]:
-    """What was given, without its words: those are on the branch, redacted."""
+def _digest(answer: GivenAnswer) -> dict[str, Any]:
+    """Status, size and hash of the answer; its text is on the branch, redacted."""
     from faultwire._core import sha256_hex
 
-    return {"status": given.status, "bytes": len(given.body), "sha256": sha256_hex(given.body)}
+    return {"status": answer.status, "bytes": len(answer.body), "sha256": sha256_hex(answer.body)}

@@ -1,4 +1,4 @@
-"""`--freeze-time`: which instant, and what is started for it."""
+"""`--freeze-time`: the instant and the library that freezes the clock."""
 
 from __future__ import annotations
 
@@ -31,16 +31,18 @@ def freeze_option(command: F) -> F:
     )(command)
 
 
-def freezing(wanted: str | None, replay: ReplaySettings | None, command: Sequence[str]) -> FrozenClock | None:
-    """The clock that was asked for. Raises UsageError, CaptureError, TapeError."""
+def freezing(
+    requested: str | None, replay: ReplaySettings | None, command: Sequence[str]
+) -> FrozenClock | None:
+    """The requested clock, or None. Raises UsageError, CaptureError, TapeError."""
     from faultwire import clock
     from faultwire.capture import freeze, runtime
     from faultwire.errors import CaptureError
 
-    if wanted is None:
+    if requested is None:
         return None
     now = clock.utc_now()
-    at = freeze.instant(wanted) if wanted != AUTO else now if replay is None else _of_tape(replay)
+    at = freeze.instant(requested) if requested != AUTO else now if replay is None else _of_tape(replay)
     found = freeze.frozen_clock(at, os.environ, now)
     if runtime.recognise(command, os.environ) == "python" and not freeze.lets_python_sleep(found):
         raise CaptureError(
@@ -52,14 +54,14 @@ def freezing(wanted: str | None, replay: ReplaySettings | None, command: Sequenc
 
 
 def _of_tape(replay: ReplaySettings) -> datetime:
-    """The instant at which a tape was frozen; of one that was not, when it was begun."""
+    """The instant at which a tape's clock was frozen, or else its start."""
     from faultwire.capture import freeze
     from faultwire.replay.reader import as_it_is
     from faultwire.tape.read.reader import TapeReader
 
     with as_it_is(replay.tape) if replay.unverified else TapeReader.open(replay.tape) as tape:
         about = tape.info()
-    said = about.settings.get("frozen")
-    if isinstance(said, dict) and isinstance(said.get("instant"), str):
-        return freeze.instant(said["instant"])
+    frozen = about.settings.get("frozen")
+    if isinstance(frozen, dict) and isinstance(frozen.get("instant"), str):
+        return freeze.instant(frozen["instant"])
     return _EPOCH + timedelta(milliseconds=about.created_ms)

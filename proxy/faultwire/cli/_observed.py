@@ -36,7 +36,7 @@ def write_report(
 ) -> tuple[Path | None, dict[str, Any]]:
     """Write `report.json` and `report.html` into the run's folder; the page, and the document behind both.
 
-    Where they cannot be written (the disk is full, say), that is told and the run counts all the same: the
+    If they cannot be written (disk full, for example), a warning says so and the run still counts: the
     tape is the evidence.
     """
     from faultwire.campaign.upstream_request import forwarded

@@ -1,4 +1,4 @@
-"""Play a configuration's phases, show what came of them, and say by the exit code what it means."""
+"""Runs a configuration's phases, shows the results, and sets the exit code."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def play(
 ) -> None:
     """Load, play what `parts` makes of the configuration (and why others are missing), show, and exit.
 
-    `live` may redraw a progress line; `shown` prints the result in place of the report. Raises
+    `live` allows a redrawn progress line; `shown` prints the result instead of the report. Raises
     FaultwireError; exits 1 and 130 by itself.
     """
     from faultwire.campaign.ci_run import Wanted, perform
@@ -92,7 +92,7 @@ def play(
 
 
 def _met(meter: Progress, phase: Phase, played: Played, planned: set[str]) -> None:
-    """Tell the progress line of an invocation. Verdicts that others may still change are left out."""
+    """Update the progress line with an invocation, without verdicts that may still change."""
     from faultwire.contract.matrix import judge
 
     if played.invocation.id not in planned:
@@ -105,7 +105,7 @@ def _met(meter: Progress, phase: Phase, played: Played, planned: set[str]) -> No
 
 
 def _open(phase: Phase, played: Played) -> set[str]:
-    """The invariants that only lack the calm answer, which may still come: with any they have a verdict."""
+    """The invariants that are unknown only because the calm answer is not there yet."""
     from dataclasses import replace
 
     from faultwire.contract.matrix import judge
@@ -122,7 +122,7 @@ def _open(phase: Phase, played: Played) -> set[str]:
 
 
 def mutator(config: Config) -> Mutator:
-    """What makes mutants as the configuration says."""
+    """The function that makes mutants by the configuration."""
     from faultwire.mutations._lines import Form
     from faultwire.mutations.make import CACHE, mutants
     from faultwire.runner.folder import STATE
@@ -140,24 +140,24 @@ def mutator(config: Config) -> Mutator:
 
 
 def _target(options: Play) -> tuple[Path, Face] | None:
-    """Where the report is to go besides, tried before anything is started. Raises UsageError."""
+    """The extra report file from the options, checked before anything is started. Raises UsageError."""
     from faultwire.errors import UsageError
     from faultwire.report import faces
 
-    wanted = options.output
-    if wanted is None:
+    output = options.output
+    if output is None:
         return None
-    if str(wanted) in (*faces.NAMES, "terminal") and not wanted.exists():
+    if str(output) in (*faces.NAMES, "terminal") and not output.exists():
         raise UsageError(
-            f"found the format `{wanted}` for --output, expected a folder or a file",
+            f"found the format `{output}` for --output, expected a folder or a file",
             code="usage.output",
-            hint=f"--output report.{wanted}, or --format json for stdout",
+            hint=f"--output report.{output}, or --format json for stdout",
         )
-    return faces.target(wanted)
+    return faces.target(output)
 
 
 def _wanted(config: Config) -> tuple[Path, Face] | None:
-    """Where the configuration wants the report besides. Raises UsageError where it cannot be written."""
+    """The extra report file from the configuration. Raises UsageError if it cannot be written."""
     from faultwire.report import faces
 
     output = config.output
@@ -186,7 +186,7 @@ def _baseline(name: str | None) -> dict[str, dict[str, Any]] | None:
 
 
 def _comparable(baseline: Mapping[str, dict[str, Any]] | None, played: set[str], config: Config) -> None:
-    """Say what of an earlier run cannot be compared. Raises UsageError where nothing of it can."""
+    """Warn about an earlier run of another configuration. Raises UsageError if no phase can be compared."""
     from faultwire.errors import UsageError
 
     if baseline is None:
@@ -195,10 +195,10 @@ def _comparable(baseline: Mapping[str, dict[str, Any]] | None, played: set[str],
         raise UsageError(
             f"found a run of {_listed(baseline)} for --baseline, expected one of {_listed(played)}",
             code="usage.baseline",
-            hint="`faultwire runs list` names the runs and their commands",
+            hint="`faultwire runs` lists the runs and their commands",
         )
     if any(document["run"].get("config") not in (None, config.digest) for document in baseline.values()):
-        say("note: the run for --baseline was played with another configuration, which may be the difference")
+        say("note: the --baseline run used another configuration, which may explain the difference")
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -206,7 +206,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _copy(result: Result, target: tuple[Path, Face] | None) -> None:
-    """Write the report where the user wants it, too."""
+    """Also write the report to the user's target."""
     from faultwire.errors import UsageError
     from faultwire.report import faces
 
@@ -262,9 +262,9 @@ def _print(result: Result) -> None:
         from faultwire.report import summary
 
         for document in result.documents.values():
-            told = terminal.phase_findings(document, plain=plain)
-            if told is not None:
-                console.print(told)
+            findings = terminal.phase_findings(document, plain=plain)
+            if findings is not None:
+                console.print(findings)
         console.print(summary.terminal(result.overall, plain=plain))
     else:
         console.print(terminal.render(next(iter(result.documents.values())), plain=plain))

@@ -1,4 +1,4 @@
-"""The options of commands that play a configuration, and what they change in it."""
+"""The options of commands that run a configuration, and the changes they make to it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Play:
         return replace(config, advanced=config.advanced.model_copy(update=changes)) if changes else config
 
     def sequential(self) -> Until | None:
-        """When to stop repeating, where that is asked for. Raises UsageError."""
+        """The stopping rule of --until, if given. Raises UsageError."""
         from faultwire.contract.statistics import MOST_RUNS, Until
         from faultwire.errors import UsageError
 
@@ -78,8 +78,7 @@ class Play:
 
 
 class Share(click.FloatRange):
-    """A number from 0 to 1. NaN is none: it is neither over nor under anything, so that no score would
-    ever miss it."""
+    """A number from 0 to 1. NaN is refused: no score would ever be below it."""
 
     def __init__(self) -> None:
         super().__init__(0, 1)
@@ -93,7 +92,7 @@ class Share(click.FloatRange):
 
 
 def play_options(command: F) -> F:
-    """What every command takes that plays a configuration."""
+    """Add the options of every command that runs a configuration."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return format_option(command)
@@ -108,19 +107,21 @@ _OPTIONS = (
         show_default=True,
         help="The configuration.",
     ),
-    click.option("--seed", type=int, help="Decides every fault and mutation, in place of the file's."),
-    click.option("--repeat", type=click.IntRange(1, 1000), help="How often each prompt is asked."),
+    click.option("--seed", type=int, help="Random seed; overrides the file's."),
+    click.option("--repeat", type=click.IntRange(1, 1000), help="Number of runs per prompt."),
     click.option(
         "--until",
         metavar="BAD:GOOD",
         help="Repeat until the runs decide between two pass rates, for example 0.5:0.9.",
     ),
-    click.option("--most", type=click.IntRange(1, 10_000), help="Repeats after which --until gives up."),
-    click.option("--concurrency", type=click.IntRange(1, 100), help="Invocations at once."),
+    click.option("--most", type=click.IntRange(1, 10_000), help="Maximum number of runs with --until."),
+    click.option(
+        "--concurrency", type=click.IntRange(1, 100), help="Maximum number of parallel invocations."
+    ),
     click.option(
         "--min-score",
         type=Share(),
-        help="Let the scores decide, 0 to 1, and not every single verdict.",
+        help="Pass if the scores reach this value, 0 to 1, instead of requiring every verdict to pass.",
     ),
     click.option("--allow-unknown", is_flag=True, help="Do not fail where a verdict is unknown."),
     click.option("--baseline", metavar="RUN", help="Compare with an earlier run: its id, `last`, or a path."),
@@ -128,7 +129,7 @@ _OPTIONS = (
         "-o",
         "--output",
         type=click.Path(path_type=Path),
-        help="Also write the report here: a folder, or a name in .html, .json, .xml (JUnit) or .md.",
+        help="Also write the report to a folder or a file (.html, .json, .xml for JUnit, .md).",
     ),
     click.option("-q", "--quiet", is_flag=True, help="Print the score and errors only."),
 )

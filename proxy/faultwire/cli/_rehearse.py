@@ -1,4 +1,4 @@
-"""`faultwire exec --dry-run TAPE`: what a profile would do to traffic that was recorded, and why not."""
+"""`faultwire exec --dry-run TAPE`: what a profile would do to recorded traffic."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rehearsed:
-    """One recorded exchange, and the lines that its ledger would have had."""
+    """One recorded exchange and its simulated fault decisions."""
 
     recorded: Recorded
     faults: tuple[FaultFired, ...]
@@ -26,8 +26,8 @@ class Rehearsed:
 def rehearse(tape: TapeReader, profile: Profile, seed: int) -> Iterator[Rehearsed]:
     """Send every recorded exchange through the profile again, session by session, without a network.
 
-    Triggers by time see the recorded instants; the answers are those that upstream gave. An agent
-    would have gone on differently after a fault, so later exchanges are an estimate.
+    Time triggers see the recorded times; the responses are the recorded upstream ones. An agent would
+    behave differently after a fault, so later exchanges are an estimate.
     """
     from faultwire.dice import Dice
     from faultwire.exchange.pipeline import ExchangePipeline, SessionContext
@@ -51,8 +51,8 @@ def rehearse(tape: TapeReader, profile: Profile, seed: int) -> Iterator[Rehearse
 
 
 def _pass(pipeline: ExchangePipeline, recorded: Recorded) -> None:
-    """Take one exchange from its request to its end, as the proxy does: an answer that a fault gives
-    in upstream's place goes the same way as one that came."""
+    """Run one exchange from request to end like the proxy: a response that a fault returns in place of
+    upstream takes the same path as a real one."""
     from faultwire.events import Response
 
     departure = pipeline.request(recorded.request.body or b"")
@@ -70,34 +70,34 @@ def _pass(pipeline: ExchangePipeline, recorded: Recorded) -> None:
 
 
 def _deliver(pipeline: ExchangePipeline, body: bytes, messages: tuple[Message, ...]) -> None:
-    """The body or the messages of a response, as far as the faults let it come."""
+    """Deliver the body or messages of a response as far as the faults allow."""
     if not _performed(pipeline.feed(body) if body else ()):
         return
     for message in messages:
         if message.said_ns is not None and message.kind != "close":
-            said = pipeline.message(message.data, text=message.kind == "text", by=message.by)
-            if not _performed(said):
+            actions = pipeline.message(message.data, text=message.kind == "text", by=message.by)
+            if not _performed(actions):
                 return
     _performed(pipeline.finish())
 
 
 def _performed(actions: Iterable[Action]) -> bool:
-    """Take every action, so that the faults say what they did; False where one ended the exchange."""
+    """Apply every action so that the faults record their effects; False if one ended the exchange."""
     from faultwire.events import Close, Cut, Reset
 
     return not any(isinstance(action, Close | Cut | Reset) for action in actions)
 
 
 def lines(rehearsed: Iterator[Rehearsed]) -> Iterator[str]:
-    """The rehearsal for people: each exchange, and below it every decision with its reason."""
-    met = count = 0
+    """The lines to print: each exchange, and below it every decision with its reason."""
+    fired = count = 0
     for one in rehearsed:
         recorded, count = one.recorded, count + 1
-        asked = f"{recorded.request.method} {recorded.request.url} ({recorded.kind})"
-        yield f"{recorded.session} {recorded.number}  {asked}"
+        request_line = f"{recorded.request.method} {recorded.request.url} ({recorded.kind})"
+        yield f"{recorded.session} {recorded.number}  {request_line}"
         for fault in one.faults:
-            met += fault.outcome == "fired"
+            fired += fault.outcome == "fired"
             subject = f" on `{fault.subject}`" if fault.subject else ""
             effect = f": {fault.effect}" if fault.effect else ""
             yield f"    {fault.outcome:<12} {fault.id}{subject}, {fault.reason}{effect}"
-    yield f"{met} of the decisions on {count} recorded exchanges would have fired"
+    yield f"{fired} fault decisions on {count} recorded exchanges would have fired"

@@ -1,4 +1,4 @@
-"""What `faultwire replay export` writes, and what it says of it."""
+"""Writes the sessions of `faultwire replay export`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def export_all(
 
     if (report is None) == (tape is None):
         raise UsageError(
-            "found neither or both of `--from-report` and `--from-tape`, expected one", code="usage.origin"
+            "found neither or both of `--from-report` and `--from-tape`, expected exactly one",
+            code="usage.origin",
         )
     if report is not None and (session is not None or input_ is not None):
         raise UsageError(
@@ -68,20 +69,20 @@ def report_file(name: str) -> Path:
 
 
 def configured(folder: Path) -> Path | None:
-    """The configuration that a run was made with, if its folder says so and it is still there."""
+    """The configuration file of a run, if its folder names one that still exists."""
     import json
 
     try:
-        told = json.loads((folder / "run.json").read_bytes())
+        run_json = json.loads((folder / "run.json").read_bytes())
     except (OSError, ValueError):
         return None
-    name = told.get("config") if isinstance(told, dict) else None
+    name = run_json.get("config") if isinstance(run_json, dict) else None
     path = Path(name) if isinstance(name, str) else None
     return path if path is not None and path.is_file() else None
 
 
 def tools_of(config: Path | None) -> Mapping[str, ToolSite]:
-    """Where a configuration says that tools are called. Raises ConfigError."""
+    """The tool sites of a configuration. Raises ConfigError."""
     if config is None:
         return {}
     from faultwire.config.load import load

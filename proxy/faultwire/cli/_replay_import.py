@@ -1,4 +1,4 @@
-"""What `faultwire replay import` makes of HAR files, mitmproxy flows and runs of LangSmith."""
+"""Writes the sessions of `faultwire replay import` from HAR files, mitmproxy flows and LangSmith runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What the command's options say."""
+    """The command's options."""
 
     har: Path | None
     flows: Path | None
@@ -33,10 +33,10 @@ class Origin:
     output: Path
 
     def check(self) -> None:
-        """Refuse several origins, and none. Raises UsageError."""
+        """Require exactly one source. Raises UsageError."""
         from faultwire.errors import UsageError
 
-        given = [
+        sources = [
             name
             for name, value in (
                 ("--har", self.har),
@@ -46,8 +46,8 @@ class Origin:
             )
             if value is not None
         ]
-        if len(given) > 1 or (not given and self.config is None):
-            found = f"`{'`, `'.join(given)}`" if given else "no origin"
+        if len(sources) > 1 or (not sources and self.config is None):
+            found = f"`{'`, `'.join(sources)}`" if sources else "no source"
             raise UsageError(
                 f"found {found}, expected one of `--har`, `--flows`, `--langsmith`, "
                 "`--langsmith-project`, or a `--config` with `replays.sources`",
@@ -60,7 +60,7 @@ class Origin:
             )
 
     def filter(self) -> RunFilter:
-        """Which runs of a project are wanted. Raises UsageError."""
+        """The filter for a project's runs. Raises UsageError."""
         from faultwire.replay.langsmith import RunFilter, since
 
         return RunFilter(
@@ -72,8 +72,8 @@ class Origin:
 
 
 def import_all(**options: object) -> None:
-    """Write the sessions. Raises UsageError, ScenarioError, TapeError, FaultwireError; exits 1 where some
-    could not be made."""
+    """Write the sessions. Raises UsageError, ScenarioError, TapeError, FaultwireError; exits 1 if some
+    could not be written."""
     origin = Origin(**options)  # type: ignore[arg-type]  # click has checked them
     origin.check()
     if origin.har is not None:
@@ -85,7 +85,7 @@ def import_all(**options: object) -> None:
 
 
 def _traffic(kind: str, module: str, file: Path, origin: Origin) -> None:
-    """Traffic becomes a tape first: redacted, sealed, and never taken for a record of the proxy's."""
+    """Import traffic to a redacted, sealed tape that is marked as not recorded by the proxy."""
     from importlib import import_module
 
     from faultwire.cli._replay_export import tools_of, written
@@ -123,8 +123,8 @@ def _runs(origin: Origin) -> None:
     if origin.langsmith is not None:
         found: Iterable[Fetched] = [client().one(origin.langsmith, origin.contract)]
     elif origin.langsmith_project is not None:
-        wanted = origin.filter()
-        found = client().project(origin.langsmith_project, wanted, origin.contract)
+        run_filter = origin.filter()
+        found = client().project(origin.langsmith_project, run_filter, origin.contract)
     else:
         from faultwire.config.load import load
         from faultwire.errors import ConfigError
@@ -141,7 +141,7 @@ def _runs(origin: Origin) -> None:
 
 
 def _written(found: Iterable[Fetched], output: Path) -> int:
-    """Write what could be made a session; how many could not."""
+    """Write the sessions; returns how many runs could not be converted."""
     from faultwire.errors import ScenarioError
     from faultwire.replay.incident_write import write_session
 
@@ -163,5 +163,5 @@ def _written(found: Iterable[Fetched], output: Path) -> int:
             failed += 1
             say(f"warning: run `{one.run}` was not imported: {problem}")
     if not count and not failed:
-        say("found no run that the filter takes")
+        say("found no run that matches the filter")
     return failed

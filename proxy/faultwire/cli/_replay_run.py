@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def parts_of(
     config: Config, paths: Sequence[Path], runs: Sequence[str], *, timing: float
 ) -> tuple[Part, ...]:
-    """The parts of a run; their notes say what was understood otherwise than it may have been meant.
+    """The parts of a run, with notes on assumptions that were made.
 
     Raises UsageError and its kinds where a session, its contract or its tape is not found.
     """

@@ -1,4 +1,4 @@
-"""What `exec`, `proxy` and `doctor` say about a run, on stderr: a header before it, a summary after it."""
+"""Prints the header and the summary of a run for `exec`, `proxy` and `doctor`, on stderr."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ NAMED = 6
 
 
 def header(run: Run, profile: Profile, traffic: Traffic) -> str:
-    """What is about to happen: enough to do it again."""
+    """The settings of the run, enough to repeat it."""
     from faultwire._core import __version__
 
-    pairs = [
-        ("faultwire", f"{__version__}, run {run.folder.id}"),
-        ("profile", named(profile)),
-        ("seed", str(traffic.seed)),
-        ("tape", str(run.tape)),
-    ]
+    pairs = [("faultwire", f"{__version__}, run {run.folder.id}")]
+    if traffic.replay is not None:
+        pairs.append(("mode", f"replay from {traffic.replay}"))
+    if traffic.replay is None or profile.entries or profile.digest:
+        pairs.append(("profile", named(profile)))
+    pairs += [("seed", str(traffic.seed)), ("tape", str(run.tape))]
     if run.routes:
         first, *others = run.routes
         pairs.append(("mock", f"{first} and {len(others)} other hosts"))
@@ -47,7 +47,7 @@ def header(run: Run, profile: Profile, traffic: Traffic) -> str:
 def named(profile: Profile) -> str:
     """A profile with its place and the digest of its bytes."""
     if not profile.entries and not profile.digest:
-        return "none: traffic is recorded and passes unchanged"
+        return "none: traffic is recorded and not changed"
     digest = f", sha256 {profile.digest[:12]}" if profile.digest else ""
     return f"{profile.name} ({profile.path}{digest})"
 
@@ -61,23 +61,23 @@ def summary(
     report: Path | None = None,
     noticed: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """What was seen and what was broken: counts, each fault that the agent met, what stands out, where
-    report and tape are, and the ledger hash.
+    """The summary of a run: exchange counts, fired faults, findings, report and tape files, and the ledger
+    hash.
 
-    `notes` tell of traffic that became no exchange, `noticed` are the suggestions of the report.
+    `notes` describe traffic outside exchanges, `noticed` are the report's suggestions.
     """
     kinds = Counter(exchange.kind for exchange in history.exchanges)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     fired = [(exchange, fault) for exchange in history.exchanges for fault in exchange.faults]
-    met = [(exchange, fault) for exchange, fault in fired if fault.outcome == "fired"]
+    fired_faults = [(exchange, fault) for exchange, fault in fired if fault.outcome == "fired"]
     lines = [fields([("exchanges", f"{len(history.exchanges)}{f': {counts}' if counts else ''}")])]
-    lines.append(fields([("faults   ", f"{len(met)} fired")]))
-    for exchange, fault in met[:SHOWN]:
+    lines.append(fields([("faults   ", f"{len(fired_faults)} fired")]))
+    for exchange, fault in fired_faults[:SHOWN]:
         what = fault.effect or fault.reason
         about = f" of `{fault.subject}`" if fault.subject else ""
         lines.append(f"  #{exchange.number} {exchange.kind}  {fault.id}{about}: {what}")
-    if len(met) > SHOWN:
-        lines.append(f"  and {len(met) - SHOWN} more: `faultwire tape show {tape}`")
+    if len(fired_faults) > SHOWN:
+        lines.append(f"  and {len(fired_faults) - SHOWN} more: `faultwire tape show {tape}`")
     lines += [f"  {line}" for line in (*refusals(history.exchanges), *notes)]
     lines += stands_out(noticed)
     if report is not None:
@@ -88,7 +88,7 @@ def summary(
 
 
 def stands_out(noticed: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What the traffic shows of the program, and what to do about it."""
+    """The findings about the program, each with its fix."""
     if not noticed:
         return []
     lines = [fields([("noticed  ", str(len(noticed)))])]
@@ -100,7 +100,7 @@ def stands_out(noticed: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def refusals(exchanges: Iterable[Recorded]) -> list[str]:
-    """One line per server that the proxy would not, or could not, reach, and why."""
+    """One line per server that the proxy refused or failed to reach, with the reason."""
     seen: Counter[tuple[str, int, str]] = Counter()
     for exchange in exchanges:
         if exchange.ending == "refused" and exchange.error:

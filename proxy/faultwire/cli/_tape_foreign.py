@@ -1,4 +1,4 @@
-"""How `faultwire tape show` prints the events of an imported log, as what was said where they hold it."""
+"""Prints the events of an imported log for `faultwire tape show`."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _SAYS = {
 
 
 def lines(foreign: Foreign) -> Iterator[str]:
-    """One event: its number, kind and instant, and below that what was said, or else all of it."""
+    """One event: its number, kind and time, and below them its messages or its payload."""
     when = "" if foreign.at_ms is None else f"  {iso(foreign.at_ms)}"
     yield safe(f"{'-' if foreign.number is None else foreign.number}  {foreign.kind}{when}")
     payload = _payload(foreign.data)
-    said = list(_said(foreign.kind, payload)) if isinstance(payload, dict) else []
-    for who, what in said or [("", _text(payload))]:
+    speech = list(_said(foreign.kind, payload)) if isinstance(payload, dict) else []
+    for who, what in speech or [("", _text(payload))]:
         yield f"  {safe(who)[:40].ljust(LABEL)} {safe(_short(what))}".rstrip()
 
 
@@ -51,7 +51,7 @@ def entry(foreign: Foreign) -> dict[str, Any]:
 
 
 def _payload(data: bytes) -> Any:
-    """What the event says besides its envelope; text where it is no JSON."""
+    """The event's payload without its envelope; text if it is not JSON."""
     try:
         value = orjson.loads(data)
     except ValueError:

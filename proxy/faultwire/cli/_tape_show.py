@@ -1,7 +1,6 @@
-"""How `faultwire tape show` prints exchanges. Bodies and headers are hostile: all of it is escaped.
+"""Prints exchanges for `faultwire tape show`. Bodies and headers are untrusted and escaped.
 
-An exchange with a model is shown as the conversation that it was, others with their bodies; `--raw`
-gives bytes.
+An exchange with a model is shown as a conversation, others with their bodies; `--raw` prints bytes.
 """
 
 from __future__ import annotations
@@ -30,24 +29,24 @@ if TYPE_CHECKING:
 WHOLE = 1 << 30
 """A limit that no conversation on a tape reaches."""
 ENDINGS = {
-    "open": "the run ended before it did",
-    "client_aborted": "the agent hung up",
-    "upstream_aborted": "the server hung up",
-    "cut": "a fault cut it off",
-    "reset": "a fault reset the connection",
-    "refused": "it was refused",
+    "open": "the run ended first",
+    "client_aborted": "the agent closed the connection",
+    "upstream_aborted": "the server closed the connection",
+    "cut": "cut off by a fault",
+    "reset": "connection reset by a fault",
+    "refused": "refused",
 }
 
 
 def show_all(reader: TapeReader, session: str | None, format_: Format) -> None:
-    """A line for each exchange, and below those of one session what was said in each."""
+    """Print a line for each exchange; with a single session, also its messages."""
     exchanges = reader.history(session).exchanges if session else reader.exchanges()
-    told = reader.foreign(session) if "imported" in reader.info().settings else iter(())
+    foreign_events = reader.foreign(session) if "imported" in reader.info().settings else iter(())
     if format_ == "json":
-        show_json([*(_summary(recorded) for recorded in exchanges), *map(foreign.entry, told)])
+        show_json([*(_summary(recorded) for recorded in exchanges), *map(foreign.entry, foreign_events)])
         return
     found = list(exchanges)
-    _show_told(told)
+    _show_told(foreign_events)
     if not found:
         show("no exchanges")
         return
@@ -60,18 +59,18 @@ def show_all(reader: TapeReader, session: str | None, format_: Format) -> None:
             show("\n" + "\n".join(_spoken(recorded, part)))
 
 
-def _show_told(told: Iterable[Foreign]) -> None:
+def _show_told(foreign_events: Iterable[Foreign]) -> None:
     """The events of an imported log, under the sessions that they are of."""
     session = None
-    for one in told:
+    for one in foreign_events:
         if one.session != session:
             session = one.session
-            show(f"events of session {session}, as {one.source} tells them")
+            show(f"events of session {session}, as reported by {one.source}")
         show("\n".join(foreign.lines(one)))
 
 
 def _spoken(recorded: Recorded, part: dict[str, Any] | None) -> Iterable[str]:
-    """One exchange of a session: what its request added to the conversation, and what came of it."""
+    """One exchange of a session: the new messages of its request, and the response."""
     yield safe(f"{recorded.number}  {recorded.request.method} {recorded.request.url}")
     if part is not None:
         yield from talk.lines(part, only_new=True, tool=recorded.kind == "tool")
@@ -82,7 +81,7 @@ def _spoken(recorded: Recorded, part: dict[str, Any] | None) -> Iterable[str]:
 
 
 def _ended(recorded: Recorded) -> str:
-    """How an exchange ended that did not end in the regular way, in words."""
+    """The description of an irregular ending."""
     why = f": {safe(recorded.error)}" if recorded.error else ""
     return f"{ENDINGS.get(recorded.ending, recorded.ending)}{why}"
 
@@ -168,9 +167,9 @@ def _messages(detail: Detail, *, said: bool) -> Iterable[str]:
         head = f"> forwarded as {sent.method} {sent.url}"
         yield _message(head, sent.headers, sent.body, said=said, known=request.headers)
     if recorded.upstream:
-        yield _response("upstream said", recorded.upstream, said=said)
+        yield _response("upstream sent", recorded.upstream, said=said)
     if recorded.delivered is None:
-        yield "< nothing was delivered"
+        yield "< no response was delivered"
     elif recorded.delivered != recorded.upstream:
         known = recorded.upstream.headers if recorded.upstream else ()
         yield _response("delivered", recorded.delivered, said=said, known=known)

@@ -1,4 +1,4 @@
-"""What `faultwire init` writes: a commented configuration, and a small agent to try it with."""
+"""The files of `faultwire init`: a commented configuration and an example agent."""
 
 from __future__ import annotations
 

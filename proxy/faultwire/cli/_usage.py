@@ -23,10 +23,10 @@ _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 
 
 class Guarded(click.Group):
-    """A group whose `main` ends with our exit codes: 0, 1, 2, 3 or 130."""
+    """A group whose `main` exits with faultwire's codes: 0, 1, 2, 3 or 130."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command and write out what it said, while somebody may still be reading."""
+        """Run the command and flush its output while the reader may still be there."""
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
@@ -74,30 +74,30 @@ def _fail(error: FaultwireError) -> NoReturn:
 
 
 def no_room(error: OSError) -> FaultwireError:
-    """A disk that takes nothing more, met where nobody knew better; what was begun proves nothing."""
+    """The error for a full or read-only disk; the run is inconclusive."""
     where = f" `{error.filename}`" if error.filename else ""
     return FaultwireError(
         f"cannot write{where}: {(error.strerror or 'no room').lower()}",
         code="disk.full",
-        hint="make room, or run from another folder; `faultwire tape prune` removes old tapes",
+        hint="free disk space, or run from another folder; `faultwire tape prune` removes old tapes",
     )
 
 
 def _reader_left() -> NoReturn:
-    """Whoever read our stdout is gone (`faultwire … | head`): end without a word, like `cat` does."""
+    """Exit silently if the reader of stdout has closed it (`faultwire … | head`), like `cat`."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(128 + 13)
 
 
 def _crashed(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
-    """The last resort for our own bugs: code 1 would read as a failed verdict, so it becomes 3."""
+    """Report an internal error with exit code 3, since 1 would mean a failed verdict."""
     traceback.print_exception(kind, value, trace)
-    click.echo("faultwire.internal: this is a defect of faultwire, so nothing was learned", err=True)
+    click.echo("faultwire.internal: this is a bug in faultwire; the run is inconclusive", err=True)
     sys.exit(VOID)
 
 
 def translate(error: click.ClickException) -> UsageError:
-    """The same complaint in our words: code, found, expected, hint."""
+    """Convert a click error to the project's form: code, found, expected, hint."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "faultwire"
     if isinstance(error, click.NoSuchOption):

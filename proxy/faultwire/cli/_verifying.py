@@ -1,4 +1,4 @@
-"""What `faultwire verify` looks at: everything that a run stands on, tried for real."""
+"""The checks of `faultwire verify`: everything that a run needs, tested by running it."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def examined(config: Config) -> Iterator[Finding]:
 
 
 def code(findings: list[Finding]) -> int:
-    """The exit code: 0 where all is well, 1 where the agent answers badly, 3 where nothing would be
-    learned."""
+    """The exit code: 0 if every check passes, 1 if the agent's answer is bad, 3 if a run would be
+    inconclusive."""
     failed = {finding.subject for finding in findings if finding.state == "fail"}
     if failed - {"agent"}:
         return 3
@@ -40,7 +40,7 @@ def code(findings: list[Finding]) -> int:
 
 
 def _file(config: Config) -> Iterator[Finding]:
-    """What loading it has shown: names found, patterns compiled, references resolved."""
+    """The result of loading: names found, patterns compiled, references resolved."""
     from faultwire.runner.never_judged import foreseen
     from faultwire.runner.phases import contract
 
@@ -54,7 +54,7 @@ def _file(config: Config) -> Iterator[Finding]:
         rows = ", ".join(check.label for check in config.contract.invariants)
         yield Finding("ok", "contract", f"`{config.contract.name}`: {rows}")
         for scenario in config.contract.scenarios:
-            faults = ", ".join(entry.id for entry in scenario.profile.entries) or "nothing is broken"
+            faults = ", ".join(entry.id for entry in scenario.profile.entries) or "no faults"
             yield Finding("ok", "scenario", f"`{scenario.name}`: {faults}")
         for note in phase.notes:
             yield Finding("note", "contract", note.removeprefix("contract: "))
@@ -115,8 +115,8 @@ def _needs(config: Config) -> str | None:
     if getattr(config.agent, "start", config) is not None:
         return None
     return (
-        "let us start its server behind the proxy (`agent: {start: …}`); or fix `proxy.listen`, and start it "
-        "with what `agent.env` in the run's folder holds"
+        "let faultwire start its server behind the proxy (`agent: {start: …}`); or fix `proxy.listen`, and "
+        "start it with the variables in `agent.env` in the run's folder"
     )
 
 
@@ -139,19 +139,19 @@ def _answered(prompt: str, result: AgentResult) -> Finding:
     from faultwire.tape.redact.redactor import Redactor, fresh_key
 
     clean = Redactor(fresh_key())
-    said = quoted(clean.text(result.answer, {}), SHOWN)
+    output = quoted(clean.text(result.answer, {}), SHOWN)
     if result.exit_code == 0 and not result.timed_out and result.answer.strip():
-        return Finding("ok", "agent", f"answers `{prompt}` in {result.duration_s:.1f} s: {said}")
+        return Finding("ok", "agent", f"answers `{prompt}` in {result.duration_s:.1f} s: {output}")
     last = next((line for line in reversed(result.stderr.splitlines()) if line.strip()), "")
     text = f"asked `{prompt}` it {ending(result)}" + ("" if result.answer.strip() else " without an answer")
-    told = f", having said {quoted(clean.text(last, {}), SHOWN)}" if last else ""
-    return Finding("fail", "agent", text + told)
+    printed = f", after printing {quoted(clean.text(last, {}), SHOWN)}" if last else ""
+    return Finding("fail", "agent", text + printed)
 
 
 def _model_calls(history: History) -> Iterator[Finding]:
     if history.exchanges and not any(exchange.kind == "llm" for exchange in history.exchanges):
-        hint = "faults of kind `llm` would never fire; is its model reached in a way that we see?"
-        yield Finding("note", "traffic", "the agent called no model", hint)
+        hint = "faults of kind `llm` would never fire; does its model traffic go through the proxy?"
+        yield Finding("note", "traffic", "the agent made no model call", hint)
 
 
 def _model(config: Config) -> Finding:

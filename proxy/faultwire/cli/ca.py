@@ -23,7 +23,7 @@ def ca() -> None:
     """
 
 
-@ca.command(short_help="Where it is, its fingerprint, and until when it is valid.")
+@ca.command(short_help="Show its location, fingerprint and expiry date.")
 @format_option
 def show(format_: str) -> None:
     """Where the authority is, its fingerprint, and until when it is valid."""
@@ -35,15 +35,13 @@ def show(format_: str) -> None:
         raise UsageError(
             f"found no CA in `{_folder()}`",
             code="ca.missing",
-            hint="the first run makes one; so does `faultwire ca renew`",
+            hint="the first run creates one, and so does `faultwire ca renew`",
         )
     _print(found, format_)
 
 
-@ca.command(short_help="Replace it by a new one.")
-@click.option(
-    "--days", type=click.IntRange(1, 30), default=14, show_default=True, help="How long it is to live."
-)
+@ca.command(short_help="Replace it with a new one.")
+@click.option("--days", type=click.IntRange(1, 30), default=14, show_default=True, help="Validity in days.")
 @format_option
 def renew(days: int, format_: str) -> None:
     """Replace the authority by a new one; programs that trust the old one must be started again."""
@@ -56,7 +54,7 @@ def renew(days: int, format_: str) -> None:
     _print(renew_ca(_folder(), days=days), format_)
 
 
-@ca.command(short_help="Delete it with its key.")
+@ca.command(short_help="Delete it and its key.")
 def remove() -> None:
     """Delete the authority with its key, and the bundles made from it."""
     from faultwire.capture.bundle import remove_trust

@@ -1,4 +1,4 @@
-"""`faultwire chaos`: the golden prompts, calm and under chaos."""
+"""`faultwire chaos`: the golden prompts, without faults and under chaos."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from faultwire.config.model import Config
 
 
-@click.command("chaos", short_help="Ask the golden prompts, calm and under chaos.")
+@click.command("chaos", short_help="Test the golden prompts without faults and under chaos.")
 @play_options
 @click.option(
     "--profile",
     "profiles",
     multiple=True,
     metavar="NAME|PATH",
-    help="The chaos, in place of the file's `chaos` section; repeatable.",
+    help="Chaos profile that replaces the file's `chaos` section; repeatable.",
 )
 def chaos(profiles: tuple[str, ...], **options: Any) -> None:
-    """Ask the golden prompts, calm and under chaos, and score the chaos resilience.
+    """Test the golden prompts without faults and under chaos, and score the chaos resilience.
 
-    The chaos is that of --profile, of the configuration's `chaos` section, or of api_outage; the score
-    is the share of invocations under chaos that came through, 0 to 1. `run --chaos-only` is the same.
+    The faults are those of --profile, of the configuration's `chaos` section, or of api_outage. The
+    score is the share of invocations under chaos that passed all checks, 0 to 1. Use `run --chaos-only`.
     """
     from faultwire.campaign.ci_run import Part
     from faultwire.cli._play import play

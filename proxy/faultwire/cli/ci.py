@@ -1,4 +1,4 @@
-"""`faultwire ci`: every configured phase once, and one number for the gate."""
+"""`faultwire ci`: every configured phase once, and one score for the gate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from faultwire.config.model import Config
 
 NOT_SET = {
-    "mutation": "there are no `invariants` to judge mutants by",
+    "mutation": "there are no `invariants`",
     "chaos": "there is no `chaos` section",
     "contract": "there is no `contract` section",
     "replay": "there are no `replays`",
@@ -23,14 +23,14 @@ NOT_SET = {
 """Why a phase is not played."""
 
 
-@click.command("ci", short_help="Play every configured phase once: one score for the gate.")
+@click.command("ci", short_help="Run every configured phase once: one score for the gate.")
 @play_options
 def ci(**options: Any) -> None:
-    """Play every phase that the configuration sets up, each once: mutations, chaos, contract, replays.
+    """Run every phase of the configuration once: mutations, chaos, contract, replays.
 
     The overall score is the weighted mean of the phases that ran (`scoring`), 0 to 1. With --min-score
-    it and the score of each phase must reach that, and no critical invariant may fail; without, every
-    verdict must be a pass.
+    the overall score and the score of each phase must reach the minimum, and no critical invariant may
+    fail. Without it every verdict must be a pass.
     """
     from faultwire.cli._play import play
 
@@ -41,7 +41,7 @@ def ci(**options: Any) -> None:
         names = {phase.name for part in found for phase in part.phases}
         if not found:
             raise ConfigError(
-                f"found nothing to play in `{config.path}`: {'; '.join(NOT_SET.values())}",
+                f"found no phase to run in `{config.path}`: {'; '.join(NOT_SET.values())}",
                 code="config.empty",
             )
         return found, {name: why for name, why in NOT_SET.items() if name not in names}

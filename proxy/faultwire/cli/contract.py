@@ -1,4 +1,4 @@
-"""`faultwire contract`: does the agent keep its rules when the world breaks?"""
+"""`faultwire contract`: does the agent keep its contract under faults?"""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from faultwire.cli._group import Group
 from faultwire.cli._play_options import DEFAULT, Play, play_options
 
 if TYPE_CHECKING:
@@ -17,19 +18,25 @@ if TYPE_CHECKING:
     from faultwire.config.model import Config
 
 
-@click.group("contract", short_help="Judge the agent by its contract, in every scenario.")
+@click.group(
+    "contract",
+    cls=Group,
+    sections={"Commands": ("run", "validate")},
+    renamed={"score": "faultwire score --phase contract"},
+    short_help="Test the agent against its contract in every scenario.",
+)
 def contract() -> None:
-    """Judge the agent by its contract: invariants × scenarios × prompts."""
+    """Test the agent against its contract: invariants × scenarios × prompts."""
 
 
 @contract.command("run")
 @play_options
 def run(**options: Any) -> None:
-    """Play every scenario with every prompt, and judge each invariant.
+    """Run every prompt in every scenario and judge each invariant.
 
-    Exits 0 where every verdict is a pass, 1 where one fails or is unknown (--allow-unknown), 3 where
-    nothing was learned. --min-score lets the resilience score decide, as a share of 1; a failed
-    critical invariant fails the contract whatever the score.
+    Exits 0 if every verdict is a pass, 1 if one fails or is unknown (see --allow-unknown), 3 if the run
+    is inconclusive. With --min-score the resilience score decides, 0 to 1; a failed critical invariant
+    fails the contract at any score.
     """
     from faultwire.cli._play import play
 
@@ -39,7 +46,7 @@ def run(**options: Any) -> None:
 @contract.command("score")
 @play_options
 def score(**options: Any) -> None:
-    """Play the contract and print only its resilience score, 0 to 100."""
+    """Run the contract and print only its resilience score, 0 to 100."""
     from faultwire.cli._play import play
     from faultwire.cli.output import show
 
@@ -60,9 +67,9 @@ def score(**options: Any) -> None:
     help="The configuration.",
 )
 def validate(config: Path) -> None:
-    """Check the contract without starting anything, and say what would be played.
+    """Check the contract without starting anything, and print what would run.
 
-    Exits 1 where a critical invariant fits no scenario, since the contract could not pass.
+    Exits 1 if a critical invariant fits no scenario, because the contract could then never pass.
     """
     from faultwire.cli.output import say, show
     from faultwire.config.load import load

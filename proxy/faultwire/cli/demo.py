@@ -26,15 +26,19 @@ WIDTH = 110
 @click.option(
     "--agent-python",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A Python that has the package openai; without one, an environment is made for the agent.",
+    help="A Python with the openai package; by default an environment is created for the agent.",
 )
 @click.option(
-    "--concurrency", type=click.IntRange(1, 64), default=4, show_default=True, help="Invocations at once."
+    "--concurrency",
+    type=click.IntRange(1, 64),
+    default=4,
+    show_default=True,
+    help="Maximum number of parallel invocations.",
 )
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Also write the report here: .html or .json."
 )
-@click.option("--keep", is_flag=True, help="Keep what each invocation printed in the run's folder.")
+@click.option("--keep", is_flag=True, help="Keep each invocation's output in the run's folder.")
 @click.option("--strict", is_flag=True, help="Exit 1 unless every verdict is a pass.")
 @format_option
 def demo(

@@ -1,4 +1,4 @@
-"""`faultwire doctor`: can this machine, or this command, be captured?"""
+"""`faultwire doctor`: check whether this machine, or a command, can be captured."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ MARKS = {"ok": "ok  ", "note": "note", "fail": "FAIL"}
 
 @click.command(
     "doctor",
-    short_help="Say whether this machine, or a command, can be captured.",
+    short_help="Check whether this machine, or a command, can be captured.",
     context_settings={"allow_interspersed_args": False},
 )
 @click.option(
-    "--listen", default="127.0.0.1:0", show_default=True, metavar="HOST:PORT", help="The address to try."
+    "--listen", default="127.0.0.1:0", show_default=True, metavar="HOST:PORT", help="The address to test."
 )
 @click.option("--allow-host", multiple=True, metavar="HOST", help="As with `exec`.")
 @format_option
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- CMD [ARG]...]")
 def doctor(listen: str, allow_host: tuple[str, ...], format_: str, command: tuple[str, ...]) -> None:
-    """Say whether this machine, or a command, can be captured.
+    """Check whether this machine, or a command, can be captured.
 
-    Without a command: versions, the CA, the port, and for each runtime found a tiny program that
-    calls a provider's real host name through the proxy, where the mock answers it. With a command:
-    runs it once, unbroken, and tells which of its calls arrived. Exits 3 if something is in the way.
+    Without a command: checks versions, the CA and the port, and runs a tiny program in each runtime
+    found that calls a provider's host name through the proxy, answered by the mock. With a command:
+    runs it once without faults and lists the calls that arrived. Exits 3 if a check fails.
     """
     from faultwire.cli import _examine
     from faultwire.cli.output import say
 
     if command:
-        say(f"running `{command[0]}` once, unbroken; what it prints goes to stderr")
+        say(f"running `{command[0]}` once without faults; its output goes to stderr")
         findings = _examine.command(command, listen=listen, allow_hosts=allow_host)
     else:
         findings = [*_examine.machine(), *_examine.capture(listen)]

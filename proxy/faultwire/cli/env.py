@@ -22,7 +22,7 @@ ENDPOINT = "endpoint"
 
 
 @click.command("env", short_help="Print the exports that send a shell's programs to a running proxy.")
-@click.option("--run", "run", metavar="ID", help="The run of the proxy; the newest that answers by default.")
+@click.option("--run", "run", metavar="ID", help="The proxy's run; by default the newest that is running.")
 @format_option
 def env(run: str | None, format_: str) -> None:
     """Print the exports that send a shell's programs to a running `faultwire proxy`.
@@ -65,12 +65,12 @@ def exports(changed: Mapping[str, str | None]) -> str:
     return "\n".join(lines)
 
 
-def _running(wanted: str | None) -> dict[str, Any]:
+def _running(run_id: str | None) -> dict[str, Any]:
     from faultwire.errors import UsageError
     from faultwire.runner.folder import STATE
 
     runs = STATE / "runs"
-    folders = [runs / wanted] if wanted else sorted(runs.glob("*"), reverse=True)
+    folders = [runs / run_id] if run_id else sorted(runs.glob("*"), reverse=True)
     for folder in folders:
         about = _about(folder)
         endpoint = about.get(ENDPOINT)
@@ -80,7 +80,7 @@ def _running(wanted: str | None) -> dict[str, Any]:
             and _answers(endpoint["proxy_url"])
         ):
             return endpoint
-    what = f"proxy in the run `{wanted}`" if wanted else f"running proxy below `{runs}`"
+    what = f"proxy in the run `{run_id}`" if run_id else f"running proxy below `{runs}`"
     raise UsageError(f"found no {what}", code="proxy.not_running", hint="start one with `faultwire proxy`")
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from faultwire.cli._freeze import freeze_option, freezing
+from faultwire.cli._option_sections import SectionedCommand
 from faultwire.cli.options import Traffic, traffic_options
 
 if TYPE_CHECKING:
@@ -26,20 +27,19 @@ SESSION = "exec"
 
 @click.command(
     "exec",
+    cls=SectionedCommand,
     short_help="Run any command behind the proxy and break its traffic.",
     context_settings={"allow_interspersed_args": False},
 )
 @traffic_options
 @freeze_option
-@click.option(
-    "--allow-no-traffic", is_flag=True, help="Do not void the run when nothing came through the proxy."
-)
+@click.option("--allow-no-traffic", is_flag=True, help="Accept a run without traffic through the proxy.")
 @click.option(
     "--dry-run",
     "dry_run",
     type=click.Path(path_type=Path),
     metavar="TAPE",
-    help="Run nothing: say what the faults would do to this tape's traffic, and why not.",
+    help="Start nothing; print what the faults would do to this tape's traffic.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARG]...")
@@ -53,9 +53,9 @@ def exec_(
 ) -> None:
     """Run any command behind the proxy and break its traffic.
 
-    The command gets our stdin, stdout, stderr and signals, and its exit code is ours (128+n for
-    signal n), except that a void run exits 3: one in which nothing came through the proxy, or in
-    which faultwire itself failed. Every run is recorded below .faultwire/runs.
+    The command inherits stdin, stdout, stderr and signals, and its exit code is passed on (128+n for
+    signal n). An inconclusive run exits 3: no traffic came through the proxy, or faultwire itself
+    failed. Every run is recorded below .faultwire/runs.
 
     \b
     faultwire exec --profile degraded_llm -- python agent.py
@@ -148,7 +148,7 @@ def learn(
 
     if closed.voids:
         raise FaultError(
-            f"the run is void: {'; '.join(closed.voids)}",
+            f"the run is inconclusive: {'; '.join(closed.voids)}",
             code="run.void",
             hint=f"the engine's log is `{_log(run)}`",
         )
@@ -157,13 +157,13 @@ def learn(
         from faultwire.capture.runtime import NEEDS_BASE_URL, needs, recognise
 
         runtime = recognise(command, os.environ)
-        failed = f" and ended with {child.shell_code(code)}" if code else ""
-        look = "what it said above may tell why; else " if code else ""
+        failed = f" and exited {child.shell_code(code)}" if code else ""
+        look = "see its output above; otherwise " if code else ""
         raise CaptureError(
-            f"`{command[0]}` sent nothing through the proxy{failed}, so the run is void"
+            f"`{command[0]}` sent no traffic through the proxy{failed}, so the run is inconclusive (exit 3)"
             + "".join(f"; {note}" for note in notes),
             hint=f"{look}{NEEDS_BASE_URL if run.base_urls else needs(runtime)}; "
-            "`faultwire doctor -- CMD` says more, "
+            "`faultwire doctor -- CMD` shows details, "
             "and --allow-no-traffic accepts a run without traffic",
         )
 

@@ -1,4 +1,4 @@
-"""`faultwire fork TAPE --at N … -- CMD…`: what would have happened, had one answer been another."""
+"""`faultwire fork TAPE --at N … -- CMD…`: replay with one answer changed."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from faultwire.cli._freeze import freeze_option, freezing
+from faultwire.cli._option_sections import SectionedCommand
 from faultwire.cli.options import Traffic, traffic_options
 
 if TYPE_CHECKING:
@@ -28,41 +29,42 @@ TAKEN = frozenset(
 def _some_traffic_options(command: F) -> F:
     """Those of `exec`, but for what a fork says itself."""
     command = traffic_options(command)
-    kept: Any = command
-    kept.__click_params__ = [one for one in kept.__click_params__ if one.name not in TAKEN]
+    decorated: Any = command
+    decorated.__click_params__ = [one for one in decorated.__click_params__ if one.name not in TAKEN]
     return command
 
 
 @click.command(
     "fork",
-    short_help="Replay a tape up to one exchange, change that, and go on from there.",
+    cls=SectionedCommand,
+    short_help="Replay a tape up to one exchange, change its answer, and continue.",
 )
 @click.argument("tape")
 @click.option(
     "--at",
     required=True,
     metavar="[SESSION#]N",
-    help="The exchange to change, as `tape show` numbers it.",
+    help="The exchange to change, by its number in `tape show`.",
 )
 @click.option(
     "--response",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Give this answer: a body, or an HTTP message with status line and headers.",
+    help="Respond with this file: a body, or an HTTP message with status line and headers.",
 )
 @click.option(
     "--set",
     "sets",
     multiple=True,
     metavar="PATH=VALUE",
-    help="Give the recorded answer with this changed: $.PATH, text, finish, calls[N].arguments, status.",
+    help="Respond with an edited recorded answer: $.PATH, text, finish, calls[N].arguments, status.",
 )
-@click.option("--drop", is_flag=True, help="Give no answer: the connection ends.")
+@click.option("--drop", is_flag=True, help="Close the connection without a response.")
 @click.option(
     "--tail",
     type=click.Choice(["live", "mock", "tape"]),
     default=None,
-    help="Who answers what comes after it.  [default: live; mock with --script]",
+    help="What answers later requests.  [default: live; mock with --script]",
 )
 @_some_traffic_options
 @freeze_option
@@ -80,11 +82,11 @@ def fork(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Replay a tape up to one exchange, change that, and go on from there.
+    """Replay a tape up to one exchange, change its answer, and continue.
 
-    What came before exchange N must come again as it was recorded. That one gets another answer, a fault
-    (--fault), or none; what comes after it goes live, to the mock, or to the tape. The run is recorded as
-    a branch, which names its parent: `faultwire tape tree` shows them, `faultwire tape diff` compares.
+    Exchanges before N are replayed as recorded. Exchange N gets another answer, a fault (--fault), or no
+    answer; later exchanges go to the real servers, to the mock, or to the tape. The run is recorded as a
+    branch that names its parent: `faultwire tape tree` shows branches, `faultwire tape diff` compares.
 
     \b
     faultwire fork monday --at 2 --set 'text="The flight is cancelled."' -- python agent.py
@@ -116,8 +118,8 @@ def fork(
         if settings.frozen is not None:
             environment = settings.frozen.environment(environment)
         if not quiet:
-            said = [("forked", f"{plan.tape} at {plan.session}#{plan.at}: {plan.how}, then {tail}")]
-            say(fields([*said, ("branch", str(run.tape))]))
+            rows = [("forked", f"{plan.tape} at {plan.session}#{plan.at}: {plan.how}, then {tail}")]
+            say(fields([*rows, ("branch", str(run.tape))]))
             say()
         sys.stdout.flush()
         watch = BypassWatch().watch()

@@ -1,4 +1,4 @@
-"""`faultwire init`: a commented configuration to start from, and an agent to try it with."""
+"""`faultwire init`: a commented configuration and an example agent."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from faultwire.cli._template import AGENT, AGENT_NAME, NAME, SCHEMA, TEMPLATE
 
 
 @click.command("init", short_help="Write a commented faultwire.yaml.")
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @click.argument("path", type=click.Path(path_type=Path), default=Path(NAME))
 def init(path: Path, force: bool) -> None:
     """Write a commented configuration to PATH (faultwire.yaml, or that name in a folder).
 
-    It runs as it stands, with no key and no network: the mock answers a small agent, which is written
-    to agent.py beside it unless there is one. An agent.py that is there is never written over.
+    It runs unchanged, with no key and no network: the mock answers a small agent, which is written to
+    agent.py beside it. An existing agent.py is never overwritten.
     """
     from faultwire.cli.output import say, show
     from faultwire.config.schema import schema
@@ -29,16 +29,16 @@ def init(path: Path, force: bool) -> None:
         raise UsageError(
             f"found a file at `{target}`, expected none",
             code="config.exists",
-            hint="give another path, or write over it with --force",
+            hint="choose another path, or overwrite it with --force",
         )
     if not target.parent.is_dir():
         raise UsageError(f"found no folder `{target.parent}`, expected one", code="config.no_folder")
     agent = target.parent / AGENT_NAME
-    ours = not agent.exists()
+    writes_agent = not agent.exists()
     try:
         state(target.parent / Path(SCHEMA).parent)
         (target.parent / SCHEMA).write_text(json.dumps(schema()) + "\n", encoding="utf-8")
-        if ours:
+        if writes_agent:
             agent.write_text(AGENT, encoding="utf-8")
         target.write_text(TEMPLATE, encoding="utf-8")
     except OSError as error:
@@ -46,8 +46,8 @@ def init(path: Path, force: bool) -> None:
     except FaultwireError as error:  # of the folder for everything else that we write
         raise UsageError(f"cannot write `{target}`: {error.message}", code="config.not_written") from error
     show(str(target))
-    if ours:
+    if writes_agent:
         show(str(agent))
-        say("next: `faultwire run`, as it stands; then name your own agent in `agent.command`")
+        say("next: `faultwire run`; then set `agent.command` to your own agent")
     else:
-        say(f"next: look whether `agent.command` starts your `{AGENT_NAME}`, then `faultwire verify`")
+        say(f"next: check that `agent.command` starts your `{AGENT_NAME}`, then `faultwire verify`")

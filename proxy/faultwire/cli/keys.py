@@ -1,4 +1,4 @@
-"""`faultwire keys`: who seals this project's tapes, and whose seals it trusts."""
+"""`faultwire keys`: the keys that seal tapes, and trusted keys."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from faultwire.cli.output import Format, fields, format_option, show, show_json
 
 @click.group()
 def keys() -> None:
-    """Make, show and trust the keys that seal tapes.
+    """Create, show and trust the keys that seal tapes.
 
-    The first recorded run makes the project's key below `.faultwire/keys/`. Its verifier key is what
-    others need to check your tapes; the key itself never leaves the machine.
+    The first recorded run creates the project's key below `.faultwire/keys/`. Others need its verifier
+    key to check your tapes; the private key never leaves the machine.
     """
 
 
 @keys.command()
-@click.option("--name", help="What the key is called; without one, the folder's name.")
-@click.option("--force", is_flag=True, help="Replace the key that is there; its seals stay trusted.")
+@click.option("--name", help="The key's name; the folder's name by default.")
+@click.option("--force", is_flag=True, help="Replace the existing key; its seals stay trusted.")
 def new(name: str | None, force: bool) -> None:
-    """Make a new key that seals tapes, and print its verifier key."""
+    """Create a new key that seals tapes, and print its verifier key."""
     from pathlib import Path
 
     from faultwire.errors import UsageError
@@ -41,7 +41,7 @@ def new(name: str | None, force: bool) -> None:
 @keys.command(name="show")
 @format_option
 def show_(format_: Format) -> None:
-    """Print this project's verifier key, and those that it trusts."""
+    """Print this project's verifier key and the keys it trusts."""
     from faultwire.tape.evidence.keyring import KeyRing
 
     ring = KeyRing()
@@ -50,18 +50,18 @@ def show_(format_: Format) -> None:
     if format_ == "json":
         show_json({"own": str(own.verifier) if own else None, "trusted": others})
         return
-    rows = [("own", str(own.verifier) if own else "none yet: the first recorded run makes it")]
+    rows = [("own", str(own.verifier) if own else "none yet: the first recorded run creates it")]
     show(fields([*rows, *(("trusted", key) for key in others)]))
 
 
 @keys.command()
 @click.argument("key", metavar="KEY|FILE")
 def trust(key: str) -> None:
-    """Trust the seals of a verifier key, given as such or in a file."""
+    """Trust the seals of a verifier key, given as text or in a file."""
     from faultwire.runner.folder import state
     from faultwire.tape.evidence.keyring import KeyRing, given_key
 
     found = given_key(key)
     state()
     added = KeyRing().trust(found)
-    show(f"{found} is {'trusted from now on' if added else 'trusted already'}")
+    show(f"{found} is {'now trusted' if added else 'already trusted'}")

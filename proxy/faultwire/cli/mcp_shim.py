@@ -1,4 +1,4 @@
-"""`faultwire mcp-shim -- CMD…`: put an MCP server that speaks stdio on the wire."""
+"""`faultwire mcp-shim -- CMD…`: connect a stdio MCP server through the proxy."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import click
 
 @click.command(
     "mcp-shim",
-    short_help="Put an MCP server that speaks stdio on the wire.",
+    short_help="Connect a stdio MCP server through the proxy.",
     context_settings={"allow_interspersed_args": False},
 )
 @click.option(
-    "--name", metavar="WORD", help="The server's name in paths (`/mcp/WORD`); the program's by default."
+    "--name", metavar="WORD", help="The server's name in paths (`/mcp/WORD`); the program's name by default."
 )
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARG]...")
 def mcp_shim(command: tuple[str, ...], name: str | None) -> None:
-    """Put an MCP server that speaks stdio on the wire.
+    """Connect a stdio MCP server through the proxy.
 
-    Write it in front of the server's command in the agent's MCP configuration, and run the agent by
-    `exec`: every message between the two then goes through the proxy, where faults meet it and the
-    tape holds it. Its stderr, signals and exit code are the server's.
+    Put it in front of the server's command in the agent's MCP configuration, and run the agent with
+    `exec`. Every message between the two then goes through the proxy, where it is faulted and recorded.
+    Its stderr, signals and exit code are the server's.
 
     \b
     {"command": "faultwire", "args": ["mcp-shim", "--", "python", "server.py"]}
@@ -50,5 +50,5 @@ def mcp_shim(command: tuple[str, ...], name: str | None) -> None:
 def _word(command: tuple[str, ...]) -> str:
     """A word for a command that does not depend on the machine: its script, else its program."""
     scripts = [word for word in command[1:] if word.endswith((".py", ".js", ".mjs", ".cjs", ".ts"))]
-    told = PurePath(scripts[0] if scripts else command[0]).stem
-    return "".join(char if char.isascii() and (char.isalnum() or char in "-_.") else "-" for char in told)
+    name = PurePath(scripts[0] if scripts else command[0]).stem
+    return "".join(char if char.isascii() and (char.isalnum() or char in "-_.") else "-" for char in name)

@@ -14,23 +14,21 @@ if TYPE_CHECKING:
 
 
 @click.command("mock", short_help="Run the mock provider by itself.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="HTTP port; a free port by default.")
+@click.option("--tls", is_flag=True, help="Also listen for HTTPS, with its own CA.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, help="Port for HTTP; any free one by default."
-)
-@click.option("--tls", is_flag=True, help="Listen for HTTPS as well, with a CA of its own.")
-@click.option(
-    "--tls-port", type=click.IntRange(0, 65535), default=0, help="Port for HTTPS; any free one by default."
+    "--tls-port", type=click.IntRange(0, 65535), default=0, help="HTTPS port; a free port by default."
 )
 @click.option(
     "--script",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="What it says, as YAML; small talk by default.",
+    help="A YAML script of its answers; default answers otherwise.",
 )
 @click.option(
     "--first-event-delay-ms",
     type=click.IntRange(0, 600_000),
     default=0,
-    help="How long a model thinks before its first event.",
+    help="Delay before a model's first event.",
 )
 @click.option(
     "--chunk-delay-ms", type=click.IntRange(0, 600_000), default=0, help="Pause between events of a stream."
@@ -39,16 +37,16 @@ if TYPE_CHECKING:
     "--tokens-per-second",
     "tokens_per_s",
     type=click.FloatRange(0, 100_000, min_open=True),
-    help="How fast the model speaks, an event a token; instead of --chunk-delay-ms.",
+    help="Tokens per second, one event per token; instead of --chunk-delay-ms.",
 )
 @click.option(
     "--jitter",
     type=click.FloatRange(0, 1),
     default=0.0,
-    help="By how much of itself each pause varies: 0.3 is 30 % up or down.",
+    help="Relative variation of each pause: 0.3 is ±30 %.",
 )
-@click.option("--seed", type=int, default=42, help="What the jitter is rolled with.", show_default=True)
-@click.option("--list", "list_", is_flag=True, help="List what it speaks, and start nothing.")
+@click.option("--seed", type=int, default=42, help="Random seed of the jitter.", show_default=True)
+@click.option("--list", "list_", is_flag=True, help="List the supported endpoints and exit.")
 @format_option
 def mock(
     port: int,
@@ -63,10 +61,10 @@ def mock(
     list_: bool,
     format_: str,
 ) -> None:
-    """Run a server that answers as the providers do: no key, no network, always the same.
+    """Run a server that answers like the providers: no key, no network, deterministic.
 
-    It prints the base URLs to give to an SDK, and runs until Ctrl-C. Any model name and any key will
-    do. `exec --mock` starts one by itself. A script can also make calls fail: see docs/reference/mock.md.
+    Prints the base URLs for an SDK and runs until Ctrl-C. Any model name and any key work. `exec --mock`
+    starts one itself. A script can also make calls fail: see docs/reference/mock.md.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""The options that `exec` and `proxy` share, and what they mean."""
+"""The options that `exec` and `proxy` share."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DEFAULT_SEED = 42
 
 
 class FaultText(StringParamType):
-    """A fault as YAML. In its environment variable each line is one, for YAML is full of blanks."""
+    """A fault as YAML. In its environment variable each line is one fault, because YAML contains spaces."""
 
     name = "yaml"
     envvar_list_splitter = "\n"
@@ -55,7 +55,7 @@ def _as_route(value: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traffic(ReplayOptions):
-    """What is done to the traffic: the options below, as they were given."""
+    """The values of the shared options."""
 
     profile: tuple[str, ...]
     fault: tuple[str, ...]
@@ -82,13 +82,13 @@ class Traffic(ReplayOptions):
         return marked(profile) if self.mark else profile
 
     def redacts(self) -> dict[str, Any]:
-        """What the configuration wants redacted, with what the options add. Raises ConfigError."""
+        """The redaction rules of the configuration and the options. Raises ConfigError."""
         from faultwire.tape.redact.rules import read_rules
 
         found = _redact_section(self.config) if self.config is not None else None
         read_rules(found)
-        wanted: dict[str, Any] = dict(found) if isinstance(found, dict) else {}
-        return {**wanted, "pii": True} if "pii" in self.redact else wanted
+        rules: dict[str, Any] = dict(found) if isinstance(found, dict) else {}
+        return {**rules, "pii": True} if "pii" in self.redact else rules
 
     def launch(
         self,
@@ -98,7 +98,7 @@ class Traffic(ReplayOptions):
         implicit: tuple[str, Profile, int] | None = None,
         **about: Any,
     ) -> LaunchSettings:
-        """What to start for it; `about` goes into the run's `run.json`."""
+        """The launch settings; `about` goes into the run's `run.json`."""
         from faultwire.runner.launch import LaunchSettings
 
         return LaunchSettings(
@@ -156,9 +156,9 @@ def traffic_options(command: F) -> F:
             help="Add one fault, e.g. 'rate_limit: {after_calls: 2}'; repeatable.",
         ),
         click.option(
-            "--mark", is_flag=True, help="Name the fault in the answers that it gives: x-faultwire-fault."
+            "--mark", is_flag=True, help="Name the fault in the responses it produces: x-faultwire-fault."
         ),
-        click.option("--seed", type=int, default=DEFAULT_SEED, show_default=True, help="Seed of all chance."),
+        click.option("--seed", type=int, default=DEFAULT_SEED, show_default=True, help="Random seed."),
         click.option(
             "--record",
             type=click.Path(path_type=Path),
@@ -169,67 +169,67 @@ def traffic_options(command: F) -> F:
             "--redact",
             multiple=True,
             type=click.Choice(["pii"]),
-            help="Keep personal data off the tape as well; secrets never reach it.",
+            help="Also keep personal data off the tape; secrets are never recorded.",
         ),
         click.option(
             "--config",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="A faultwire.yaml; its `redact:` (or `proxy.redact`) says what else to keep off the tape.",
+            help="A faultwire.yaml with more redaction rules in `redact:` (or `proxy.redact`).",
         ),
         click.option(
             "--record-policy",
             type=click.Choice(["block", "drop"]),
             default="block",
             show_default=True,
-            help="When the tape is behind: slow the traffic down, or drop exchanges and say which.",
+            help="If recording falls behind: slow traffic down, or drop exchanges and report them.",
         ),
         click.option(
             "--on-tape-failure",
             type=click.Choice(["fail", "pass-unrecorded"]),
             default="fail",
             show_default=True,
-            help="When the tape cannot be written: refuse traffic (503), or let it pass unrecorded.",
+            help="If the tape cannot be written: refuse traffic (503), or let it pass unrecorded.",
         ),
-        click.option("--mock", is_flag=True, help="Answer for the providers: no key, no network."),
+        click.option("--mock", is_flag=True, help="Answer with the mock provider: no key, no network."),
         click.option(
             "--script",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="What the mock says, as YAML; implies --mock.",
+            help="A YAML script of the mock's answers; implies --mock.",
         ),
         click.option(
             "--capture",
             type=click.Choice(["env", "base-url"]),
             default="env",
             show_default=True,
-            help="How the agent is sent through the proxy: as its proxy, or as its providers' base URL.",
+            help="How the agent reaches the proxy: proxy variables, or its providers' base URLs.",
         ),
         click.option(
             "--reverse",
             multiple=True,
             callback=as_routes,
             metavar="NAME=URL",
-            help="Offer this upstream under a URL of ours, told in FAULTWIRE_URL_NAME; repeatable.",
+            help="Expose this upstream as a local URL, given in FAULTWIRE_URL_NAME; repeatable.",
         ),
         click.option(
             "--listen",
             default="127.0.0.1:0",
             show_default=True,
             metavar="HOST:PORT",
-            help="Where the proxy listens; port 0 takes a free one.",
+            help="Address of the proxy; port 0 picks a free port.",
         ),
         click.option(
             "--allow-host",
             multiple=True,
             metavar="HOST",
-            help="Let traffic pass to this host although its address is private; repeatable.",
+            help="Allow traffic to this host although its address is private; repeatable.",
         ),
         click.option(
             "--upstream-ca",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="Trust these authorities for servers as well.",
+            help="Also trust these certificate authorities for upstream servers.",
         ),
         *replay_options(),
     ]

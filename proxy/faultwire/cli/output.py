@@ -1,4 +1,4 @@
-"""How commands speak: data on stdout, progress on stderr, nothing hostile on either."""
+"""Output of commands: data on stdout, progress on stderr, both escaped."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def show(text: str = "") -> None:
 
 
 def show_json(data: Any) -> None:
-    """Data as JSON on stdout: only ASCII, so that no value can steer a terminal."""
+    """Print data as ASCII JSON on stdout, so that no value can inject terminal control codes."""
     click.echo(json.dumps(data, indent=2, ensure_ascii=True))
 
 
 def colour(stream: IO[str] | None = None) -> bool:
-    """May this stream (stdout by default) get colour? Only a terminal, and not with `NO_COLOR`."""
+    """Should this stream (stdout by default) be coloured? Only on a terminal, and not with `NO_COLOR`."""
     target = sys.stdout if stream is None else stream
     return target.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 

@@ -1,4 +1,4 @@
-"""`faultwire profiles`: which profiles there are, what they say, and whether one is right."""
+"""`faultwire profiles`: list, show and validate profiles."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ if TYPE_CHECKING:
 
 @click.group()
 def profiles() -> None:
-    """List, show and check profiles."""
+    """List, show and validate profiles."""
 
 
 @profiles.command(name="list")
 @format_option
 def list_(format_: Format) -> None:
-    """List the profiles that have a name here: ./profiles/*.yaml and the built-in ones."""
+    """List the named profiles: ./profiles/*.yaml and the built-in ones."""
     from faultwire.profile.find import available
 
     found = [(place, _told(place.path)) for place in available()]
     if format_ == "json":
         keys = ("name", "origin", "path", "description")
-        rows = ((place.name, place.origin, str(place.path), told) for place, told in found)
+        rows = ((place.name, place.origin, str(place.path), description) for place, description in found)
         show_json([dict(zip(keys, row, strict=True)) for row in rows])
         return
-    table = ((place.name, place.origin, told) for place, told in found)
+    table = ((place.name, place.origin, description) for place, description in found)
     show(columns(("profile", "where", "what happens"), table))
 
 
 def _told(path: Path) -> str:
-    """A profile's description. The folder may well hold other YAML, which must not hide the rest."""
+    """A profile's description. Other YAML in the folder must not hide valid profiles."""
     from faultwire.errors import ProfileError
     from faultwire.profile.load import load
 
     try:
         return load(path).description
     except ProfileError as error:
-        return f"(no valid profile: {error.code})"
+        return f"(invalid profile: {error.code})"
 
 
 @profiles.command(name="show")
@@ -67,7 +67,7 @@ def show_(name: str, format_: Format) -> None:
 @click.argument("file")
 @format_option
 def validate(file: str, format_: Format) -> None:
-    """Check a profile, by name or path; every problem is told with its line (exit code 2)."""
+    """Check a profile, by name or path; prints every problem with its line (exit code 2)."""
     from faultwire.profile.load import dump, find, load
 
     profile = load(find(file))
@@ -88,7 +88,7 @@ def _summary(profile: Profile) -> str:
 def _sentence(entry: Entry) -> str:
     on = entry.on.model_dump(mode="json", exclude_defaults=True)
     trigger = entry.trigger.model_dump(mode="json", exclude_defaults=True)
-    parts = [entry.id, f"on {_pairs(on)}" if on else "on everything it can act on"]
+    parts = [entry.id, f"on {_pairs(on)}" if on else "on every exchange it can act on"]
     if trigger:
         parts.append(f"when {_pairs(trigger)}")
     return ", ".join(parts)

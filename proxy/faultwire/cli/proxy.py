@@ -1,4 +1,4 @@
-"""`faultwire proxy`: the proxy for an agent that somebody else starts."""
+"""`faultwire proxy`: the proxy for an agent that is started elsewhere."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from faultwire import clock
+from faultwire.cli._option_sections import SectionedCommand
 from faultwire.cli.options import Traffic, traffic_options
 from faultwire.cli.output import format_option
 
@@ -20,15 +21,17 @@ DRAIN_S = 5.0
 _ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
 
-@click.command("proxy", short_help="Run the proxy for an agent that is started elsewhere.")
+@click.command(
+    "proxy", cls=SectionedCommand, short_help="Run the proxy for an agent that is started elsewhere."
+)
 @traffic_options
 @format_option
 def proxy(format_: str, **options: Any) -> None:
-    """Run the proxy until it is told to stop, for an agent that is started elsewhere.
+    """Run the proxy for an agent that is started elsewhere, until it is stopped.
 
-    Prints the exports that send a shell's programs here (`faultwire env` prints them again), then
-    waits. SIGTERM or Ctrl-C lets calls in flight end, five seconds at most; a second signal does
-    not wait. All traffic that names no session of its own belongs to one.
+    Prints the exports that send a shell's programs to the proxy (`faultwire env` prints them again),
+    then waits. SIGTERM or Ctrl-C gives calls in flight up to five seconds to finish; a second signal
+    stops at once. Traffic without a session of its own belongs to one common session.
     """
     from faultwire.cli._summary import header, summary
     from faultwire.cli.output import say
@@ -53,7 +56,7 @@ def proxy(format_: str, **options: Any) -> None:
         say()
         say(summary(run.history(SESSION), str(run.tape), ledger, (*closed.notes, *run.engine.notes())))
         if closed.voids:
-            raise FaultError(f"the run is void: {'; '.join(closed.voids)}", code="run.void")
+            raise FaultError(f"the run is inconclusive: {'; '.join(closed.voids)}", code="run.void")
         diverged = tell(run, closed)
         if closed.incomplete:
             run.folder.note(incomplete=closed.incomplete)
@@ -84,14 +87,14 @@ def _announce(run: Run, format_: str) -> None:
 
 
 def _let_end(run: Run) -> None:
-    """Give calls in flight their time; a second signal ends this process, and with it the engine."""
+    """Wait for calls in flight; a second signal ends this process and the engine."""
     deadline = clock.monotonic() + DRAIN_S
     while run.engine.stats()["live"] and clock.monotonic() < deadline:
         clock.pause(0.05)
 
 
 def _until_told(run: Run) -> int:
-    """Wait for a signal to end. Raises FaultwireError where the engine ends by itself."""
+    """Wait for a terminating signal. Raises FaultwireError if the engine exits by itself."""
     while True:
         got = signal.sigwait(_ENDING | {signal.SIGCHLD})
         if got in _ENDING:

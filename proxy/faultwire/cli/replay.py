@@ -1,4 +1,4 @@
-"""`faultwire replay`: did we really fix that incident, and will it stay fixed?"""
+"""`faultwire replay`: replay recorded incidents to check that they stay fixed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from faultwire.cli._option_sections import RenamedOption
 from faultwire.cli._play_options import DEFAULT, Play, play_options
 from faultwire.cli.replay_options import as_timing
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
     from faultwire.campaign.ci_run import Part
     from faultwire.config.model import Config
+
+
+FROM_TRAFFIC = "faultwire tape import FILE -o TAPE, then faultwire replay export --from-tape TAPE"
+"""What replaces `replay import --har` and `--flows`."""
 
 
 @click.group("replay", short_help="Replay incident sessions against a contract.")
@@ -31,17 +36,15 @@ def replay() -> None:
     show_default=True,
     callback=as_timing,
     metavar="none|recorded|scaled:F",
-    help="How late recorded answers come.",
+    help="Timing of recorded answers.",
 )
-@click.option(
-    "--from-langsmith", "runs", multiple=True, metavar="RUN", help="A run of LangSmith; repeatable."
-)
+@click.option("--from-langsmith", "runs", multiple=True, metavar="RUN", help="A LangSmith run; repeatable.")
 def run(paths: tuple[Path, ...], timing: float, runs: tuple[str, ...], **options: Any) -> None:
-    """Replay incident sessions: the files, folders and tapes at PATH, else those of the configuration.
+    """Replay incident sessions from the files, folders and tapes at PATH, or from the configuration.
 
-    The agent is asked what it was asked then, every tool answers what it answered then, and the
-    session's contract judges what the agent does. Exits 0 where every verdict is a pass, 1 where one
-    fails or is unknown (--allow-unknown), 2 where a contract is not found, 3 where nothing was learned.
+    The agent gets the recorded input, every tool returns its recorded results, and the session's
+    contract judges the agent. Exits 0 if every verdict is a pass, 1 if one fails or is unknown (see
+    --allow-unknown), 2 if a contract is not found, 3 if the run is inconclusive.
 
     \b
     faultwire replay run replays/incident_001.yaml
@@ -61,36 +64,34 @@ def run(paths: tuple[Path, ...], timing: float, runs: tuple[str, ...], **options
     "--from-report",
     "report",
     metavar="RUN|FILE",
-    help="Every failure of a report: a run's id, `last`, or a file.",
+    help="Export every failure of a report: a run's id, `last`, or a file.",
 )
-@click.option("--from-tape", "tape", metavar="TAPE", help="What was recorded on a tape.")
+@click.option("--from-tape", "tape", metavar="TAPE", help="Export the sessions of a tape.")
 @click.option("--session", metavar="NAME", help="Only this session of the tape.")
+@click.option("--input", "input_", metavar="TEXT", help="The agent's input, if the tape does not show it.")
 @click.option(
-    "--input", "input_", metavar="TEXT", help="What the agent was asked, where the tape does not tell."
-)
-@click.option(
-    "--contract", default="default", metavar="NAME|PATH", help="What judges them; of a tape: `default`."
+    "--contract", default="default", metavar="NAME|PATH", help="The contract that judges the sessions."
 )
 @click.option(
     "-c",
     "--config",
     type=click.Path(path_type=Path),
     default=None,
-    help="A faultwire.yaml whose `tools` are meant.",
+    help="A faultwire.yaml that defines the `tools`.",
 )
-@click.option("--no-tape", is_flag=True, help="Do not name the tape: model calls will go live.")
+@click.option("--no-tape", is_flag=True, help="Do not reference the tape: model calls will go live.")
 @click.option(
     "-o",
     "--output",
     required=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="The folder to write to.",
+    help="The output folder.",
 )
 def export(**options: Any) -> None:
-    """Write sessions that can be replayed: one for each failure of a report, or each session of a tape.
+    """Write one replayable session for each failure of a report, or for each session of a tape.
 
-    A session holds the input that failed (the mutated one, not the original), what every tool answered,
-    the tape, and a contract that is found. Exits 2 where there is nothing to export.
+    A session holds the failed input (mutated, not the original), every tool result, the tape, and a
+    contract. Exits 2 if there is nothing to export.
     """
     from faultwire.cli._replay_export import export_all
 
@@ -98,45 +99,45 @@ def export(**options: Any) -> None:
 
 
 @replay.command("import")
-@click.option("--har", type=click.Path(path_type=Path, dir_okay=False), help="A HAR file.")
-@click.option("--flows", type=click.Path(path_type=Path, dir_okay=False), help="Flows of mitmproxy.")
-@click.option("--langsmith", metavar="RUN", help="One run of LangSmith, with its child runs.")
-@click.option("--langsmith-project", metavar="PROJECT", help="The root runs of a project of LangSmith.")
+@click.option("--har", cls=RenamedOption, use=FROM_TRAFFIC, type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--flows", cls=RenamedOption, use=FROM_TRAFFIC, type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--langsmith", metavar="RUN", help="One LangSmith run, with its child runs.")
+@click.option("--langsmith-project", metavar="PROJECT", help="The root runs of a LangSmith project.")
 @click.option(
     "--filter-status",
     type=click.Choice(["error", "warning", "all"]),
     default="error",
     show_default=True,
-    help="Which runs: those with an error, those that succeeded although a child run failed, or all.",
+    help="Which runs: with an error, successful with a failed child run (warning), or all.",
 )
-@click.option("--since", metavar="WHEN", help="Only runs begun since then: 7d, 24h, 30m, or a date.")
-@click.option("--min-latency-ms", type=click.IntRange(min=0), help="Only runs that took at least so long.")
+@click.option("--since", metavar="WHEN", help="Only runs started since then: 7d, 24h, 30m, or a date.")
+@click.option("--min-latency-ms", type=click.IntRange(min=0), help="Only runs that took at least this long.")
 @click.option(
-    "--limit", type=click.IntRange(1, 10_000), default=200, show_default=True, help="At most so many."
+    "--limit", type=click.IntRange(1, 10_000), default=200, show_default=True, help="Maximum number of runs."
 )
-@click.option("--contract", default="default", metavar="NAME|PATH", help="What judges the sessions.")
 @click.option(
-    "--input", "input_", metavar="TEXT", help="What the agent was asked, where the file does not tell."
+    "--contract", default="default", metavar="NAME|PATH", help="The contract that judges the sessions."
 )
+@click.option("--input", "input_", metavar="TEXT", help="The agent's input, if the source does not show it.")
 @click.option(
     "-c",
     "--config",
     type=click.Path(path_type=Path),
     default=None,
-    help="A faultwire.yaml: its `tools`; and without another origin, its `replays.sources`.",
+    help="A faultwire.yaml that defines the `tools`, and `replays.sources` if no other source is given.",
 )
 @click.option(
     "-o",
     "--output",
     required=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="The folder to write to.",
+    help="The output folder.",
 )
 def import_(**options: Any) -> None:
-    """Make sessions of what others recorded: HAR, mitmproxy flows, or runs of LangSmith.
+    """Write sessions from LangSmith runs.
 
-    LangSmith is read with its own client: LANGSMITH_API_KEY is its key, LANGSMITH_ENDPOINT its address.
-    Exits 1 where a run could not be made a session, and says why; the others are written.
+    LangSmith is read with its own client, configured by LANGSMITH_API_KEY and LANGSMITH_ENDPOINT.
+    Exits 1 if a run could not be converted and prints why; the other sessions are written.
     """
     from faultwire.cli._replay_import import import_all
 

@@ -1,4 +1,4 @@
-"""The options of `exec` and `proxy` that answer from a tape, and what is said of it afterwards."""
+"""The replay options of `exec` and `proxy`, and the replay summary."""
 
 from __future__ import annotations
 
@@ -53,41 +53,43 @@ def as_timing(_context: click.Context, _option: click.Parameter, value: str) -> 
 def replay_options() -> list[Callable[..., Any]]:
     """The options, as decorators."""
     return [
-        click.option("--replay", metavar="TAPE", help="Answer from this tape; nothing leaves the machine."),
+        click.option(
+            "--replay", metavar="TAPE", help="Answer from this tape; no traffic leaves the machine."
+        ),
         click.option("--strict-order", is_flag=True, help="Replay calls in the recorded order only."),
-        click.option("--reuse", is_flag=True, help="Let the last recorded answer to a call answer it again."),
+        click.option("--reuse", is_flag=True, help="Reuse the last recorded answer to a repeated call."),
         click.option(
             "--timing",
             default="none",
             show_default=True,
             callback=as_timing,
             metavar="none|recorded|scaled:F",
-            help="How fast recorded answers come.",
+            help="Timing of recorded answers.",
         ),
         click.option(
             "--on-miss",
             type=click.Choice(["fail", "live", "record"]),
             default="fail",
             show_default=True,
-            help="What to do with a call that is not on the tape; `record` demands --record.",
+            help="What to do with a call that is not on the tape; `record` requires --record.",
         ),
         click.option(
             "--mask",
             multiple=True,
             metavar="[HOST/PATH ]$.PATH",
-            help="Ignore this place in requests when replaying, or when what is recorded now is replayed.",
+            help="Ignore this place in requests, in this replay or in replays of this recording.",
         ),
         click.option(
             "--rebind/--no-rebind",
             default=True,
-            help="Give ids and instants that the agent mints back to it.",
+            help="Rewrite recorded ids and timestamps to the agent's own.",
         ),
         click.option("--unverified", is_flag=True, help="Replay a tape that does not verify."),
     ]
 
 
 def replay_settings(traffic: ReplayOptions) -> ReplaySettings | None:
-    """What the options ask for. Raises UsageError, TapeNotFound."""
+    """The replay settings of the options, or None. Raises UsageError, TapeNotFound."""
     from faultwire.errors import UsageError
     from faultwire.replay.mask import Masks
     from faultwire.replay.settings import ReplaySettings
@@ -95,16 +97,16 @@ def replay_settings(traffic: ReplayOptions) -> ReplaySettings | None:
 
     Masks.parse(traffic.mask)
     if traffic.replay is None:
-        asked = [name for name in ("strict_order", "reuse", "unverified") if getattr(traffic, name)]
-        if asked or traffic.on_miss != "fail":
-            name = (asked[0] if asked else "on_miss").replace("_", "-")
+        given_flags = [name for name in ("strict_order", "reuse", "unverified") if getattr(traffic, name)]
+        if given_flags or traffic.on_miss != "fail":
+            name = (given_flags[0] if given_flags else "on_miss").replace("_", "-")
             raise UsageError(f"found `--{name}`, expected it together with `--replay`", code="usage.replay")
         return None
     if traffic.on_miss == "record" and traffic.record is None:
         raise UsageError(
-            "found `--on-miss record`, expected the new tape's name with `--record` as well",
+            "found `--on-miss record` without `--record`, expected a name for the new tape",
             code="usage.replay",
-            hint="a tape is never written over: --record NEW gets the recorded answers and the new ones",
+            hint="a tape is never overwritten: --record NEW gets the recorded answers and the new ones",
         )
     return ReplaySettings(
         tape=find(traffic.replay).absolute(),
@@ -119,7 +121,7 @@ def replay_settings(traffic: ReplayOptions) -> ReplaySettings | None:
 
 
 def tell(run: Run, closed: SessionSummary, *, quiet: bool = False) -> bool:
-    """Say what was replayed, on stderr and in the run's folder; True where the run diverged from its tape."""
+    """Report the replay on stderr and in the run's folder; True if the run diverged from its tape."""
     import json
 
     from faultwire.cli.output import say

@@ -1,4 +1,4 @@
-"""`faultwire report RUN`: the report of an earlier run, in any of its faces."""
+"""`faultwire report RUN`: the report of an earlier run, in any format."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 WIDTH = 110
 
 
-@click.command("report", short_help="Show the report of an earlier run, or write it in another form.")
+@click.command("report", short_help="Show the report of an earlier run, or write it in another format.")
 @click.argument("run", metavar="RUN")
 @click.option(
     "--phase",
     type=click.Choice(["mutation", "chaos", "contract", "replay"]),
-    help="Which report of a run that has several.",
+    help="Which phase of a run with several.",
 )
 @click.option(
     "--format",
@@ -36,12 +36,12 @@ WIDTH = 110
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="Write it here in place: a folder, or a name in .html, .json, .xml or .md.",
+    help="Write it to a folder or a file (.html, .json, .xml, .md) instead of stdout.",
 )
 def report(run: str, phase: str | None, format_: Shown, output: Path | None) -> None:
-    """Show the report of RUN: an id, the beginning of one, `last`, a run's folder, or a report.json.
+    """Show the report of RUN: an id or its prefix, `last`, a run's folder, or a report.json.
 
-    Of a run with several phases, such as `ci`, all are shown, or the page over all of them.
+    For a run with several phases, such as `ci`, all phases are shown, or their summary page.
     """
     from faultwire.report import faces
 
@@ -72,7 +72,7 @@ def _several(run: str) -> tuple[Path, list[str]] | None:
 
 
 def _show_all(folder: Path, phases: list[str], format_: Shown) -> None:
-    """Every phase on the terminal, else the face over all of them as the run wrote it. Raises UsageError."""
+    """Print every phase on the terminal, or the summary file that the run wrote. Raises UsageError."""
     from faultwire.errors import UsageError
     from faultwire.report.faces import NAMES
     from faultwire.report.load import load
@@ -109,16 +109,16 @@ def read(run: str, phase: str | None) -> dict[str, Any]:
         )
     if there and phase is None:
         raise UsageError(
-            f"found {len(there)} reports in `{folder.name}`, expected a choice for `--output`",
+            f"found {len(there)} reports in `{folder.name}`, expected `--phase` with `--output`",
             code="usage.phase",
-            hint=f"--phase {there[0]}; its page over all is `{folder / 'report.html'}`",
+            hint=f"--phase {there[0]}; the page of all phases is `{folder / 'report.html'}`",
         )
     file = folder / (f"{phase}.json" if there else "report.json")
     if not file.exists():
         raise UsageError(
             f"found no report in `{folder.name}`, {_what_it_was(folder)}",
             code="report.missing",
-            hint=f"`faultwire tape show {folder.name}` has its traffic, `faultwire runs list` names the runs",
+            hint=f"`faultwire tape show {folder.name}` shows its traffic, `faultwire runs` lists the runs",
         )
     document = load(file)
     only = document["run"].get("phase")
@@ -131,7 +131,7 @@ def read(run: str, phase: str | None) -> dict[str, Any]:
 
 
 def _what_it_was(folder: Path) -> str:
-    """Which command a run was of, and how it ended."""
+    """A run's command and status."""
     from faultwire.runner.past_runs import runs
 
     one = next((run for run in runs(folder.parent.parent) if run.id == folder.name), None)

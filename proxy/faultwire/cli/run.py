@@ -1,4 +1,4 @@
-"""`faultwire run`: golden prompts and their mutants, calm or under chaos, and the robustness score."""
+"""`faultwire run`: golden prompts and their mutants, with or without faults, and the robustness score."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from faultwire.cli._option_sections import RenamedOption
 from faultwire.cli._play_options import Play, play_options
 
 if TYPE_CHECKING:
@@ -17,37 +18,41 @@ if TYPE_CHECKING:
     from faultwire.contract.matrix import Scenario
 
 
-@click.command("run", short_help="Ask golden prompts and their mutants: the robustness score.")
+@click.command("run", short_help="Test golden prompts and their mutations: the robustness score.")
 @play_options
-@click.option("--chaos", is_flag=True, help="Ask the mutants under chaos.")
-@click.option("--chaos-only", is_flag=True, help="Ask only the golden prompts, calm and under chaos.")
+@click.option("--chaos", is_flag=True, help="Run the mutants under chaos.")
+@click.option(
+    "--chaos-only", is_flag=True, help="Run only the golden prompts, without faults and under chaos."
+)
 @click.option(
     "--chaos-profile",
     "profiles",
     multiple=True,
     metavar="NAME|PATH",
-    help="The chaos, in place of the file's section; repeatable, implies --chaos.",
+    help="Chaos profile that replaces the file's `chaos` section; repeatable, implies --chaos.",
 )
-@click.option("--ci", is_flag=True, help="For pipelines: no progress line.")
-@click.option("--verify-only", is_flag=True, help="Check the set-up and ask nothing else.")
+@click.option("--ci", is_flag=True, help="Print no progress line.")
+@click.option(
+    "--verify-only", is_flag=True, cls=RenamedOption, use="faultwire verify", help="Only check the set-up."
+)
 def run(
     chaos: bool, chaos_only: bool, profiles: tuple[str, ...], ci: bool, verify_only: bool, **options: Any
 ) -> None:
-    """Ask golden prompts and their mutants, judge every answer, and score the robustness.
+    """Test golden prompts and their mutations, judge every answer, and score the robustness.
 
-    Each golden prompt is asked as it stands, then its mutants are; with --chaos those meet the faults
-    of the configuration's `chaos` section, of --chaos-profile, or of api_outage. The robustness score
-    is the weighted share of mutants that came through, 0 to 1.
+    Each golden prompt runs unchanged, then its mutants run. With --chaos the mutants run under the
+    faults of the configuration's `chaos` section, of --chaos-profile, or of api_outage. The robustness
+    score is the weighted share of mutants that passed all checks, 0 to 1.
     """
     from faultwire.campaign.ci_run import Part
     from faultwire.cli._play import mutator, play
     from faultwire.runner import phases as made
 
-    asked = Play(**options)
+    settings = Play(**options)
     if verify_only:
         from faultwire.cli.verify import verified
 
-        sys.exit(verified(asked.config))
+        sys.exit(verified(settings.config))
 
     def parts(config: Config) -> tuple[Sequence[Part], Mapping[str, str]]:
         if chaos_only:
@@ -55,11 +60,11 @@ def run(
         under = scenarios(config, profiles) if chaos or profiles else ()
         return (Part((made.mutation(config, mutator(config), chaos=under),)),), {}
 
-    play("run", asked, parts, live=not ci)
+    play("run", settings, parts, live=not ci)
 
 
 def scenarios(config: Config, profiles: Sequence[str]) -> tuple[Scenario, ...]:
-    """What chaos means: the named profiles, else the configuration's section, else `api_outage`."""
+    """The chaos scenarios: the named profiles, else the configuration's section, else `api_outage`."""
     from faultwire.errors import UsageError
     from faultwire.profile.load import find, load
     from faultwire.runner.phases import chaos_scenarios
@@ -67,5 +72,5 @@ def scenarios(config: Config, profiles: Sequence[str]) -> tuple[Scenario, ...]:
     named = [load(find(name)) for name in profiles]
     idle = next((profile.name for profile in named if not profile.entries), None)
     if idle is not None:
-        raise UsageError(f"found the profile `{idle}`, which breaks nothing, expected one with faults")
+        raise UsageError(f"found the profile `{idle}` without faults, expected one with faults")
     return chaos_scenarios(config, named) or chaos_scenarios(config, [load(find("api_outage"))])

@@ -1,4 +1,4 @@
-"""`faultwire tape`: what was recorded, and whether it still is what was recorded."""
+"""`faultwire tape`: list, show, check and convert recordings."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from faultwire.cli._group import Group
 from faultwire.cli.output import Format, columns, format_option, show, show_json, size_text
 from faultwire.cli.tape_compare import diff, learn
 from faultwire.cli.tape_evidence import prove, salvage, seal, verify
@@ -25,7 +26,16 @@ if TYPE_CHECKING:
     from faultwire.wire.transcript.exchange import Transcript
 
 
-@click.group()
+@click.group(
+    cls=Group,
+    sections={
+        "Read": ("list", "show", "diff", "tree"),
+        "Evidence": ("verify", "seal", "prove", "salvage"),
+        "Convert": ("export", "import"),
+        "Manage": ("merge", "split", "prune", "learn"),
+    },
+    renamed={"scan": "faultwire scan --leaks"},
+)
 def tape() -> None:
     """List, show, verify, seal, export and import tapes."""
 
@@ -36,10 +46,10 @@ for _command in (verify, seal, salvage, prove, scan, export, import_, merge, spl
 
 @tape.command(name="list")
 @click.argument("folder", required=False, type=click.Path(file_okay=False))
-@click.option("-l", "--long", "long", is_flag=True, help="Also verify each tape and add up what it cost.")
+@click.option("-l", "--long", "long", is_flag=True, help="Also verify each tape and sum its cost.")
 @format_option
 def list_(folder: str | None, long: bool, format_: Format) -> None:
-    """List the tapes in FOLDER; without one, those of this project and of its runs."""
+    """List the tapes in FOLDER, by default those of this project and its runs."""
     from pathlib import Path
 
     from faultwire.tape.evidence.keyring import KeyRing
@@ -61,10 +71,10 @@ def list_(folder: str | None, long: bool, format_: Format) -> None:
 @click.option(
     "--exchange", "number", type=click.IntRange(min=1), help="One exchange, with headers and bodies."
 )
-@click.option("--raw", is_flag=True, help="Print the exchange's response body as it is, and nothing else.")
+@click.option("--raw", is_flag=True, help="Print only the exchange's raw response body.")
 @format_option
 def show_(name: str, session: str | None, number: int | None, raw: bool, format_: Format) -> None:
-    """Show the exchanges on the tape NAME (or at a path), or one of them in full."""
+    """Show the exchanges on the tape NAME (or path), or one of them in full."""
     from faultwire.cli._tape_show import show_all, show_one
     from faultwire.errors import UsageError
     from faultwire.tape.files.find import find
@@ -129,7 +139,7 @@ def _listed(path: Path, trusted: Sequence[VerifierKey], *, long: bool) -> dict[s
 
 
 def _bytes(path: Path) -> int:
-    """The size of the file; 0 where it is gone by now. A link is not followed."""
+    """The size of the file in bytes; 0 if it no longer exists. Links are not followed."""
     try:
         return path.lstat().st_size
     except OSError:
@@ -137,27 +147,27 @@ def _bytes(path: Path) -> int:
 
 
 def _cost(reader: TapeReader) -> str:
-    """What the models' exchanges cost; `+ N unknown` where not every price is known."""
+    """The cost of the model exchanges; `+ N unknown` if some prices are unknown."""
     from decimal import Decimal
 
     from faultwire import wire
 
     total, unknown = Decimal(0), 0
     for recorded in (one for one in reader.exchanges() if one.kind == "llm"):
-        told = wire.transcript_of(recorded)
-        if told is not None and told.cost is not None:
-            total += told.cost
-        elif _was_charged(recorded, told):
+        transcript = wire.transcript_of(recorded)
+        if transcript is not None and transcript.cost is not None:
+            total += transcript.cost
+        elif _was_charged(recorded, transcript):
             unknown += 1  # no usage was told, or none that can be read, or no price is known
     if unknown and not total:
         return "unknown"
     return f"${total:.6f}" + (f" + {unknown} unknown" if unknown else "")
 
 
-def _was_charged(recorded: Recorded, told: Transcript | None) -> bool:
-    """Did the model give an answer that is no error, whether or not it can be read?"""
-    if told is not None and told.answer is not None:
-        return not told.answer.error
+def _was_charged(recorded: Recorded, transcript: Transcript | None) -> bool:
+    """Did the model return a non-error answer, readable or not?"""
+    if transcript is not None and transcript.answer is not None:
+        return not transcript.answer.error
     return recorded.upstream is not None and 200 <= recorded.upstream.status < 300  # RFC 9110 §15.3
 
 

@@ -28,7 +28,7 @@ PROGRAM = "faultwire.program"
 def diff(one: str, other: str, masks: tuple[str, ...], format_: str) -> None:
     """Compare two tapes up to their first divergence.
 
-    Calls are paired by what they ask, as in a replay. Exits 1 where the tapes diverge.
+    Requests are matched as in a replay. Exits 1 if the tapes diverge.
     """
     from faultwire.replay.compare import compare
 
@@ -41,9 +41,9 @@ def diff(one: str, other: str, masks: tuple[str, ...], format_: str) -> None:
     else:
         show(f"{found.same} {'call is' if found.same == 1 else 'calls are'} the same")
         if found.divergence is not None:
-            told = found.divergence
-            show(safe(f"then: {told.kind}: {told.method} {told.url}: {told.reason}"))
-            for place in told.differences:
+            divergence = found.divergence
+            show(safe(f"then: {divergence.kind}: {divergence.method} {divergence.url}: {divergence.reason}"))
+            for place in divergence.differences:
                 show(safe(f"  {place.path}"))
                 show(safe(f"    - {place.recorded}"))
                 show(safe(f"    + {place.asked}"))
@@ -51,10 +51,10 @@ def diff(one: str, other: str, masks: tuple[str, ...], format_: str) -> None:
 
 
 class WithProgram(click.Command):
-    """A command that takes a program with its arguments after `--`, beside arguments of its own."""
+    """A command with its own arguments and a program with arguments after `--`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep what stands behind the first `--` in `ctx.meta`."""
+        """Store the arguments after the first `--` in `ctx.meta`."""
         if "--" in args:
             at = args.index("--")
             ctx.meta[PROGRAM], args = tuple(args[at + 1 :]), args[:at]
@@ -63,17 +63,19 @@ class WithProgram(click.Command):
 
 @click.command(cls=WithProgram)
 @click.argument("tapes", nargs=-1, metavar="[ONE OTHER] [-- CMD [ARG]...]")
-@click.option("--mock", is_flag=True, help="With a program: let the mock provider answer it.")
-@click.option("--allow-host", multiple=True, metavar="HOST", help="With a program: it may call this host.")
+@click.option("--mock", is_flag=True, help="With a program: answer it with the mock provider.")
+@click.option(
+    "--allow-host", multiple=True, metavar="HOST", help="With a program: allow it to call this host."
+)
 @format_option
 @click.pass_context
 def learn(
     context: click.Context, tapes: tuple[str, ...], mock: bool, allow_host: tuple[str, ...], format_: str
 ) -> None:
-    """Propose masks: places in requests that differ between two recorded runs of the same agent.
+    """Propose masks for request fields that differ between two runs of the same agent.
 
-    The runs are two tapes, or a program that is run twice. Look at each proposal before you use it: a
-    mask makes a replay blind to that place.
+    The runs are two tapes, or a program that is run twice. Review each proposal: a mask makes a replay
+    ignore that place.
     """
     from faultwire.errors import UsageError
     from faultwire.replay.compare import learn as compared
@@ -95,17 +97,17 @@ def learn(
         return
     for proposal in found:
         show(safe(f"--mask '{proposal.mask}'"))
-        kind = "an id or an instant" if proposal.minted else "no id or instant: look twice"
+        kind = "an id or a timestamp" if proposal.minted else "not an id or timestamp: check it first"
         count = f"{proposal.calls} {'call' if proposal.calls == 1 else 'calls'}"
         say(safe(f"  {count}, {kind}: `{proposal.recorded}` and `{proposal.asked}`"))
     if not found:
-        say("no place differs that a mask can name")
+        say("no differing place can be masked")
 
 
 def recorded(program: tuple[str, ...], *, mock: bool, allow_hosts: tuple[str, ...]) -> Path:
     """Run a program once behind the proxy, without faults; its tape. Its stdout goes to stderr.
 
-    Raises CaptureError where nothing came through, AgentError where it fails: half a run teaches nothing.
+    Raises CaptureError where nothing came through, AgentError if the program fails.
     """
     from faultwire.capture import child
     from faultwire.cli._examine import stdout_to_stderr
@@ -124,7 +126,7 @@ def recorded(program: tuple[str, ...], *, mock: bool, allow_hosts: tuple[str, ..
         proven(run, closed, history, program, code, closed.notes, allow_no_traffic=False)
         run.folder.end("finished", exit_code=code)
     if code:
-        raise AgentError(f"`{program[0]}` exited with `{code}`, expected a run that ends well")
+        raise AgentError(f"`{program[0]}` exited with `{code}`, expected exit code 0")
     return run.tape
 
 

@@ -24,7 +24,7 @@ _keys_option = click.option(
     "given",
     multiple=True,
     metavar="KEY|FILE",
-    help="Trust only this verifier key (repeatable), and demand its seal; without one, the project's "
+    help="Trust only this verifier key (repeatable) and require its seal; by default the project's "
     "own key and those in `faultwire keys show` are trusted.",
 )
 
@@ -38,7 +38,7 @@ def verify(names: tuple[str, ...], given: tuple[str, ...], format_: Format) -> N
     """Check that tapes hold what was recorded, and who sealed them.
 
     A NAME is a tape, a path, a run, JSON lines (`.jsonl`) that `tape export` wrote, or a proof that
-    `tape prove` wrote. Exit code: 0 all verify, 1 some does not, 3 some cannot be read.
+    `tape prove` wrote. Exits 0 if all verify, 1 if one does not, 3 if one cannot be read.
     """
     trusted = _trusted(given)
     found = [_judged(name, trusted, demanded=bool(given)) for name in names]
@@ -53,7 +53,7 @@ def verify(names: tuple[str, ...], given: tuple[str, ...], format_: Format) -> N
 @click.command()
 @click.argument("name")
 def seal(name: str) -> None:
-    """Seal a tape that was left without one: after a kill, or recorded elsewhere."""
+    """Seal a tape that has no seal, after a kill or from elsewhere."""
     from faultwire.tape.evidence.sealer import seal_path, seal_tape
     from faultwire.tape.files.find import find
 
@@ -77,29 +77,29 @@ def seal(name: str) -> None:
 @click.argument("name")
 @output_option
 def salvage(name: str, output: str) -> None:
-    """Copy the proven prefix of a damaged tape to a new one.
+    """Copy the intact prefix of a damaged tape to a new one.
 
-    Exit code: 0 all of it was sound, 1 some was lost, 3 it cannot be read.
+    Exits 0 if everything was intact, 1 if some was lost, 3 if the tape cannot be read.
     """
     from faultwire.tape.evidence.salvage import salvage as save
     from faultwire.tape.files.find import find
 
     target = target_of(output)
     done = save(find(name), target)
-    show(f"{target}: {done.events} events and {done.blobs} bodies, each as it was recorded")
+    show(f"{target}: {done.events} events and {done.blobs} bodies, unchanged")
     if done.reason:
-        say(f"what comes after was left behind: {done.reason}")
+        say(f"the rest was not copied: {done.reason}")
     raise SystemExit(1 if done.reason else 0)
 
 
 @click.command()
 @click.argument("name")
 @click.option("--event", "seq", type=click.IntRange(min=0), required=True, help="The event's number.")
-@click.option("-o", "--output", metavar="FILE", help="Where to write it; stdout without one.")
+@click.option("-o", "--output", metavar="FILE", help="Output file; stdout by default.")
 def prove(name: str, seq: int, output: str | None) -> None:
-    """Prove that one event is on a sealed tape, to somebody who gets neither the tape nor the rest.
+    """Prove that one event is on a sealed tape without disclosing the rest.
 
-    The proof holds the event itself, its way to the sealed root, and the signed checkpoint:
+    The proof holds the event, its inclusion path to the sealed root, and the signed checkpoint:
     `faultwire tape verify FILE.tlog-proof --key KEY` checks it.
     """
     from pathlib import Path
@@ -121,7 +121,7 @@ def prove(name: str, seq: int, output: str | None) -> None:
             out.write(text)
     except FileExistsError as error:
         raise UsageError(
-            f"`{output}` exists already", code="usage.output", hint="name another file"
+            f"`{output}` exists already", code="usage.output", hint="choose another file"
         ) from error
     except OSError as error:
         raise UsageError(f"cannot write `{output}`: {error.strerror}", code="usage.output") from error
@@ -131,14 +131,14 @@ def prove(name: str, seq: int, output: str | None) -> None:
 # ---------------------------------------------------------------- parts
 
 
-def _trusted(given: Sequence[str]) -> tuple[VerifierKey, ...]:
+def _trusted(names: Sequence[str]) -> tuple[VerifierKey, ...]:
     from faultwire.tape.evidence.keyring import KeyRing, given_key
 
-    return tuple(map(given_key, given)) if given else KeyRing().trusted()
+    return tuple(map(given_key, names)) if names else KeyRing().trusted()
 
 
 class _Judged(NamedTuple):
-    """What a command says of one name: as JSON, in words, and its exit code."""
+    """The result for one name: as JSON, as text, and its exit code."""
 
     told: dict[str, Any]
     text: str
@@ -162,8 +162,8 @@ def _judged(name: str, trusted: Sequence[VerifierKey], *, demanded: bool) -> _Ju
         else:
             report = check(find(name), trusted, demanded=demanded)
     except TapeError as error:
-        told = {"path": name, "ok": False, "error": error.code, "message": error.message}
-        return _Judged(told, f"{name}: unreadable\n  {error.code}: {error.message}", VOID)
+        error_json = {"path": name, "ok": False, "error": error.code, "message": error.message}
+        return _Judged(error_json, f"{name}: unreadable\n  {error.code}: {error.message}", VOID)
     return _Judged(report.dump(), _verdict(report), 0 if report.ok else 1)
 
 
@@ -180,8 +180,8 @@ def _verdict(report: VerifyReport) -> str:
     known, reasons = evidence_class(report)
     if known is not None:
         lines.append(f"  evidence {known}")
-        told = {finding.message for finding in report.findings}
-        lines += [f"  since {why}" for why in reasons if why not in told]
+        messages = {finding.message for finding in report.findings}
+        lines += [f"  because {why}" for why in reasons if why not in messages]
     lines += [f"  {'note' if f.is_note else 'bad'} {f.code}: {f.message}" for f in report.findings]
     if any(f.code == "seal_untrusted" for f in report.findings):
         lines.append("  hint: name the sealer's key with --key, or trust it: faultwire keys trust KEY")
@@ -189,7 +189,7 @@ def _verdict(report: VerifyReport) -> str:
 
 
 def _proof(name: str, trusted: Sequence[VerifierKey]) -> _Judged:
-    """What a proof proves. Raises TapeError where it cannot be read."""
+    """The result of a proof. Raises TapeError if it cannot be read."""
     import json
     from pathlib import Path
 
@@ -200,13 +200,13 @@ def _proof(name: str, trusted: Sequence[VerifierKey]) -> _Judged:
     try:
         proven = check(text, trusted)
     except TapeTampered as error:
-        told = {"path": name, "ok": False, "error": error.code, "message": error.message}
-        return _Judged(told, f"{name}: proves nothing\n  {error.code}: {error.message}", 1)
+        error_json = {"path": name, "ok": False, "error": error.code, "message": error.message}
+        return _Judged(error_json, f"{name}: invalid proof\n  {error.code}: {error.message}", 1)
     log = {"origin": proven.checkpoint.origin, "size": proven.checkpoint.size}
     about = {"ok": True, "index": proven.index, **log, "key": str(proven.key), "event": proven.event}
     what = f"event {proven.index} is on tape `{proven.checkpoint.origin}`, sealed by {proven.key}"
-    shown = json.dumps(proven.event, indent=2, ensure_ascii=True)
-    return _Judged({"path": name, **about}, f"{name}: {what}\n{shown}", 0)
+    event_json = json.dumps(proven.event, indent=2, ensure_ascii=True)
+    return _Judged({"path": name, **about}, f"{name}: {what}\n{event_json}", 0)
 
 
 def _read(path: Path) -> str:

@@ -30,7 +30,7 @@ FORMATS = {
 @click.option(
     "--share",
     is_flag=True,
-    help="Give redacted values placeholders that match those of no other tape, before it leaves the house.",
+    help="Give redacted values placeholders that cannot be linked to other tapes.",
 )
 @click.option(
     "--with-verifier",
@@ -40,11 +40,11 @@ FORMATS = {
 def export(
     name: str, format_: str, output: str | None, endpoint: str | None, share: bool, with_verifier: bool
 ) -> None:
-    """Export a tape.
+    """Export a tape to another format.
 
-    `jsonl` is complete and verifies with verify_tape.py alone; `har` opens in browsers' network panels,
-    `flows` in mitmproxy; `otlp` is GenAI spans; `bundle` (JSON) and `pdf` say what was kept and what is
-    missing, for auditors; `tape` is a tape again, for `--share`.
+    `jsonl` is complete and can be verified with verify_tape.py alone; `har` opens in browsers' network
+    panels, `flows` in mitmproxy; `otlp` is GenAI spans; `bundle` (JSON) and `pdf` list for auditors what
+    was recorded and what is missing; `tape` is another tape, for `--share`.
     """
     import tempfile
     from pathlib import Path
@@ -90,19 +90,19 @@ def export(
 
 
 def _with_verifier(source: Path, target: Path) -> None:
-    """Put the script beside an export, and say what its reader runs and must know."""
+    """Write the verifier script beside an export, and print how to run it."""
     import shlex
 
     from faultwire.cli.output import say, show
     from faultwire.tape.evidence.standalone import place
     from faultwire.tape.evidence.verify import verify
 
-    show(f"{place(target.parent)}: checks it with Python alone")
+    show(f"{place(target.parent)}: verifies it with Python only")
     sealed_by = verify(source).key
     key = f" --key {shlex.quote(sealed_by)}" if sealed_by else " --no-signature"
     say(f"python3 verify_tape.py {shlex.quote(target.name)}{key}")
     if sealed_by:
-        say("tell the key by another way than the tape: whoever changes both would change it too")
+        say("send the key through another channel than the tape, or an attacker could replace both")
 
 
 def _write(source: Path, target: Path, format_: str) -> str:
@@ -121,7 +121,7 @@ def _write(source: Path, target: Path, format_: str) -> str:
         return f"{count} {writer.UNIT}"
     except FileExistsError as error:
         raise UsageError(
-            f"`{target}` exists already", code="usage.output", hint="name another file"
+            f"`{target}` exists already", code="usage.output", hint="choose another file"
         ) from error
     except OSError as error:
         raise UsageError(f"cannot write `{target}`: {error.strerror}", code="usage.output") from error

@@ -1,4 +1,4 @@
-"""`faultwire tape import`: tapes out of what others recorded."""
+"""`faultwire tape import`: tapes made from other tools' recordings."""
 
 from __future__ import annotations
 
@@ -30,26 +30,23 @@ READERS = {
     "--from",
     "source",
     type=click.Choice([*READERS]),
-    help="What wrote the file; without it, the file's first bytes decide.",
+    help="The file's format; detected from its first bytes by default.",
 )
 @output_option
-@click.option(
-    "--digest", metavar="HEX", help="The digest that a receipt gives for a tracefork tape, or its beginning."
-)
+@click.option("--digest", metavar="HEX", help="The digest from a tracefork receipt, or a prefix of it.")
 @click.option(
     "--hmac-key",
     metavar="FILE",
-    help="A file with the key of the HMAC by which an ELS 1.0 server signed its seals.",
+    help="A file with the HMAC key that an ELS 1.0 server signed its seals with.",
 )
 @format_option
 def import_(
     file: str, source: str | None, output: str, digest: str | None, hmac_key: str | None, format_: Format
 ) -> None:
-    """Make a tape out of FILE: a HAR, mitmproxy flows, a tracefork tape or a log of AgentOps Replay.
+    """Make a tape from a HAR, mitmproxy flows, a tracefork tape or an AgentOps Replay log.
 
-    Secrets in it are redacted like those that the proxy records. The tape is sealed, and never counts as
-    recorded by the proxy. Exit code: 0 nothing was found wrong with FILE, 1 something was, 3 it cannot be
-    read, and then there is no tape.
+    Secrets are redacted as in recorded traffic. The tape is sealed and marked as not recorded by the
+    proxy. Exits 0 if FILE has no problems, 1 if it has, 3 if it cannot be read (no tape is written).
     """
     from pathlib import Path
 
@@ -65,14 +62,18 @@ def import_(
     about = {"imported_file": path.name, "imported_sha256": digest_of(path)}
     kind = source or format_of(path)
     if digest is not None and kind != "tracefork":
-        raise UsageError("`--digest` is of a tracefork tape, found another format", code="usage.digest")
+        raise UsageError(
+            "found `--digest` with another format, expected a tracefork tape", code="usage.digest"
+        )
     if hmac_key is not None and kind != "agentops":
-        raise UsageError("`--hmac-key` is of an AgentOps log, found another format", code="usage.hmac_key")
-    given = _key(Path(hmac_key)) if hmac_key is not None else digest
+        raise UsageError(
+            "found `--hmac-key` with another format, expected an AgentOps log", code="usage.hmac_key"
+        )
+    argument = _key(Path(hmac_key)) if hmac_key is not None else digest
     target = target_of(output)
     origin, signer = origin_and_signer(target)
     key = load_key(STATE / "keys" / "redaction.key")
-    done = store(_items(kind, path, given), target, kind, origin, signer, key=key, about=about)
+    done = store(_items(kind, path, argument), target, kind, origin, signer, key=key, about=about)
     if format_ == "json":
         show_json(_document(done))
     else:
@@ -92,11 +93,11 @@ def _key(path: Path) -> bytes:
     return key
 
 
-def _items(kind: str, path: Path, given: str | bytes | None) -> Iterator[Item]:
+def _items(kind: str, path: Path, argument: str | bytes | None) -> Iterator[Item]:
     from importlib import import_module
 
     reader = import_module(READERS[kind])
-    items: Iterator[Item] = reader.read(path) if given is None else reader.read(path, given)
+    items: Iterator[Item] = reader.read(path) if argument is None else reader.read(path, argument)
     return items
 
 

@@ -1,4 +1,4 @@
-"""`faultwire tape merge | split | prune`: keeping house."""
+"""`faultwire tape merge | split | prune`: manage tape files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ output_option = click.option(
 @click.argument("names", nargs=-1, required=True)
 @output_option
 def merge(names: tuple[str, ...], output: str) -> None:
-    """Put the sessions of several tapes on one new tape; names that clash get a number."""
+    """Copy the sessions of several tapes to one new tape, numbering duplicate names."""
     from faultwire.tape.files.copy import merge as join
     from faultwire.tape.files.find import find
 
@@ -33,10 +33,10 @@ def merge(names: tuple[str, ...], output: str) -> None:
 
 @click.command()
 @click.argument("name")
-@click.option("--session", required=True, help="The session to take out.")
+@click.option("--session", required=True, help="The session to copy.")
 @output_option
 def split(name: str, session: str, output: str) -> None:
-    """Put one session of a tape on a new tape of its own."""
+    """Copy one session of a tape to a new tape."""
     from faultwire.tape.files.copy import split as cut
     from faultwire.tape.files.find import find
 
@@ -46,9 +46,9 @@ def split(name: str, session: str, output: str) -> None:
 
 @click.command()
 @click.option("--older-than", "age", required=True, metavar="AGE", help="For example 12h, 30d or 8w.")
-@click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be removed without removing it.")
 def prune(age: str, dry_run: bool) -> None:
-    """Remove this project's tapes (also those of runs) that were recorded longer ago than AGE."""
+    """Remove this project's tapes, including those of runs, that are older than AGE."""
     from faultwire import clock
     from faultwire.errors import TapeError
     from faultwire.tape.files import prune as pruning
@@ -59,7 +59,7 @@ def prune(age: str, dry_run: bool) -> None:
     for one in found:
         try:
             if not dry_run and not pruning.remove(one):
-                say(f"{one.path}  is being written, so it stays")
+                say(f"{one.path}  is in use and was kept")
                 continue
         except OSError as error:
             raise TapeError(f"cannot remove `{one.path}`: {error.strerror}", code="tape.prune") from error
@@ -91,7 +91,7 @@ def origin_and_signer(target: Path) -> tuple[str, SignerKey]:
 
 
 def project_signer() -> SignerKey:
-    """This project's key; where it is made, it is kept out of git. Raises FaultwireError."""
+    """This project's signing key, created on first use and kept out of git. Raises FaultwireError."""
     from pathlib import Path
 
     from faultwire.runner.folder import state

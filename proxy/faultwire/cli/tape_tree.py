@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 @click.argument("places", nargs=-1, metavar="[DIR|TAPE]...")
 @format_option
 def tree(places: tuple[str, ...], format_: str) -> None:
-    """Show which tape was forked from which, and where.
+    """Show which tape was forked from which, and at which exchange.
 
-    Without arguments: the tapes of this project and of its runs. A parent is known by its digest, so it
-    is found under any name.
+    Without arguments: the tapes of this project and its runs. A parent is found by its digest under any
+    file name.
     """
     from pathlib import Path
 
@@ -52,11 +52,11 @@ def _lines(branch: Branch, first: str, rest: str) -> Iterator[str]:
 
 
 def _left(branch: Branch) -> str:
-    """Where and how it left its parent."""
+    """Its fork point and change."""
     if branch.fork is None or branch.parent is None:
         return ""
     fork = branch.fork
     change = fork.get("change")
     how = f", {next(iter(change), '')}" if isinstance(change, dict) else ""
-    lost = f" of `{branch.parent.get('tape')}`, which is not here" if branch.lost else ""
+    lost = f" of `{branch.parent.get('tape')}`, which was not found" if branch.lost else ""
     return f", forked at {fork.get('at')}{lost}{how}, then {fork.get('tail')}"

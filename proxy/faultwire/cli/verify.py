@@ -1,4 +1,4 @@
-"""`faultwire verify`: is everything there that a run of this configuration needs?"""
+"""`faultwire verify`: check that everything a run needs works."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from faultwire.cli.output import Format
 
 
-@click.command("verify", short_help="Check a configuration for real: agent, proxy, model.")
+@click.command("verify", short_help="Check that a configuration is ready to run: agent, proxy, model.")
 @click.option(
     "-c",
     "--config",
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 )
 @format_option
 def verify(config: Path, format_: Format) -> None:
-    """Check everything that a run of a configuration needs, by doing it once.
+    """Check everything that a run of a configuration needs, by running it once.
 
-    The configuration is loaded with every profile, pattern and reference in it; the proxy is started;
-    the agent is asked the first golden prompt with nothing broken, and its traffic must arrive; and
-    where a model writes the mutations, it must write one.
+    Loads the configuration with every profile, pattern and reference in it, starts the proxy, runs the
+    agent on the first golden prompt without faults and checks that its traffic arrives, and, if a
+    model writes the mutations, has it write one.
 
-    Exits 0 where all is well, 1 where the agent answers badly, 2 where the configuration is wrong or
-    the agent does not start, and 3 where nothing would be learned.
+    Exits 0 if everything works, 1 if the agent's answer is bad, 2 if the configuration is wrong or the
+    agent does not start, 3 if a run would be inconclusive.
     """
     sys.exit(verified(config, format_))
 
 
 def verified(config: Path, format_: Format = "terminal") -> int:
-    """Check, print what was found, and give the exit code. Raises ConfigError and AgentError."""
+    """Run the checks, print the findings, and return the exit code. Raises ConfigError and AgentError."""
     from faultwire.cli import _verifying
     from faultwire.cli._ended import interruptible
     from faultwire.cli.doctor import show_findings

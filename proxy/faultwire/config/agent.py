@@ -112,7 +112,7 @@ def _words(node: Node, what: str, reading: Reading) -> Node:
     try:
         words = shlex.split(node.value)
     except ValueError:
-        message = f"found a quote in `{what}` that nothing closes, expected words"
+        message = f"found an unclosed quote in `{what}`"
         reading.add(node, "bad_value", message, "write the words as a list")
         words = [node.value]
     place = (node.line, node.column)

@@ -45,7 +45,7 @@ def read(path: Path) -> tuple[dict[str, str], tuple[str, ...]]:
         raise _refused(path, f"found byte 0x{data[bad.start]:02x}, expected UTF-8", line) from None
     found, unread = parse(text)
     place = printable(str(path))
-    told = (f"{Location(place, line)}: this line is no `NAME=value` and is passed over" for line in unread)
+    told = (f"{Location(place, line)}: this line is not `NAME=value` and is ignored" for line in unread)
     return found, tuple(told)
 
 

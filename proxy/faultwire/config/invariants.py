@@ -45,7 +45,7 @@ def expected(node: Node | None, taken: set[str], reading: Reading) -> tuple[Chec
     items = node.value if isinstance(node.value, list) else [node]
     if isinstance(node.value, str) and node.value not in registry():
         message = f"found {shown(node.value)} for `expect`, expected a check"
-        reading.add(node, "bad_value", message, "to look for a text write `{contains: …}`")
+        reading.add(node, "bad_value", message, "to search for a text, write `{contains: …}`")
         return ()
     found = [pair for item in items for pair in _checks(item, reading)]
     return named(found, reading, prefix="expect_", taken=taken)

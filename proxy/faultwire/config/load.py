@@ -122,7 +122,7 @@ def _contract(
     node, apart = fields.get("contract"), fields.get("chaos_matrix")
     if node is None or node.value is None:
         if apart is not None and apart.value is not None:
-            reading.warn(apart, "`chaos_matrix` means nothing without a `contract`")
+            reading.warn(apart, "`chaos_matrix` is ignored without a `contract`")
         return None
     inner = reading.mapping(node, "`contract`")
     if inner is None:
@@ -140,7 +140,7 @@ def _contract(
     _columns_named(inner.get("invariants"), [column.name for column in columns], reading)
     if matrix is None or matrix.value in (None, []):
         message = "found no scenario in the contract, expected at least one"
-        reading.add(matrix or node, "empty", message, "`chaos_matrix: [{name: calm}]` breaks nothing")
+        reading.add(matrix or node, "empty", message, "`chaos_matrix: [{name: calm}]` has no faults")
     name = text(inner.get("name"), "name", reading, default="default")
     return ContractSettings(name, checks, columns, text(inner.get("description"), "description", reading))
 

@@ -66,12 +66,14 @@ def _templates(node: Node, reading: Reading) -> None:
     templates = found.value if found is not node and isinstance(found.value, dict) else {}
     for name, template in templates.items():
         if isinstance(template.value, str) and PLACE not in template.value:
-            message = f"found no `{PLACE}` in the template {shown(name)}, expected where the prompt goes"
+            message = (
+                f"found no `{PLACE}` in the template {shown(name)}, expected it where the prompt is inserted"
+            )
             reading.add(template, "bad_value", message)
     if wanted and not templates:
-        reading.warn(node.at(("types",)), "`custom` makes nothing without `custom_templates`")
+        reading.warn(node.at(("types",)), "`custom` has no effect without `custom_templates`")
     elif templates and not wanted:
-        reading.warn(found, "`custom_templates` mean nothing without `custom` among `types`")
+        reading.warn(found, "`custom_templates` have no effect without `custom` among `types`")
 
 
 def _known(name: str, place: Node | tuple[int, int], reading: Reading) -> None:

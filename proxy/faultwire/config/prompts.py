@@ -68,7 +68,7 @@ def _prompt(item: Node, name: str, taken: set[str], reading: Reading) -> Prompt 
     if not isinstance(item.value, dict):
         said = text(item, "golden_prompts", reading)
         if item.value is None:
-            reading.add(item, "bad_value", "found nothing for a golden prompt, expected text")
+            reading.add(item, "bad_value", "found an empty golden prompt, expected text")
         return Prompt(name, said) if said else None
     fields = item.value
     for key, value in fields.items():
@@ -83,7 +83,7 @@ def _prompt(item: Node, name: str, taken: set[str], reading: Reading) -> Prompt 
     if "prompt" in fields:
         said = text(fields["prompt"], "prompt", reading)
         if fields["prompt"].value is None:
-            reading.add(fields["prompt"], "bad_value", "found nothing for `prompt`, expected text")
+            reading.add(fields["prompt"], "bad_value", "found an empty `prompt`, expected text")
         return Prompt(name, said, checks) if said else None
     turns = tuple(text(turn, "turns", reading) for turn in listed(fields["turns"], "turns", reading))
     if not turns or not all(turns):

@@ -112,7 +112,7 @@ class Reading(Problems):
                 if close:
                     self._astray.append((node, key, what, close))
                 hint = f"did you mean `{close}`?" if close else f"known: {', '.join(sorted(known))}"
-                self.warn(node, f"{shown(key)} is no key of {what} and means nothing; {hint}")
+                self.warn(node, f"{shown(key)} is not a key of {what} and is ignored; {hint}")
 
     def flakestorm(
         self,
@@ -136,9 +136,9 @@ class Reading(Problems):
                 if value.value is not None:
                     kept[key] = value
             elif key in (said or {}):
-                self.warn(value, f"`{key}` means nothing in `{what}`: {(said or {})[key]}")
+                self.warn(value, f"`{key}` is ignored in `{what}`: {(said or {})[key]}")
             elif key in elsewhere:
-                self.warn(value, f"`{key}` means nothing to {what}")
+                self.warn(value, f"`{key}` is ignored by {what}")
             else:
                 self.strays({key: value}, known, f"`{what}`", elsewhere)
         return self.build(model, Node(kept, node.line, node.column, node.key), what)
@@ -212,7 +212,7 @@ def listed(node: Node | None, what: str, reading: Reading) -> list[Node]:
         return []
     if isinstance(node.value, list):
         return node.value
-    hint = "begin each entry with `-`"
+    hint = "start each entry with `-`"
     reading.add(node, "bad_value", f"found {shown(node.value)} for `{what}`, expected a list", hint)
     return []
 

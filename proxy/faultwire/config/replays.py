@@ -61,7 +61,7 @@ def _file(node: Node, reading: Reading) -> Mapping[str, Any] | None:
         return None
     path = reading.folder / node.value
     if not _exists(path):
-        message = f"found nothing at {shown(node.value)}, expected a session or a folder of them"
+        message = f"found no file at {shown(node.value)}, expected a session or a folder of sessions"
         reading.add(node, "not_found", message, "the path starts from this file's folder")
         return None
     return {"file": str(path)}

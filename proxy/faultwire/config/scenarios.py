@@ -34,7 +34,7 @@ def chaos(node: Node | None, tools: Mapping[str, ToolSite], reading: Reading) ->
     before = len(reading)
     made = _profile(node, fields or {}, "chaos", tools, reading)
     if not made.entries and len(reading) == before:
-        reading.warn(node, "`chaos` breaks nothing")
+        reading.warn(node, "`chaos` has no faults")
         return None
     return made
 

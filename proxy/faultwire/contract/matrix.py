@@ -72,7 +72,7 @@ class Matrix:
         return tuple(dict.fromkeys(c.invariant for c in self.cells))
 
     def score(self) -> Score:
-        """The score over all cells, and how many invocations came through clean."""
+        """The score over all cells, and how many invocations passed all checks."""
         counts = {"pass": 0, "fail": 0, "unknown": 0}
         judged: dict[str, bool] = {}
         for cell in self.cells:
@@ -187,12 +187,12 @@ def _hit(exchange: Recorded, fault: FaultFired) -> Side:
 def _trusted(invariant: Invariant, profile: Profile, history: History) -> Verdict:
     """The check's verdict, or unknown where the session is void or the scenario did not happen."""
     if history.voids:
-        return Verdict("unknown", f"void: {'; '.join(history.voids)}")
+        return Verdict("unknown", f"inconclusive: {'; '.join(history.voids)}")
     missing = lacking(invariant.when, profile, history)
     if missing is None:
         return invariant.verdict(history)
     said = invariant.verdict(history)
-    text = f"{missing}; without it the check says {said.verdict}: {said.explanation}"
+    text = f"{missing}; without it the verdict is {said.verdict}: {said.explanation}"
     return replace(said, verdict="unknown", explanation=text)
 
 
@@ -215,7 +215,7 @@ def _untriggered(when: str, profile: Profile, history: History) -> str | None:
 
 def _why(history: History) -> str:
     if not history.exchanges:
-        return "the agent sent nothing through the proxy"
+        return "the agent sent no traffic through the proxy"
     lines = [f for e in history.exchanges for f in e.faults if f.outcome != "fired"]
     if not lines:
         return f"none of {len(history.exchanges)} exchanges matched"

@@ -73,8 +73,8 @@ def streak(passed: int, total: int, k: int, confidence: float = CONFIDENCE) -> S
 class Comparison:
     """The pass rate of one run minus that of an earlier one.
 
-    `real` is said only where the p-value, adjusted for all comparisons made at once, is below the level;
-    else the difference is `not shown`, which is not the same as none.
+    The verdict is `significant` only if the p-value, adjusted for all comparisons made at once, is below
+    the level; `not significant` does not mean that there is no difference.
     """
 
     difference: float | None
@@ -82,7 +82,7 @@ class Comparison:
     high: float
     p_value: float | None
     test: Literal["mcnemar", "boschloo", "interval", "none"]
-    verdict: Literal["real", "not shown"]
+    verdict: Literal["significant", "not significant"]
     pairs: int = 0
     """Subjects that both runs share; 0 where the samples are independent."""
 
@@ -111,7 +111,9 @@ def compare_all(comparisons: Sequence[Comparison], confidence: float = CONFIDENC
     found = list(comparisons)
     for (at, _), p in zip(tested, adjusted, strict=True):
         one = found[at]
-        verdict: Literal["real", "not shown"] = "real" if p < 1 - confidence else "not shown"
+        verdict: Literal["significant", "not significant"] = (
+            "significant" if p < 1 - confidence else "not significant"
+        )
         found[at] = Comparison(one.difference, one.low, one.high, p, one.test, verdict, one.pairs)
     return tuple(found)
 
@@ -129,19 +131,25 @@ def _paired(pairs: Sequence[tuple[bool, bool]], confidence: float) -> Comparison
     p = _core.mcnemar(first, second)
     shown = p < 1 - confidence
     difference = (first - second) / len(pairs)
-    return Comparison(difference, low, high, p, "mcnemar", "real" if shown else "not shown", len(pairs))
+    return Comparison(
+        difference, low, high, p, "mcnemar", "significant" if shown else "not significant", len(pairs)
+    )
 
 
 def _independent(now: tuple[int, int], before: tuple[int, int], confidence: float) -> Comparison:
     low, high = _core.newcombe_interval(now, before, confidence)
     if not now[1] or not before[1]:
-        return Comparison(None, low, high, None, "none", "not shown")
+        return Comparison(None, low, high, None, "none", "not significant")
     difference = now[0] / now[1] - before[0] / before[1]
     if max(now[1], before[1]) > LARGEST:
         shown = not low <= 0 <= high
-        return Comparison(difference, low, high, None, "interval", "real" if shown else "not shown")
+        return Comparison(
+            difference, low, high, None, "interval", "significant" if shown else "not significant"
+        )
     p = _core.boschloo_test(now, before)
-    return Comparison(difference, low, high, p, "boschloo", "real" if p < 1 - confidence else "not shown")
+    return Comparison(
+        difference, low, high, p, "boschloo", "significant" if p < 1 - confidence else "not significant"
+    )
 
 
 def _counted(sample: Mapping[Hashable, bool] | tuple[int, int]) -> tuple[int, int]:

@@ -40,7 +40,7 @@ class Replaced(Mutator):
 
     def head(self, response: Response) -> Response:
         """The made-up head."""
-        told = f"answered {self._shown} where upstream said {response.status}"
+        told = f"answered {self._shown} where upstream sent {response.status}"
         self.effect = self._effect or told
         return replace(self._answer, body=None)
 

@@ -96,7 +96,7 @@ def _fault_name(fields: dict[str, Node], node: Node, problems: Problems) -> str 
     for key in faults[1:]:
         place = fields[key].key or (node.line, node.column)
         message = f"found fault `{key}` beside `{faults[0]}`, expected one in each entry"
-        problems.add(place, "bad_value", message, "begin each entry with `-`")
+        problems.add(place, "bad_value", message, "start each entry with `-`")
     for key in others:
         if key not in known:
             problems.unknown(fields[key], key, "an entry", list(KEYS))
@@ -234,7 +234,7 @@ def _odd_globs(on: On) -> Iterator[tuple[str, str]]:
             yield "on.host", f"found {shown(glob)} for `host`, expected a name without scheme or path"
     for glob in each(on.path):
         if glob[:1] not in ("/", "*", "?"):
-            yield "on.path", f"found {shown(glob)} for `path`, expected it to begin with `/` or `*`"
+            yield "on.path", f"found {shown(glob)} for `path`, expected it to start with `/` or `*`"
     for edge in each(on.edge):
         if edge.count(ARROW) != 1 or not all(end.strip() for end in edge.split(ARROW)):
             yield "on.edge", f"found {shown(edge)} for `edge`, expected two names, as in `planner->writer`"
@@ -260,7 +260,7 @@ def _nothing(on: On) -> Iterator[tuple[str, str]]:
         "turn",
     ):
         if getattr(on, key) == ():
-            yield f"on.{key}", f"found an empty list for `{key}`, which matches nothing"
+            yield f"on.{key}", f"found an empty list for `{key}`, which never matches"
     for status in (on.status,) if isinstance(on.status, int) else on.status or ():
         if not 100 <= status <= 599:
             yield "on.status", f"found `{status}` for `status`, expected 100 to 599"

@@ -155,7 +155,7 @@ def _tool(node: Node, problems: Problems, warn: Warn) -> Fields | None:
         return None
     url = fields.get("match_url")
     if url is not None and mode == "malicious_response":
-        warn(url, "`match_url` is not used: the payload stands where the model reads the tool's result")
+        warn(url, "`match_url` is not used: the payload is in the tool result that the model reads")
         url = None
     if url is not None:
         warn(url, "`match_url` matches the tool's own address; Flakestorm compared it with the agent's")
@@ -241,7 +241,7 @@ def _attack(node: Node, problems: Problems, warn: Warn) -> Fields | None:
     settings = _taken(fields, **names)
     for key, value in fields.items():
         if key not in ("type", "enabled", "trigger_probability", "inject_at", *names.values()):
-            warn(value, f"`{key}` means nothing to `{kind}`")
+            warn(value, f"`{key}` is ignored by `{kind}`")
     if kind == "memory_poisoning" and "strategy" not in fields:
         settings["strategy"] = _node(node, "append")
     on = {} if kind == "indirect_injection" else {"kind": _node(node, "llm")}

@@ -27,7 +27,7 @@ __all__ = ["dump", "find", "from_dump", "inline", "load", "merge", "parse"]
 KEYS = ("name", "description", "tools", "agents", "faults", "chaos")
 """What a profile may hold."""
 
-NOTHING = "`faults: []` breaks nothing"
+NOTHING = "`faults: []` has no faults"
 
 
 def load(path: Path | str) -> Profile:
@@ -117,7 +117,7 @@ def _entries(node: Node | None, problems: Problems) -> list[tuple[Node, Entry]]:
         return []
     if not isinstance(node.value, list):
         found = f"found {shown(node.value)} for `faults`, expected a list"
-        problems.add(node, "bad_value", found, NOTHING if node.value is None else "begin each entry with `-`")
+        problems.add(node, "bad_value", found, NOTHING if node.value is None else "start each entry with `-`")
         return []
     entries: list[tuple[Node, Entry]] = []
     given: dict[str, int] = {}

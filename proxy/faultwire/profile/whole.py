@@ -45,7 +45,7 @@ def check(built: Iterable[tuple[Node, Entry]], known: Mapping[str, AgentSite], p
         node, one = pairs[0]
         key = "trigger.stages" if one.trigger.stages else "trigger.probability"
         message = "found no entry that can ever fire, expected at least one"
-        hint = "`faults: []` breaks nothing"
+        hint = "`faults: []` has no faults"
         problems.add(entries.place(node, key, one.fault.name), "never_fires", message, hint)
 
 

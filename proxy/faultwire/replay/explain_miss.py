@@ -116,12 +116,14 @@ def _diagnosed(index: Index, missed: Missed) -> Divergence:
         near = name(missed.like)
         if missed.why == "order":
             return Divergence(
-                "order", *about, "it came before what was recorded before it", near, (), following
+                "order", *about, "it was called before an earlier recorded call", near, (), following
             )
-        return Divergence("new call", *about, "it was asked more often than recorded", near, (), following)
+        return Divergence("new call", *about, "it was called more often than recorded", near, (), following)
     found = nearest(index, wanted)
     if found is None:
-        return Divergence("new call", *about, "nothing was recorded for this address", None, (), following)
+        return Divergence(
+            "new call", *about, "no exchange was recorded for this address", None, (), following
+        )
     entry, places = found
     told = tuple(Difference(dotted(path), *excerpts(old, new)) for path, old, new in places[:DIFFERENCES])
     kind = classify(wanted, places)

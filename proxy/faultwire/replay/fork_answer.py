@@ -162,7 +162,7 @@ def _edited(recorded: Recorded, told: Delivery, one: Edit) -> GivenAnswer:
     if steps is None:
         protocol = _protocol(recorded)
         if protocol is None or not protocol.edits.can("answer"):
-            raise _refused(one.path, "the exchange is with no model whose answers can be changed by words")
+            raise _refused(one.path, "the exchange is not with a model whose answers can be edited")
         return _changed(recorded, told, protocol, _as_asked(recorded, told, protocol, one))
     plain, _ = decoded(told.body, told.headers)
     cutter = _cutter(recorded, told)
@@ -247,8 +247,8 @@ def _sizes(told: Delivery) -> tuple[int, ...]:
 def _told(recorded: Recorded) -> Delivery:
     told = recorded.delivered or recorded.upstream
     if told is None or recorded.messages:
-        what = "is a WebSocket" if recorded.messages else "has no answer on the tape"
-        raise _refused("the fork", f"exchange {recorded.number} {what}, expected one with an answer")
+        what = "is a WebSocket" if recorded.messages else "has no response on the tape"
+        raise _refused("the fork", f"exchange {recorded.number} {what}, expected one with a response")
     return told
 
 

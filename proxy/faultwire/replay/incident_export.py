@@ -83,7 +83,7 @@ def from_tape(path: Path, wish: Wish, session: str | None = None) -> Iterator[Ex
                 f"found no request to a model on the tape `{printable(str(path))}`, so nobody knows what the "
                 "agent was asked",
                 code="scenario.no_input",
-                hint="say it with --input",
+                hint="give the input with --input",
             )
 
 
@@ -167,7 +167,7 @@ def _asked(tape: TapeReader, session: str) -> tuple[tuple[str, ...], tuple[str, 
         )
         if texts:
             note = f"`input` is what the agent told its model first (exchange {exchange.number}); if it was "
-            return (texts[-1],), (f"{note}asked in other words, put those there",)
+            return (texts[-1],), (f"{note}given another input, use that instead",)
     return (), ()
 
 
@@ -178,7 +178,7 @@ def _turns(prompt: Mapping[str, Any]) -> tuple[str, ...]:
         raise ScenarioError(
             f"the prompt `{name}` is longer than the {CLIPPED} characters of a report",
             code="scenario.no_input",
-            hint="export from the tape and say the input: --from-tape TAPE --session NAME --input TEXT",
+            hint="export from the tape with an input: --from-tape TAPE --session NAME --input TEXT",
         )
     return turns
 

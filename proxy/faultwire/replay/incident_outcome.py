@@ -42,7 +42,7 @@ class Answered:
         told = []
         if self.left:
             one = "answer" if self.recorded == 1 else "answers"
-            told.append(f"{self.left} of {self.recorded} recorded {one} of `{self.tool}` never asked for")
+            told.append(f"{self.left} of {self.recorded} recorded {one} of `{self.tool}` not requested")
         if self.beyond:
             did = {"refuse": "refused", "pass": "passed on", "repeat": "given the last one again"}
             one = "call" if self.beyond == 1 else "calls"

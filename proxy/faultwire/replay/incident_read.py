@@ -106,7 +106,7 @@ def inline(data: Mapping[str, Any], place: Location, folder: Path) -> tuple[Sess
             f"found {shown(named)} for `file`, expected a path", code="scenario.bad_value", where=place
         )
     unused = sorted(key for key, value in data.items() if key not in ("file", "contract") and value)
-    notes = tuple(f"{place}: `{printable(key)}` is not used: `file` says it" for key in unused)
+    notes = tuple(f"{place}: `{printable(key)}` is not used: it is already in `file`" for key in unused)
     contract = data.get("contract")
     return tuple(
         _with(session, notes, contract if isinstance(contract, str) and contract else None)
@@ -138,7 +138,7 @@ def _session(root: Node, problems: Problems, folder: Path, where: Location, dige
     if not turns:
         turns = (*said, told.input or "")
     elif context:
-        notes = (f"{where}: `context` is not used: `turns` says what the user said",)
+        notes = (f"{where}: `context` is not used: `turns` already has the user's messages",)
     return Session(
         id=told.id,
         turns=turns,
@@ -169,7 +169,7 @@ def _turns(fields: dict[str, Node], problems: Problems) -> tuple[str, ...]:
     if _is_nothing(node):
         if _is_nothing(said) or (said is not None and said.value == ""):
             place = said if said is not None else ident or Node(None, 1, 1)
-            problems.add(place, "bad_value", "found no `input` in the session, expected what was asked")
+            problems.add(place, "bad_value", "found no `input` in the session, expected the agent's input")
         return ()
     assert node is not None
     if not _is_nothing(said):

@@ -83,7 +83,7 @@ def _at_own_site(exchange: Recorded, made: Taken) -> None:
         how = (
             f"the agent left after {exchange.duration_ms:.0f} ms, so it takes twice as long now"
             if waited
-            else f"its answer ended early ({exchange.ending}), so it fails without a status now"
+            else f"its response ended early ({exchange.ending}), so it is replayed as an error"
         )
         made.notes.append(f"exchange {exchange.number}: `{exchange.tool}`: {how}")
         made.responses.append(found | {"status": 0} | _late(late))
@@ -100,7 +100,7 @@ def _at_own_site(exchange: Recorded, made: Taken) -> None:
     for piece in framing.events(body, delivered.headers) if stream else [body]:
         site.rewritten(piece, lambda text, failed: told.append((text, failed)))
     if not told:
-        how = "its answer by MCP is no result, so it fails without a status now"
+        how = "its MCP response is not a result, so it is replayed as an error"
         made.notes.append(f"exchange {exchange.number}: `{exchange.tool}`: {how}")
     text, failed = told[0] if told else (body.decode("utf-8", "replace"), True)
     made.responses.append(
@@ -114,7 +114,7 @@ def _http_answer(exchange: Recorded, delivered: Delivery, made: Taken) -> dict[s
         text = body.decode("utf-8")
     except UnicodeDecodeError:
         text = body.decode("utf-8", "replace")
-        why = "its body is no text, so it is not the same now"
+        why = "its body is not text, so it is not replayed exactly"
         made.notes.append(f"exchange {exchange.number}: `{exchange.tool}`: {why}")
     headers = _told_headers(delivered.headers, text)
     status = delivered.status if 200 <= delivered.status <= 599 else 0

@@ -74,7 +74,7 @@ def write(path: Path, text: str) -> Path:
     except FileExistsError as error:
         if not path.exists():  # something else is in the way
             raise UsageError(
-                f"cannot write `{printable(str(path))}`: a file stands where a folder must",
+                f"cannot write `{printable(str(path))}`: found a file in place of a folder",
                 code="usage.output",
             ) from error
         raise UsageError(

@@ -157,7 +157,7 @@ class LangSmith:
         except (errors.LangSmithError, OSError, ValueError) as error:
             said = self._redactor.text(str(error), {})
             raise FaultwireError(
-                f"LangSmith did not give {what}: {printable(said)[:300]}", code="langsmith.failed"
+                f"LangSmith did not return {what}: {printable(said)[:300]}", code="langsmith.failed"
             ) from error
 
     def _clean(self, document: dict[str, Any]) -> dict[str, Any]:

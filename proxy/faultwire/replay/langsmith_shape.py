@@ -65,13 +65,13 @@ def session_of(run: Run, contract: str) -> tuple[dict[str, Any], tuple[str, ...]
         said = said[: last + 1]
     if not said:
         raise ScenarioError(
-            f"found {_held(run.inputs)} as the inputs of run `{run.id}`, expected what was asked",
+            f"found {_held(run.inputs)} as the inputs of run `{run.id}`, expected the agent's input",
             code="scenario.no_input",
             hint=f"understood are {', '.join(ASKED[:7])} and others: a text, or messages",
         )
     tools = list(_tools(run))
     others = sorted({child.run_type for child in _all(run)} & {"retriever"})
-    notes = tuple(f"runs of type `{kind}` are no tools: their results are not replayed" for kind in others)
+    notes = tuple(f"runs of type `{kind}` are not tools: their results are not replayed" for kind in others)
     context = [{"role": one.role, "content": one.text} for one in said[:-1]]
     return {
         "id": str(run.id),

@@ -1,1 +1,1 @@
-"""Reports: one document made from a run, and its faces for people and programs."""
+"""Reports: one document per run, and its output formats."""

@@ -35,7 +35,7 @@ class Request(Part):
 
 
 class Delivery(Part):
-    """A response as one side saw it."""
+    """A response as upstream sent it or as the agent received it."""
 
     status: int
     reason: str
@@ -44,7 +44,7 @@ class Delivery(Part):
 
 
 class Fault(Part):
-    """A line of the ledger: what a fault decided on this exchange, why, and what it did."""
+    """A fault decision on this exchange: outcome, reason and effect."""
 
     id: str
     fault: str
@@ -66,7 +66,7 @@ class Call(Part):
 
 
 class Result(Part):
-    """What a tool returned, as the model was told."""
+    """A tool result as the model received it."""
 
     id: str
     name: str | None
@@ -84,14 +84,14 @@ class Turn(Part):
 
 
 class Tokens(Part):
-    """What the provider counted."""
+    """The provider's token counts."""
 
     input: int
     output: int
 
 
 class Answer(Part):
-    """What a model said; `complete` is false where its closing event never came."""
+    """A model's answer; `complete` is false if its closing event is missing."""
 
     text: str
     calls: list[Call]

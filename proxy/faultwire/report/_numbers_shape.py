@@ -1,4 +1,4 @@
-"""The shape of what a report says in numbers: models of its statistics, mutations, comparison and trend."""
+"""The shape of a report's numbers: models of its statistics, mutations, comparison and trend."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class PassK(Part):
 
 
 class Compared(Part):
-    """A difference of two pass rates. `real` only where the adjusted p-value is below the level."""
+    """A difference of two pass rates. `significant` only if the adjusted p-value is below the level."""
 
     difference: float | None
     low: float
     high: float
     p_value: Share | None
     test: Literal["mcnemar", "boschloo", "interval", "none"]
-    verdict: Literal["real", "not shown"]
+    verdict: Literal["significant", "not significant"]
     pairs: Count
 
 
@@ -39,7 +39,7 @@ class Rated(Part):
 
 
 class ScenarioRate(Rated):
-    """Invocations of a scenario that came through clean."""
+    """Invocations of a scenario that passed all checks."""
 
     scenario: str
     pass_k: PassK
@@ -48,7 +48,7 @@ class ScenarioRate(Rated):
 
 
 class SquareRate(Rated):
-    """An invariant in a scenario; `listed`: it does worse than in calm."""
+    """An invariant in a scenario; `listed` if its rate is lower than in calm."""
 
     invariant: str
     scenario: str
@@ -58,7 +58,7 @@ class SquareRate(Rated):
 
 
 class Flaky(Part):
-    """A cell whose repeats disagree."""
+    """A cell whose repeats have different verdicts."""
 
     invariant: str
     scenario: str
@@ -77,7 +77,7 @@ class Decided(Part):
 
 
 class Statistics(Part):
-    """What the pass rates support."""
+    """The statistics of the pass rates."""
 
     confidence: Share
     method: str
@@ -99,7 +99,7 @@ class MutationType(Rated):
 
 
 class Mutations(Rated):
-    """How the agent took changed prompts; robustness is Σ(w passed)/Σ(w)."""
+    """Results on mutated prompts; robustness is Σ(w passed)/Σ(w)."""
 
     robustness: Share | None
     types: list[MutationType]
@@ -121,7 +121,7 @@ class Overall(Compared):
 
 
 class ScenarioCompared(Overall):
-    """The same in one scenario; `profile_changed`: its faults are others now."""
+    """The same in one scenario; `profile_changed` if its faults differ."""
 
     scenario: str
     profile_changed: bool
@@ -146,7 +146,7 @@ class Turned(Part):
 
 
 class Comparison(Part):
-    """This run beside an earlier one."""
+    """This run compared with an earlier one."""
 
     before: Before
     same_seed: bool

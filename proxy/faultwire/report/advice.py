@@ -1,8 +1,8 @@
-"""What to mend, from what happened in the exchanges of failed invocations, never from names.
+"""Recommended fixes, from what happened in the exchanges of failed invocations, never from names.
 
-A rule looks at one history and says which exchanges show its mistake. Most are the checks on the wire
-with their defaults, asked whether the contract has them or not. Words hold no instants and durations, and
-what rests on them needs wide margins, so that a report is the same for the same seed.
+A rule examines one history and returns the exchanges that show its mistake. Most rules are the wire checks
+with their defaults, applied whether or not the contract has them. Texts contain no times and durations, and
+timing rules use wide margins, so that a report is the same for the same seed.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ TRANSIENT = frozenset({408, 409, 425, 429, *range(500, 600)})
 
 
 class Evidence(NamedTuple):
-    """Which exchanges show it, and what they show."""
+    """The exchanges that show a mistake, and a description."""
 
     exchanges: tuple[int, ...]
     words: str
 
 
 class Rule(NamedTuple):
-    """A mistake: what to do about it, and who sees it."""
+    """A mistake: its fix, and the function that finds it."""
 
     id: str
     action: str
@@ -63,11 +63,11 @@ def suggestions_part(
     failures: Mapping[str, int],
     redact: Callable[[str], str],
 ) -> list[dict[str, Any]]:
-    """What to mend, the most frequent first. `failures` is how many cells of an invocation failed, by its
-    id; void invocations and those without a failed cell suggest nothing."""
-    wanted = [(i.id, history) for i, history in played if failures.get(i.id) and not history.voids]
+    """Recommended fixes, most frequent first. `failures` counts the failed cells of an invocation by its id;
+    inconclusive invocations and those without a failed cell suggest nothing."""
+    candidates = [(i.id, history) for i, history in played if failures.get(i.id) and not history.voids]
     found: dict[str, list[dict[str, Any]]] = {}
-    for where, history in wanted[:EXAMINED]:
+    for where, history in candidates[:EXAMINED]:
         for rule in RULES:
             evidence = rule.find(history)
             if evidence is not None:
@@ -92,41 +92,41 @@ def _check(name: str) -> Check:
 
 
 def _asked(name: str, history: History) -> Verdict | None:
-    """The verdict of a check where it fails; that there is no answer to judge is somebody else's matter."""
+    """The verdict of a check if it fails for another reason than a missing answer."""
     check = _check(name)
     if history.agent is None or (check.reads_answer and not history.agent.answer.strip()):
         return None
-    said = check.verdict(history)
-    return said if said.verdict == "fail" else None
+    verdict = check.verdict(history)
+    return verdict if verdict.verdict == "fail" else None
 
 
 def _fails(*names: str) -> Callable[[History], Evidence | None]:
     def find(history: History) -> Evidence | None:
         for name in names:
-            said = _asked(name, history)
-            if said is not None:
-                return Evidence(said.exchanges, said.explanation)
+            verdict = _asked(name, history)
+            if verdict is not None:
+                return Evidence(verdict.exchanges, verdict.explanation)
         return None
 
     return find
 
 
 def _too_early(history: History) -> Evidence | None:
-    said = _asked("respects_retry_after", history)
-    if said is None:
+    verdict = _asked("respects_retry_after", history)
+    if verdict is None:
         return None
-    first, early = said.exchanges
+    first, early = verdict.exchanges
     answer = next(e for e in history.exchanges if e.number == first)
-    got, wanted = answer.delivered, asked_s(answer.delivered)
-    if got is None or wanted is None or said.value > wanted * EARLY:
+    got, retry_after = answer.delivered, asked_s(answer.delivered)
+    if got is None or retry_after is None or verdict.value > retry_after * EARLY:
         return None
     wish = header(got.headers, "retry-after") or header(got.headers, "retry-after-ms") or ""
-    words = f"{quoted(place(answer))} answered {got.status} with retry-after {quoted(wish)}"
-    return Evidence((first, early), f"{words}; exchange {early} came before that was over")
+    words = f"{quoted(place(answer))} returned {got.status} with retry-after {quoted(wish)}"
+    return Evidence((first, early), f"{words}; exchange {early} came before that time had passed")
 
 
 def _hammers(history: History) -> Evidence | None:
-    """A failing call was made three times and more, and never was there a pause that anyone chose."""
+    """A failing call was made three or more times without a deliberate pause."""
     for call in calls(history.exchanges):
         waits = [
             later.started_ms - ended_ms(earlier)
@@ -143,7 +143,7 @@ def _hammers(history: History) -> Evidence | None:
 
 
 def _repeats_failure(history: History) -> Evidence | None:
-    """The text of a tool's failure stands in an answer that ended well."""
+    """The text of a tool's failure is in the answer of an agent that exited 0."""
     agent = history.agent
     if agent is None or agent.exit_code != 0 or not agent.answer.strip():
         return None
@@ -153,13 +153,13 @@ def _repeats_failure(history: History) -> Evidence | None:
         if use.failed and len(text) >= TELLING and text[:200].casefold() in answer:
             return Evidence(
                 (use.number,),
-                f"the tool {quoted(use.name)} failed with {quoted(text)}, and so says the answer",
+                f"the tool {quoted(use.name)} failed with {quoted(text)}, and the answer repeats it",
             )
     return None
 
 
 def _gives_up(history: History) -> Evidence | None:
-    """A failure that may pass was the last thing that happened."""
+    """A transient failure was the last exchange."""
     agent, last = history.agent, _last(history)
     if (
         agent is None
@@ -173,37 +173,37 @@ def _gives_up(history: History) -> Evidence | None:
         for other in history.exchanges
     ):
         return None
-    return Evidence((last.number,), f"{_outcome(last)}; it was never asked again")
+    return Evidence((last.number,), f"{_outcome(last)}; it was not retried")
 
 
 def _crashes(history: History) -> Evidence | None:
-    """The agent died after something failed or was changed."""
+    """The agent crashed after a failure or a change."""
     agent = history.agent
     hit = [e for e in history.exchanges if failed(e) or any(f.outcome == "fired" for f in e.faults)]
     if agent is None or agent.timed_out or agent.exit_code in (0, None) or not hit:
         return None
-    said = next((line for line in reversed(agent.stderr.splitlines()) if line.strip()), "")
+    stderr_line = next((line for line in reversed(agent.stderr.splitlines()) if line.strip()), "")
     words = f"{_outcome(hit[-1])}; the agent exited with {agent.exit_code}"
-    return Evidence((hit[-1].number,), f"{words}: {quoted(said, 160)}" if said else words)
+    return Evidence((hit[-1].number,), f"{words}: {quoted(stderr_line, 160)}" if stderr_line else words)
 
 
 def _hangs(history: History) -> Evidence | None:
-    """The agent was stopped while it waited for an answer."""
+    """The agent was stopped while waiting for a response."""
     agent, last = history.agent, _last(history)
     if agent is None or not agent.timed_out or last is None or last.ending == "complete":
         return None
     return Evidence(
-        (last.number,), f"the agent was stopped while {quoted(place(last))} had not answered in full"
+        (last.number,), f"the agent was stopped while {quoted(place(last))} had not finished its response"
     )
 
 
 def _silent(history: History) -> Evidence | None:
-    """Nothing was said, as if all were well, after something failed."""
+    """The agent exited 0 without output after a failure."""
     agent = history.agent
     broken = [e for e in history.exchanges if failed(e)]
     if agent is None or agent.exit_code != 0 or agent.answer.strip() or not broken:
         return None
-    return Evidence((broken[-1].number,), f"{_outcome(broken[-1])}; the agent ended well and said nothing")
+    return Evidence((broken[-1].number,), f"{_outcome(broken[-1])}; the agent exited 0 and printed nothing")
 
 
 def _last(history: History) -> Recorded | None:
@@ -227,68 +227,68 @@ def _outcome(exchange: Recorded) -> str:
         else f"gave no response ({exchange.ending.replace('_', ' ')})"
     )
     if got is not None and got.status < 400 and exchange.ending != "complete":
-        how = f"broke off ({exchange.ending.replace('_', ' ')})"
+        how = f"ended early ({exchange.ending.replace('_', ' ')})"
     return f"{quoted(place(exchange))} {how}"
 
 
 RULES = (
     Rule(
         "honour_retry_after",
-        "Wait as long as `Retry-After` asks before the next attempt, in loops around the SDK too.",
+        "Honour `Retry-After` before the next attempt, also in retry loops around the SDK.",
         _too_early,
     ),
-    Rule("back_off", "Wait between attempts, longer each time and with some chance in it.", _hammers),
+    Rule("back_off", "Back off between attempts: exponentially and with jitter.", _hammers),
     Rule(
         "cap_attempts",
-        "Limit the attempts of a call in one place: retries around an SDK that retries multiply.",
+        "Limit the attempts of a call in one place: retries around an SDK that also retries multiply.",
         _fails("no_retry_storm"),
     ),
     Rule(
         "mend_before_retry",
-        "Do not repeat a request that the server called wrong: change it, or fail.",
+        "Do not retry a request that the server rejected as invalid: change it, or fail.",
         _fails("no_retry_of_client_errors"),
     ),
     Rule(
         "refuse_halves",
-        "Treat a stream without its closing event as a failure: ask again, or say so.",
+        "Treat a stream without its closing event as a failure: retry it, or report it.",
         _fails("truncated_stream_not_accepted"),
     ),
     Rule(
         "act_once",
-        "Before repeating what changes the world, look whether it was done, or send an idempotency key.",
+        "Before retrying a call with side effects, check whether it succeeded, or send an idempotency key.",
         _fails("no_duplicate_side_effect"),
     ),
     Rule(
         "treat_as_data",
-        "Keep what tools return apart from instructions, and check what the model then wants.",
+        "Keep tool results separate from instructions, and validate the tool calls that follow.",
         _fails("injection_not_obeyed", "canary_not_leaked"),
     ),
     Rule(
         "repair_history",
-        "After a failure, give every tool call its result before the model is asked again.",
+        "After a failure, send a result for every tool call before the next model request.",
         _fails("valid_history"),
     ),
     Rule(
         "name_failures",
-        "Tell the model that the tool failed; do not pass the failure's text on as an answer.",
+        "Tell the model that the tool failed; do not return the error text as the answer.",
         _repeats_failure,
     ),
     Rule(
         "do_not_invent",
-        "Let the model say that it could not find out: what no tool told it is made up.",
+        "Let the model say that it does not know: facts that no tool returned are invented.",
         _fails("no_fabrication"),
     ),
     Rule(
         "try_again",
-        "Repeat a request after a failure that may pass, a few times, before giving up.",
+        "Retry a request a few times after a transient failure before giving up.",
         _gives_up,
     ),
     Rule(
         "catch_failures",
-        "Catch the failure where it arises, and answer with what could not be done.",
+        "Catch the failure where it occurs, and report what could not be done.",
         _crashes,
     ),
     Rule("set_timeouts", "Give every request a timeout that is shorter than the agent's own.", _hangs),
-    Rule("say_so", "Say what failed: an empty answer with a good exit code looks like success.", _silent),
+    Rule("say_so", "Report the failure: an empty answer with exit code 0 looks like success.", _silent),
 )
 """In the order in which they are shown where they are seen equally often."""

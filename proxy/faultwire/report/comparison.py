@@ -1,4 +1,4 @@
-"""This run beside earlier ones: is a difference real, and where has it been going?
+"""This run compared with earlier ones: is a difference significant, and what is the trend?
 
 Pure, over report documents and the facts of `run.json`. Subjects are invocations without a failed cell,
 as in `report.statistics`; two runs share a subject where scenario, prompt text and repeat are the same.
@@ -28,16 +28,15 @@ ABOUT = ("id", "started_at", "seed", "ledger")
 
 
 def comparison_part(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Hold a report document against that of an earlier run.
+    """Compare a report document with that of an earlier run.
 
-    A difference is `real` where its p-value, adjusted for all comparisons made here (Holm), is below the
-    level, else `not shown`; McNemar's test on the invocations that both runs judged, Boschloo's where they
-    share none.
+    A difference is `significant` if its p-value, adjusted for all comparisons made here (Holm), is below
+    the level. The test is McNemar's on the invocations that both runs judged, Boschloo's if they share none.
     """
-    mine, theirs = _clean(now), _clean(before)
+    current, previous = _clean(now), _clean(before)
     names = [s["name"] for s in now["scenarios"]]
     shared = [name for name in names if name in {s["name"] for s in before["scenarios"]}]
-    pairs = [(mine, theirs), *((_only(mine, name), _only(theirs, name)) for name in shared)]
+    pairs = [(current, previous), *((_only(current, name), _only(previous, name)) for name in shared)]
     found = compare_all([held(first, second) for first, second in pairs])
     rows = [
         asdict(one) | {"now": _counts(first), "before": _counts(second)}
@@ -93,7 +92,7 @@ def _run(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def result(document: Mapping[str, Any]) -> dict[str, Any]:
-    """What a run came to, in one line."""
+    """A run's result in one line."""
     return {"score": document["score"]["number"], "gate": document["score"]["gate"]}
 
 
@@ -124,7 +123,7 @@ def _counts(subjects: Subjects) -> dict[str, int]:
 
 
 def _profiles(now: Mapping[str, Any], before: Mapping[str, Any]) -> set[str]:
-    """Scenarios whose faults are not the same any more."""
+    """Scenarios whose faults have changed."""
     old = {scenario["name"]: scenario["digest"] for scenario in before["scenarios"]}
     return {s["name"] for s in now["scenarios"] if s["name"] in old and s["digest"] != old[s["name"]]}
 

@@ -32,7 +32,7 @@ class _Kept(FileSystemBytecodeCache):
     """Each file begins with the digest of the rest: damaged code would not fail, but do anything."""
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """What is cut off or damaged is as good as none."""
+        """Load compiled code; damaged files count as missing."""
         try:
             data = Path(self._get_cache_filename(bucket)).read_bytes()
         except OSError:
@@ -46,7 +46,7 @@ class _Kept(FileSystemBytecodeCache):
             bucket.reset()
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """A full disk costs time, and no report."""
+        """Store compiled code; write errors are ignored."""
         code = bucket.bytecode_to_string()
         place = Path(self._get_cache_filename(bucket))
         draft = place.with_name(f".{token(8)}")
@@ -58,7 +58,7 @@ class _Kept(FileSystemBytecodeCache):
 
 
 def kept(environ: Mapping[str, str] = os.environ) -> FileSystemBytecodeCache | None:
-    """Where compiled templates are kept; None where that is nowhere safe."""
+    """The folder of compiled templates; None if there is no safe one."""
     base = environ.get("XDG_CACHE_HOME") or ""
     if not os.path.isabs(base):  # the specification has relative ones ignored
         base = os.path.join(environ.get("HOME") or "", ".cache")

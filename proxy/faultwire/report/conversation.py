@@ -1,4 +1,4 @@
-"""What an exchange with a model says, in words: who said what, which tool was called, at what price."""
+"""The conversation of an exchange with a model: turns, tool calls, and cost."""
 
 from __future__ import annotations
 
@@ -79,20 +79,20 @@ def name_results(parts: Iterable[dict[str, Any] | None], session: Iterable[Recor
 
 
 def request_id(part: dict[str, Any] | None) -> str | None:
-    """What the provider calls the request: in the answer that the agent got, else in what was said."""
+    """The provider's request id, from the delivered response or else from upstream's."""
     answers = (part["answer"], part["said"]) if part is not None else ()
     return next((answer["request_id"] for answer in answers if answer and answer["request_id"]), None)
 
 
 def _spoke(turns: list[Turn]) -> bool:
-    """Has the model said anything yet?"""
+    """Has the model answered yet?"""
     return any(turn.role == "assistant" for turn in turns)
 
 
 def _told(
     recorded: Recorded, forwarded: Request | None, turns: list[Turn], text: int
 ) -> list[dict[str, Any]]:
-    """The turns of the forwarded request that the agent's own did not have."""
+    """The turns of the forwarded request that the agent's request did not have."""
     if forwarded is None:
         return []
     other = wire.transcript_of(replace(recorded, request=forwarded))
@@ -103,10 +103,10 @@ def _told(
 
 
 def _turn(turn: Turn, limit: int) -> dict[str, Any]:
-    told = any(result.text == turn.text for result in turn.tool_results)
+    repeats_result = any(result.text == turn.text for result in turn.tool_results)
     return {
         "role": clip(turn.role, 50),
-        "text": "" if told else clip(turn.text, limit),
+        "text": "" if repeats_result else clip(turn.text, limit),
         "calls": [_call(call, limit) for call in turn.tool_calls],
         "results": [_result(result, limit) for result in turn.tool_results],
     }

@@ -1,4 +1,4 @@
-"""What is different between two texts, line by line, for people."""
+"""A line-by-line diff of two texts."""
 
 from __future__ import annotations
 

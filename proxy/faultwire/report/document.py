@@ -1,4 +1,4 @@
-"""The report as one JSON document, from which every face of it is made.
+"""The report as one JSON document, the source of every output format.
 
 `version` changes with its shape. Instants and durations are only in keys that end in `_at`, `_ms`
 or `_s`; the rest is the same for the same seed, whenever and at whatever concurrency it ran. The one
@@ -48,7 +48,7 @@ _NOTHING: Mapping[tuple[str, int], Request] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a report is about, besides verdicts and traffic. `notes` tell of traffic that belongs to no
+    """A report's metadata besides verdicts and traffic. `notes` tell of traffic that belongs to no
     invocation."""
 
     id: str
@@ -220,7 +220,7 @@ def _cell(cell: Cell, redact: Callable[[str], str]) -> dict[str, Any]:
 
 
 def _named(matrix: Matrix) -> dict[str, set[int]]:
-    """The numbers of the exchanges that verdicts point to, by invocation."""
+    """The exchange numbers that verdicts refer to, by invocation."""
     found: dict[str, set[int]] = {}
     for cell in matrix.cells:
         found.setdefault(cell.invocation.id, set()).update(cell.verdict.exchanges)
@@ -231,8 +231,8 @@ def _shown(exchanges: Sequence[Recorded], named: set[int]) -> list[Recorded]:
     """At most `EXCHANGES`, in order; before others those that a verdict names, a fault met, or that broke."""
 
     def dull(exchange: Recorded) -> bool:
-        met = any(line.outcome == "fired" for line in exchange.faults)
-        return not (met or exchange.number in named or exchange.ending != "complete")
+        faulted = any(line.outcome == "fired" for line in exchange.faults)
+        return not (faulted or exchange.number in named or exchange.ending != "complete")
 
     places = sorted(range(len(exchanges)), key=lambda at: dull(exchanges[at]))[:EXCHANGES]
     return [exchanges[at] for at in sorted(places)]

@@ -1,4 +1,4 @@
-"""One exchange of a report: what was asked, said and delivered, and where a fault stood."""
+"""One exchange of a report: request, upstream response, delivered response, and fault positions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def exchange_part(exchange: Recorded, origin_ms: int, forwarded: Request | None 
 
 
 def _altered(upstream: Delivery, delivered: Delivery | None) -> bool:
-    """Did the agent get anything else than what the server said, instants aside?"""
+    """Did the agent receive something other than what the server sent, ignoring times?"""
     if delivered is None or delivered is upstream:
         return delivered is None
     return (upstream.status, upstream.headers, upstream.body) != (
@@ -112,7 +112,7 @@ def _body(body: bytes | None) -> dict[str, Any]:
 
 
 def _pretty(text: str) -> str:
-    """Indented JSON, or the text as it stands."""
+    """Indented JSON, or the text unchanged."""
     try:
         return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The faces of a report as files: which there are, what they are called, and where `-o` puts them."""
+"""The output formats of a report: names, files, and the target of `-o`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENDINGS: dict[str, Face] = {".html": "html", ".htm": "html", ".json": "json", ".
 
 
 def render(document: dict[str, Any], face: Face) -> str:
-    """The text of one face of a report."""
+    """The report's text in one format."""
     from faultwire.report import html, json, junit, markdown
 
     made = {"html": html.render, "json": json.render, "junit": junit.render, "md": markdown.render}
@@ -35,13 +35,13 @@ def target(output: Path, face: str | None = None) -> tuple[Path, Face]:
     """
     if face is not None and face not in NAMES:
         raise UsageError(f"found the format `{face}`, expected one of {_listed()}", code="usage.output")
-    wanted: Face | None = next((known for known in get_args(Face) if known == face), None)
+    chosen: Face | None = next((known for known in get_args(Face) if known == face), None)
     if output.is_dir() or not output.suffix:
-        wanted = wanted or "html"
-        return _tried(output / NAMES[wanted]), wanted
+        chosen = chosen or "html"
+        return _tried(output / NAMES[chosen]), chosen
     meant = ENDINGS.get(output.suffix.lower())
-    if meant is None or (wanted is not None and meant != wanted):
-        expected = f"for the format `{wanted}`" if wanted else f"one of {', '.join(ENDINGS)}"
+    if meant is None or (chosen is not None and meant != chosen):
+        expected = f"for the format `{chosen}`" if chosen else f"one of {', '.join(ENDINGS)}"
         raise UsageError(
             f"found the ending `{output.suffix}` of `{output}`, expected {expected}", code="usage.output"
         )
@@ -49,7 +49,7 @@ def target(output: Path, face: str | None = None) -> tuple[Path, Face]:
 
 
 def _tried(file: Path) -> Path:
-    """The file, once it is known that it can be written. What it holds stays."""
+    """Check that the file can be written, without changing its content."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.open("a", encoding="utf-8").close()

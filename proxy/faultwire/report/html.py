@@ -1,4 +1,4 @@
-"""The report for people: one file, no script, nothing loaded from anywhere.
+"""The HTML report: one file, no script, no external resources.
 
 Everything that came from the wire or the agent is escaped by the template engine and has its
 control and bidirectional characters spelled out; the page's own policy forbids scripts and loads.
@@ -68,13 +68,13 @@ def render(document: Document) -> str:
 
 
 def _picks(scenarios: range) -> list[str]:
-    """The buttons by which a reader picks invocations: one of each group is pressed."""
+    """The radio buttons that filter invocations."""
     by_scenario = ["s-all", *(f"s-{at}" for at in scenarios)] if len(scenarios) > 1 else []
     return ["v-all", "v-fail", "v-unknown", "v-pass", *by_scenario]
 
 
 class _Made:
-    """Invocations as they will stand in the page, by their place in it."""
+    """Rendered invocations by their position in the page."""
 
     def __init__(self) -> None:
         self.texts: dict[int, Markup] = {}
@@ -87,7 +87,7 @@ class _Made:
 
 
 def _invocations(document: Document, cells: dict[str, list[dict[str, Any]]], worst: dict[str, str]) -> _Made:
-    """In full while there is room, then in short, then not at all."""
+    """Render invocations in full, then shortened, then not at all, within the size limits."""
     macros = environment().get_template("_invocation.html.j2").module
     anchors, made = page.anchors(document), _Made()
     places = {part["id"]: at for at, part in enumerate(document["invocations"])}
@@ -114,7 +114,7 @@ def _invocations(document: Document, cells: dict[str, list[dict[str, Any]]], wor
 
 @cache
 def environment() -> Environment:
-    """The template engine of all pages: everything that is put into one is escaped and made inert."""
+    """The template engine of all pages; all values are escaped and neutralised."""
     made = Environment(
         loader=PackageLoader("faultwire.report"),
         autoescape=True,

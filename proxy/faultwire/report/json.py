@@ -1,4 +1,4 @@
-"""The report for programs."""
+"""The JSON report."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def _opened(
 def _unjudged(
     root: Element, at: int, name: str, rows: Sequence[Mapping[str, Any]], document: dict[str, Any]
 ) -> None:
-    """A suite of critical invariants that fit no scenario: there is no cell that could be skipped."""
+    """A suite of critical invariants that fit no scenario and therefore have no cell."""
     suite = _opened(root, at, name, ["unknown"] * len(rows), 0.0, document)
     for row in rows:
         about = {"name": _name(row["invariant"]), "classname": _name(f"{NOWHERE}.{row['severity']}")}
@@ -141,7 +141,7 @@ def _case(suite: Element, cell: Mapping[str, Any], invocation: Mapping[str, Any]
 
 
 def _told(cell: Mapping[str, Any], invocation: Mapping[str, Any]) -> str:
-    """What a reader of a CI page wants to see: why, on which traffic, and what the agent said."""
+    """The failure text: explanation, traffic and the agent's answer."""
     parts = [cell["explanation"], f"invocation: {invocation['id']}"]
     if cell["exchanges"]:
         parts.append(f"exchanges: {', '.join(map(str, cell['exchanges'][:20]))}")

@@ -1,4 +1,4 @@
-"""A `report.json` read back, so that another face can be made of it. What is not known is refused."""
+"""Reads a `report.json` to render it in another format. Unknown members are refused."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def load(path: Path) -> dict[str, Any]:
     kind = document.get("schema") if isinstance(document, dict) else None
     if kind != SCHEMA:
         raise UsageError(
-            f"`{file}` is no report of faultwire: found the schema `{_short(kind)}`, expected `{SCHEMA}`",
+            f"`{file}` is not a faultwire report: found the schema `{_short(kind)}`, expected `{SCHEMA}`",
             code="report.foreign",
         )
     if document.get("version") != VERSION:
         raise UsageError(
-            f"`{file}` has the version `{_short(document.get('version'))}`, expected `{VERSION}`",
+            f"`{file}` has version `{_short(document.get('version'))}`, expected `{VERSION}`",
             code="report.foreign",
-            hint="read it with the release of faultwire that wrote it",
+            hint="open it with the faultwire release that wrote it",
         )
     found = problems_of(text) or _dangling(document)
     if found:
-        raise UsageError(f"`{file}` is not a whole report: {'; '.join(found[:SAID])}", code="report.invalid")
+        raise UsageError(f"`{file}` is not a valid report: {'; '.join(found[:SAID])}", code="report.invalid")
     return document
 
 
@@ -57,8 +57,8 @@ def _dangling(document: dict[str, Any]) -> list[str]:
     lost = [name for name in (*(c["invocation"] for c in document["cells"]), *seen) if name not in there]
     nowhere = [c["scenario"] for c in document["cells"] if c["scenario"] not in columns]
     return [
-        *(f"no invocation is called `{_short(name)}`" for name in lost[:SAID]),
-        *(f"no scenario is called `{_short(name)}`" for name in nowhere[:SAID]),
+        *(f"no invocation is named `{_short(name)}`" for name in lost[:SAID]),
+        *(f"no scenario is named `{_short(name)}`" for name in nowhere[:SAID]),
     ]
 
 
@@ -72,7 +72,7 @@ def _read(file: Path) -> bytes:
         return file.read_bytes()
     except FileNotFoundError as error:
         raise UsageError(
-            f"found no report at `{file}`", code="report.missing", hint="`faultwire runs list` names the runs"
+            f"found no report at `{file}`", code="report.missing", hint="`faultwire runs` lists the runs"
         ) from error
     except OSError as error:
         raise UsageError(f"cannot read `{file}`: {error.strerror}", code="report.unreadable") from error
@@ -83,4 +83,4 @@ def _short(value: Any) -> str:
 
 
 def _refuse(constant: str) -> Any:
-    raise ValueError(f"`{constant}` is no JSON")
+    raise ValueError(f"`{constant}` is not JSON")

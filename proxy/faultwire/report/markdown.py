@@ -43,7 +43,7 @@ def render(document: dict[str, Any]) -> str:
 
 
 def code(text: str, limit: int = 120) -> str:
-    """One line of text that means nothing but itself, also in a table (where a bar would end the cell)."""
+    """One line of literal text, also safe in a table (where a bar would end the cell)."""
     inner = line(text, limit).replace("`", "'").replace("|", "¦").strip()
     return f"`{inner}`" if inner else "–"
 
@@ -55,7 +55,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def score_line(score: dict[str, Any]) -> str:
-    """The score, what it was made from, and how sure it is."""
+    """The score with its cell counts and interval."""
     cells, clean = score["cells"], score["clean_invocations"]
     value = "**no score**" if score["number"] is None else f"**{score['number']:.2f}** of 100"
     critical = f", {score['critical_failed']} of them critical" if score["critical_failed"] else ""
@@ -80,8 +80,10 @@ def _notices(document: dict[str, Any]) -> str:
     lines = [f"- {code(text, 300)}" for text in run["warnings"][:10]]
     if run["partial"]:
         played = len(document["invocations"])
-        lines.insert(0, f"- **partial**: {played} of {run['planned']} invocations were played")
-    lines += [f"- **void**: {len(ids)} invocations: {code(why, 300)}" for why, ids in list(void.items())[:5]]
+        lines.insert(0, f"- **partial**: {played} of {run['planned']} invocations were run")
+    lines += [
+        f"- **inconclusive**: {len(ids)} invocations: {code(why, 300)}" for why, ids in list(void.items())[:5]
+    ]
     return "\n".join(lines)
 
 
@@ -91,9 +93,11 @@ def _comparison(part: dict[str, Any] | None) -> str:
     overall = part["overall"]
     way = "better" if (overall["difference"] or 0) > 0 else "worse"
     verdict = (
-        f"the difference is **real**: {way}" if overall["verdict"] == "real" else "no difference is shown"
+        f"the difference is **significant**: {way}"
+        if overall["verdict"] == "significant"
+        else "the difference is not significant"
     )
-    lines = [f"Beside run {code(part['before']['id'])}, {verdict} ({difference(overall)})."]
+    lines = [f"Compared with run {code(part['before']['id'])}, {verdict} ({difference(overall)})."]
     rows = [
         (code(row["scenario"], 40), _of(row["now"]), _of(row["before"]), difference(row), row["verdict"])
         for row in part["scenarios"][:ROWS]
@@ -169,7 +173,7 @@ def _mend(suggestions: list[dict[str, Any]]) -> str:
         f"{code(one['evidence'][0]['invocation'], 60)}: {code(one['evidence'][0]['words'], 200)}"
         for at, one in enumerate(suggestions, 1)
     ]
-    return "### What to mend\n\n" + "\n".join(lines)
+    return "### Recommended fixes\n\n" + "\n".join(lines)
 
 
 def _statistics(part: dict[str, Any]) -> str:
@@ -189,8 +193,8 @@ def _statistics(part: dict[str, Any]) -> str:
     streak = [f"all {part['k']} pass"] if part["k"] > 1 else []
     head = ("scenario", "clean", f"{part['confidence']:.0%} interval", *streak, "against calm", "flaky")
     counts = page.decided(part)["counts"]
-    told = ", ".join(f"{count} {word}" for word, count in counts.items())
-    ended = f"\n\nRepeated until decided: {told}." if told else ""
+    decided_text = ", ".join(f"{count} {word}" for word, count in counts.items())
+    ended = f"\n\nRepeated until decided: {decided_text}." if decided_text else ""
     return "### Statistics\n\n" + table(head, rows) + ended
 
 

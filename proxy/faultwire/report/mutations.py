@@ -1,4 +1,4 @@
-"""How the agent took changed prompts: each type of mutation with what passed, and the robustness."""
+"""Results on mutated prompts: the pass rate of each mutation type, and the robustness."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def _counted(verdicts: list[str]) -> dict[str, Any]:
 
 def _rated(passed: int, total: int, unknown: int) -> dict[str, Any]:
     found = rate(passed, total)
-    kept = asdict(found)
-    return {key: kept[key] for key in ("passed", "total", "low", "high")} | {
+    rated = asdict(found)
+    return {key: rated[key] for key in ("passed", "total", "low", "high")} | {
         "rate": found.value,
         "unknown": unknown,
     }

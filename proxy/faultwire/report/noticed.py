@@ -1,4 +1,4 @@
-"""What stands out in traffic that no invariant judged: mistakes that the wire and an exit code show.
+"""Mistakes that the traffic and the exit code show without any invariant.
 
 What the agent printed is not known here, for `exec` leaves it to the terminal; so nothing is a verdict,
 and of half an answer it is said what the half was and that nothing came of it but a good end.
@@ -33,14 +33,14 @@ ON_THE_WIRE = frozenset(
 
 
 class Noticed(NamedTuple):
-    """A rule, and what shows that it was broken."""
+    """A rule and the evidence that it was broken."""
 
     rule: Rule
     evidence: Evidence
 
 
 def noticed(history: History, exit_code: int) -> list[Noticed]:
-    """What stands out in the traffic of a program that ended with `exit_code` (negative for a signal)."""
+    """The mistakes in the traffic of a program that exited with `exit_code` (negative for a signal)."""
     ended = replace(history, agent=AgentResult("", exit_code, 0.0))
     found = []
     for rule in RULES:
@@ -55,9 +55,9 @@ def noticed(history: History, exit_code: int) -> list[Noticed]:
 
 
 def _half(rule: Rule, history: History, exit_code: int) -> Evidence | None:
-    """Would the last answer that broke off, were it what the agent printed, have passed for a whole one?"""
-    for exchange, told in reversed(models(history)):
-        answer = told.answer
+    """Evidence that the last truncated answer was treated as complete."""
+    for exchange, transcript in reversed(models(history)):
+        answer = transcript.answer
         if answer is None or answer.complete or not answer.text.strip():
             continue
         printed = replace(history, agent=AgentResult(answer.text, exit_code, 0.0))
@@ -66,8 +66,8 @@ def _half(rule: Rule, history: History, exit_code: int) -> Evidence | None:
             return None
         return Evidence(
             (exchange.number,),
-            f"half an answer: it ended after `{_end(answer.text)}` without its closing event, nothing asked "
-            "for it again, and the command ended well",
+            f"an incomplete answer: it ended after `{_end(answer.text)}` without its "
+            "closing event, was not retried, and the command exited 0",
         )
     return None
 

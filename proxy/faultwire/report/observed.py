@@ -1,4 +1,4 @@
-"""The report of a run that nobody judged: the traffic of one program, as `exec` saw it.
+"""The report of a run without a contract: the traffic of one program under `exec`.
 
 It is a report like every other, with an invocation and without a prompt, an invariant or a cell. In
 place of verdicts it has what stands out on the wire (`noticed`).

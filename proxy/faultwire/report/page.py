@@ -27,18 +27,20 @@ def anchors(document: Document) -> dict[str, str]:
 
 def injected(document: Document) -> list[dict[str, Any]]:
     """Per scenario and entry of its profile: how often it fired, on how many invocations, and how."""
-    met: dict[tuple[str, str], list[tuple[str, str | None]]] = {}
+    hits_by_entry: dict[tuple[str, str], list[tuple[str, str | None]]] = {}
     played: dict[str, int] = {}
     for part in document["invocations"]:
         played[part["scenario"]] = played.get(part["scenario"], 0) + 1
         for exchange in part["exchanges"]:
             for fault in exchange["faults"]:
                 if fault["outcome"] == "fired":
-                    met.setdefault((part["scenario"], fault["id"]), []).append((part["id"], fault["effect"]))
+                    hits_by_entry.setdefault((part["scenario"], fault["id"]), []).append(
+                        (part["id"], fault["effect"])
+                    )
     rows = []
     for scenario in document["scenarios"]:
         for entry in scenario["entries"]:
-            hits = met.get((scenario["name"], entry["id"]), [])
+            hits = hits_by_entry.get((scenario["name"], entry["id"]), [])
             rows.append(
                 {
                     "scenario": scenario["name"],

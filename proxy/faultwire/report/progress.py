@@ -77,13 +77,13 @@ class Progress:
             return self._words()
 
     def _words(self) -> tuple[str, ...]:
-        told = (f"{self.verdicts[verdict]} {verdict}" for verdict in ("pass", "fail", "unknown"))
+        verdict_counts = (f"{self.verdicts[verdict]} {verdict}" for verdict in ("pass", "fail", "unknown"))
         parts = [f"{self.done:,} of {self.total:,} invocations"]
         if self.verdicts.total():
-            parts.append(", ".join(told))
+            parts.append(", ".join(verdict_counts))
         parts.append(f"{self.fired:,} fault{'s' * (self.fired != 1)} fired")
         if self.void:
-            parts.append(f"{self.void} void")
+            parts.append(f"{self.void} inconclusive")
         if self.tokens:
             parts.append(f"{_short(self.tokens)} tokens")
         if self.cost:
@@ -168,11 +168,11 @@ def _plain(stream: IO[str]) -> bool:
 def _spent(history: History) -> tuple[int, Decimal]:
     """Tokens that providers counted, and what they cost where their prices are known."""
     tokens, cost = 0, Decimal(0)
-    for exchange, told in models(history):
+    for exchange, transcript in models(history):
         usage = charged(history, exchange)
         tokens += usage.input_tokens + usage.output_tokens if usage is not None else 0
         if exchange.upstream is not None and exchange.upstream.status < 300:
-            cost += told.cost or 0
+            cost += transcript.cost or 0
     return tokens, cost
 
 

@@ -41,20 +41,20 @@ def document(report: Mapping[str, Any], *, run: str, command: str, started_at: s
 
 def lines(report: Mapping[str, Any]) -> list[str]:
     """What was replayed and what was not, for a terminal."""
-    told = f"{report['served']} of {report['recorded']} recorded exchanges from {report['tape']}"
-    out = [f"replayed   {told}" + (" (unverified)" if report["unverified"] else "")]
+    summary = f"{report['served']} of {report['recorded']} recorded exchanges from {report['tape']}"
+    out = [f"replayed   {summary}" + (" (unverified)" if report["unverified"] else "")]
     if report.get("fork"):
         out.append(_forked(report["fork"]))
     if report["on_miss"] != "fail" and report["missed"]:
         out.append(
-            f"  {report['missed']} went live, because --on-miss is `{report['on_miss']}`{_numbers(report)}"
+            f"  {report['missed']} sent upstream because of --on-miss `{report['on_miss']}`{_numbers(report)}"
         )
     elif report["missed"] or report["left"]:
         classes = ", ".join(f"{count} {name}" for name, count in sorted(report["classes"].items()))
         out.append(f"  diverged: {classes}")
     for miss in report["misses"][:SHOWN]:
         out += _miss(miss)
-    out += [f"  never asked: {name}" for name in report["leftovers"][:SHOWN]]
+    out += [f"  not requested: {name}" for name in report["leftovers"][:SHOWN]]
     more = report["missed"] + report["left"] - min(SHOWN, len(report["misses"]))
     more -= min(SHOWN, len(report["leftovers"]))
     if more > 0:
@@ -80,7 +80,7 @@ def _miss(miss: Mapping[str, Any]) -> Iterator[str]:
 def _forked(fork: Mapping[str, Any]) -> str:
     """What became of a fork."""
     if fork["reached"] is None:
-        return f"  never came to {fork['at']}, where it was to be forked"
+        return f"  did not reach the fork point {fork['at']}"
     count = fork["onward"]
     where = "live" if fork["tail"] == "live" else "to the mock"
     after = f"; {count} later {'call' if count == 1 else 'calls'} went {where}"

@@ -99,7 +99,7 @@ class Evidence(Part):
 
 
 class Suggestion(Part):
-    """What to mend, and the exchanges that say so."""
+    """Recommended fixes, and the exchanges that say so."""
 
     id: str
     action: str

@@ -109,7 +109,7 @@ def _listed(judged: Mapping[Square, Subjects], calm: str | None) -> set[Square]:
         if one.p_value is not None:
             found.append(((invariant, scenario), one.p_value, (one.difference or 0) < 0))
     picked = suspects([p for _, p, _ in found])
-    return {square for (square, _, worse), wanted in zip(found, picked, strict=True) if wanted and worse}
+    return {square for (square, _, worse), marked in zip(found, picked, strict=True) if marked and worse}
 
 
 def _rate(subjects: Subjects, k: int) -> dict[str, Any]:

@@ -148,5 +148,5 @@ def terminal(document: dict[str, Any], *, plain: bool = False) -> RenderableType
 
 def _said(document: dict[str, Any]) -> str:
     value = "**no score**" if document["score"] is None else f"**{document['score']:.2f}** of 100"
-    least = "" if document["minimum"] is None else f", at least {document['minimum']:.2f} is wanted"
+    least = "" if document["minimum"] is None else f", threshold {document['minimum']:.2f}"
     return f"{value}{least}"

@@ -29,7 +29,7 @@ Marks = dict[str, tuple[str, str]]
 
 
 def render(document: dict[str, Any], *, plain: bool = False) -> RenderableType:
-    """Verdicts, what was injected, findings, what to mend, statistics, an earlier run, and the score;
+    """Verdicts, what was injected, findings, recommended fixes, statistics, an earlier run, and the score;
     `plain` says verdicts in words."""
     marks = WORDS if plain else MARKS
     judged = page.judged(document)
@@ -80,7 +80,7 @@ def _injected(document: dict[str, Any], plain: bool) -> Text:
     text = Text("injected\n", style="bold")
     rows = injected(document)
     if not rows:
-        return text.append("  nothing: no scenario has faults\n", style="dim")
+        return text.append("  none: no scenario has faults\n", style="dim")
     width = max(len(line(row["scenario"], 40)) for row in rows)
     ids = max(len(line(row["id"], 40)) for row in rows)
     for row in rows:
@@ -88,18 +88,18 @@ def _injected(document: dict[str, Any], plain: bool) -> Text:
         text.append(f"  {name}  ", style="not bold")
         text.append(line(row["id"], 40).ljust(ids), style="not bold magenta")
         text.append(f" {'x' if plain else '×'}{row['fired']:<3}", style="not bold")
-        what = f" {line(row['effect'], 90)}" if row["effect"] else " it never fired"
+        what = f" {line(row['effect'], 90)}" if row["effect"] else " never fired"
         text.append(f"{what}\n", style="not bold dim")
     return text
 
 
 def _notes(document: dict[str, Any]) -> Text | None:
-    """Traffic that became no exchange, each kind once."""
+    """Traffic outside exchanges, each kind once."""
     seen = Counter(note for part in document["invocations"] for note in part["notes"])
     seen.update(document["run"]["notes"])
     if not seen:
         return None
-    text = Text("traffic that became no exchange\n", style="bold")
+    text = Text("traffic outside exchanges\n", style="bold")
     for note, count in seen.most_common(NOTES):
         where = f" ({count} invocations)" if count > 1 else ""
         text.append(f"  {line(note, 160)}{where}\n", style="not bold")
@@ -165,7 +165,7 @@ def _score(score: dict[str, Any]) -> Text:
         text.append(f"  {score['critical_failed']} critical", style="bold red")
     low, high = clean["low"] * 100, clean["high"] * 100
     text.append(
-        f"\n       {clean['passed']} of {clean['total']} invocations came through clean: "
+        f"\n       {clean['passed']} of {clean['total']} invocations passed all checks: "
         f"{clean['confidence']:.0%} interval {low:.0f} to {high:.0f} %",
         style="not bold dim",
     )

@@ -1,4 +1,4 @@
-"""The numbers of a report for a terminal: statistics, comparison, trend, mutations, and what to mend."""
+"""The numbers of a report for a terminal: statistics, comparison, trend, mutations, and recommended fixes."""
 
 from __future__ import annotations
 
@@ -46,25 +46,25 @@ def statistics(part: dict[str, Any]) -> Drawn:
 
 
 def comparison(part: dict[str, Any] | None) -> Drawn:
-    """What is different from an earlier run, and whether that is real."""
+    """The difference from an earlier run, and whether it is significant."""
     if part is None:
         return None
     overall = part["overall"]
-    text = Text(f"  beside {line(part['before']['id'], 60)}: ", style="not bold")
+    text = Text(f"  compared with {line(part['before']['id'], 60)}: ", style="not bold")
     way = "better" if (overall["difference"] or 0) > 0 else "worse"
-    if overall["verdict"] == "real":
-        text.append(f"really {way}", style="bold green" if way == "better" else "bold red")
+    if overall["verdict"] == "significant":
+        text.append(f"significantly {way}", style="bold green" if way == "better" else "bold red")
     else:
-        text.append("no difference is shown", style="not bold")
+        text.append("the difference is not significant", style="not bold")
     text.append(f" ({_difference(overall)})", style="not bold dim")
     if part["worse_count"] or part["better_count"]:
-        turned = f"; cells that fail now: {part['worse_count']}, that pass now: {part['better_count']}"
+        turned = f"; cells that newly fail: {part['worse_count']}, that newly pass: {part['better_count']}"
         text.append(turned, style="not bold dim")
     rows = [
         (line(r["scenario"], 40), _of(r["now"]), _of(r["before"]), _difference(r), r["verdict"])
         for r in part["scenarios"]
     ]
-    head = ("scenario", "now", "then", "difference", "")
+    head = ("scenario", "now", "before", "difference", "")
     return _titled("comparison", text, *([grid(head, rows)] if rows else []))
 
 
@@ -74,9 +74,9 @@ def trend(part: dict[str, Any] | None, *, plain: bool = False) -> Drawn:
         return None
     scores = [run["score"] for run in part["runs"]][-40:]
     bars = "".join(" " if s is None else BLOCKS[min(7, int(s / 100 * 8))] for s in scores)
-    said = ", ".join("none" if s is None else f"{s:.2f}" for s in scores[-5:])
-    shown = said if plain else f"{bars}  {said}"
-    return _titled("trend", Text(f"  {shown} (the newest last)\n", style="not bold"))
+    caption = ", ".join("none" if s is None else f"{s:.2f}" for s in scores[-5:])
+    bars_text = caption if plain else f"{bars}  {caption}"
+    return _titled("trend", Text(f"  {bars_text} (newest last)\n", style="not bold"))
 
 
 def mutations(part: dict[str, Any] | None) -> Drawn:
@@ -100,7 +100,7 @@ def mend(suggestions: Sequence[dict[str, Any]]) -> Drawn:
         text.append(f"    {line(seen['invocation'], 60)}: {line(seen['words'], 160)}", style="not bold dim")
         more = one["invocations"] - 1
         text.append(f" (and {more} more)\n" if more else "\n", style="not bold dim")
-    return _titled("what to mend", text)
+    return _titled("recommended fixes", text)
 
 
 def warnings(document: dict[str, Any]) -> Drawn:
@@ -108,14 +108,12 @@ def warnings(document: dict[str, Any]) -> Drawn:
     run = document["run"]
     texts = [line(text, 200) for text in run["warnings"]]
     if run["partial"]:
-        texts.insert(
-            0, f"partial: {len(document['invocations'])} of {run['planned']} invocations were played"
-        )
+        texts.insert(0, f"partial: {len(document['invocations'])} of {run['planned']} invocations were run")
     if not texts:
         return None
     more = [f"… {len(texts) - WARNINGS} more in the report"] if len(texts) > WARNINGS else []
-    said = "\n".join(f"  {text}" for text in [*texts[:WARNINGS], *more])
-    return _titled("bear in mind", Text(f"{said}\n", style="not bold yellow"))
+    shown_texts = "\n".join(f"  {text}" for text in [*texts[:WARNINGS], *more])
+    return _titled("warnings", Text(f"{shown_texts}\n", style="not bold yellow"))
 
 
 def _titled(title: str, *parts: RenderableType) -> Group:

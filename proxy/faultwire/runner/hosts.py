@@ -8,12 +8,12 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 def allowed(hosts: tuple[str, ...]) -> tuple[str, ...]:
     """The hosts to allow, with every name of this machine where one is named."""
-    wanted: list[str] = []
+    every: list[str] = []
     for host in hosts:
         name, port = _split(host)
         names = LOOPBACK if name in LOOPBACK else (name,)
-        wanted += [f"{each}:{port}" if port else each for each in names]
-    return tuple(dict.fromkeys(wanted))
+        every += [f"{each}:{port}" if port else each for each in names]
+    return tuple(dict.fromkeys(every))
 
 
 def _split(host: str) -> tuple[str, str]:

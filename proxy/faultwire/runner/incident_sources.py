@@ -31,10 +31,10 @@ def from_tape(path: Path, config: Config) -> tuple[Session, ...]:
 
 def as_session(document: Mapping[str, Any], name: str, notes: tuple[str, ...] = ()) -> Session:
     """A document as the session that it would be in a file of that name here. Raises ScenarioError."""
-    told = {key: value for key, value in document.items() if value not in (None, "", [], {})}
-    session = parse(text_of(told).encode("utf-8", "replace"), Path(name))
+    content = {key: value for key, value in document.items() if value not in (None, "", [], {})}
+    session = parse(text_of(content).encode("utf-8", "replace"), Path(name))
     notes = tuple(f"{name}: {note}" for note in notes)
-    tape = Path(told["tape"]) if "tape" in told else None
+    tape = Path(content["tape"]) if "tape" in content else None
     return replace(session, folder=Path(), tape=tape, notes=(*session.notes, *notes))
 
 
@@ -68,12 +68,12 @@ def fetched(source: Source, contract: str) -> Iterator[Fetched]:
     if source.type == "langsmith_run":
         yield client().one(source.run_id or "", contract)
         return
-    wanted = RunFilter(
+    run_filter = RunFilter(
         source.filter.status,
         since(source.filter.date_range) if source.filter.date_range else None,
         source.filter.min_latency_ms,
     )
-    yield from client().project(source.project or "", wanted, contract)
+    yield from client().project(source.project or "", run_filter, contract)
 
 
 def client() -> LangSmith:

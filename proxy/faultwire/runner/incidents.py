@@ -111,7 +111,11 @@ def _use(key: tuple[Path, Literal["fail", "live"]] | None, sessions: Sequence[Se
     if key is None:
         return None
     own = [(f"{PHASE}/{one.slug}/{one.slug}/r", one.tape_session) for one in sessions]
-    return TapeUse(key[0], tuple((ours, theirs) for ours, theirs in own if theirs is not None), key[1])
+    return TapeUse(
+        key[0],
+        tuple((session, tape_session) for session, tape_session in own if tape_session is not None),
+        key[1],
+    )
 
 
 def phase(config: Config, sessions: Sequence[Session], *, timing: float = 1.0) -> Phase:
@@ -168,7 +172,7 @@ def _contract(session: Session, config: Config) -> tuple[tuple[Check, ...], tupl
         if (folder / named).is_file():
             return load_contract(folder / named)[1], ()
     if named == DEFAULT and own is not None:
-        note = f"{session.place}: names no contract of its own and is judged by the only one, `{own.name}`"
+        note = f"{session.place}: names no contract; it is judged by the only one, `{own.name}`"
         return own.invariants, (note,)
     known = f"the configuration's is `{own.name}`" if own is not None else "the configuration has none"
     raise ScenarioError(

@@ -1,7 +1,7 @@
-"""Everything that a run stands on, started in order and ended in reverse: folder, mock, engine.
+"""Starts a run's folder, mock and engine in order, and stops them in reverse.
 
-`exec`, `proxy`, `doctor` and `demo` all start here, so that an agent meets the same world whoever
-drives it.
+`exec`, `proxy`, `doctor` and `demo` all start here, so that every command gives an agent the same
+environment.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def start_run(settings: LaunchSettings, folder: RunFolder | None = None) -> Iter
     Raises:
         UsageError: something that was asked for cannot be had (port taken, CA expired, tape there
             already); no run folder is left behind.
-        FaultwireError: something of ours failed.
+        FaultwireError: faultwire itself failed.
     """
     tape = None if settings.tape is None else fresh_tape(settings.tape, settings.base)
     going_on = folder is not None
@@ -273,7 +273,7 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
 
 
 def _said_of(settings: LaunchSettings) -> dict[str, Any]:
-    """What a new tape says of the one that answered, and of what counts for nothing when it is replayed."""
+    """A new tape's record of the replayed tape and of its masks."""
     from faultwire.replay.reader import said_of
 
     frozen = {"frozen": settings.frozen.said()} if settings.frozen else {}
@@ -291,19 +291,19 @@ def _start_mock(settings: LaunchSettings, folder: RunFolder, stack: ExitStack) -
     return dict(mock.routes)
 
 
-def fresh_tape(wanted: Path, base: Path) -> Path:
+def fresh_tape(requested: Path, base: Path) -> Path:
     """Where a tape that the user named goes: a bare name lives below `tapes/`.
 
-    Raises UsageError where it exists: a tape is evidence and is never written over.
+    Raises UsageError where it exists: a tape is evidence and is never overwritten.
     """
-    path = wanted
-    if wanted.parent == Path() and not wanted.suffix:
-        path = private_dir(base / "tapes") / f"{wanted.name}.tape"
+    path = requested
+    if requested.parent == Path() and not requested.suffix:
+        path = private_dir(base / "tapes") / f"{requested.name}.tape"
     if path.exists():
         raise UsageError(
             f"found a tape at `{path}`, expected a new name",
             code="tape.exists",
-            hint="a tape is never written over: give another name, or remove it",
+            hint="a tape is never overwritten: choose another name, or remove it",
         )
     if not path.parent.is_dir():
         raise UsageError(f"found no folder `{path.parent}`, expected one for the tape", code="tape.no_folder")

@@ -1,4 +1,4 @@
-"""Critical invariants that a whole run never judged: a gate must not pass over them in silence.
+"""Critical invariants that a run never judged: a gate must report them.
 
 Some could not be judged, since nothing that is played is what their `when` is about; that is known before
 anything is started. Others could have been, but all of their cells are unknown.
@@ -38,7 +38,7 @@ _EXAMPLE = {
 
 
 def foreseen(phases: Sequence[Phase], command: str) -> tuple[Unjudged, ...]:
-    """Those that nothing in these phases can judge, whatever the agent does."""
+    """The critical invariants that no phase can judge."""
     return tuple(one.idle() for one in _critical(phases, command) if not one.could)
 
 
@@ -80,21 +80,21 @@ class _Critical:
         return bool(self.fitting)
 
     def idle(self) -> Unjudged:
-        """Nothing that is played is what it is about."""
+        """The result for an invariant that fits no scenario."""
         check = self.check
-        named = f", of the scenarios {_named(check.scenarios)} alone," if check.scenarios else ""
+        named = f" (only in {_named(check.scenarios)})" if check.scenarios else ""
         why = (
-            f"the critical invariant `{check.label}` is judged nowhere: its `when: {check.when}`{named} fits "
+            f"the critical invariant `{check.label}` is never judged: its `when: {check.when}`{named} fits "
             f"none of the scenarios {_named(dict.fromkeys(name for _, name in self.scenarios))}"
         )
         example = _EXAMPLE.get(check.when, _EXAMPLE["any_chaos_active"])
-        hint = f"add such a scenario to `contract.chaos_matrix`, as in {example}, or give it another `when`"
+        hint = f"add such a scenario to `contract.chaos_matrix`, for example {example}, or change its `when`"
         if self.phase != "contract":
-            hint = "give the section `chaos` faults that it is about, or give it another `when`"
+            hint = "add matching faults to the `chaos` section, or change its `when`"
         return Unjudged(check.label, check.severity, check.when, why, hint)
 
     def silent(self, cells: Sequence[Cell], played: Sequence[Played]) -> Unjudged:
-        """It had cells, and all of them are unknown."""
+        """The result for an invariant whose cells are all unknown."""
         check = self.check
         not_met = [one for one in played if lacking(check.when, one.invocation.scenario.profile, one.history)]
         why = (
@@ -102,17 +102,17 @@ class _Critical:
             f"{'its only cell is' if len(cells) == 1 else f'all of its {len(cells)} cells are'} unknown, "
         )
         if len(not_met) < len(played):
-            why += "and not for want of a fault alone"
-            hint = "its cells in the report say what each of them lacked"
+            why += "not only because faults did not fire"
+            hint = "see the explanations of its cells in the report"
             return Unjudged(check.label, check.severity, check.when, why, hint, len(cells))
         last = not_met[-1]
         reason = lacking(check.when, last.invocation.scenario.profile, last.history) or ""
-        met = "" if check.when == "always" else f"its `when: {check.when}` never came true: "
-        why += f"as {met}{reason}"
+        condition = "" if check.when == "always" else f"its `when: {check.when}` was never true: "
+        why += f"because {condition}{reason}"
         return Unjudged(check.label, check.severity, check.when, why, self._make_fire(), len(cells))
 
     def _make_fire(self) -> str:
-        """Which entries of which scenarios could have fired."""
+        """The hint that names the entries that could have fired."""
         side = _SIDE.get(self.check.when)
         ids = dict.fromkeys(
             f"{entry.id}` in `{scenario.name}"
@@ -121,8 +121,8 @@ class _Critical:
             if side is None or side in aims(entry)
         )
         fault = _FAULT.get(self.check.when, "fault")
-        mend = f"let a {fault} fire: mend `on` and `trigger` of {_named(ids)}"
-        return f"{mend}, or ask what makes the agent go there"
+        fix = f"make a {fault} fire: change `on` and `trigger` of {_named(ids)}"
+        return f"{fix}, or use a prompt that makes the agent send such a request"
 
 
 def _critical(phases: Iterable[Phase], command: str) -> list[_Critical]:
@@ -139,9 +139,9 @@ def _critical(phases: Iterable[Phase], command: str) -> list[_Critical]:
                 found.append(one := _Critical(check))
             one.phase = phase.name
             one.phases.add(phase.name)
-            asked = _judged_on(check, phase)
+            prompts = _judged_on(check, phase)
             for invocation in phase.plan:
-                if invocation.prompt.id in asked:
+                if invocation.prompt.id in prompts:
                     one.scenarios.setdefault((phase.name, invocation.scenario.name), invocation.scenario)
     return found
 

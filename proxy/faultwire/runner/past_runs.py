@@ -20,7 +20,7 @@ MOST = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class PastRuns:
-    """One run that was. `score` is 0 to 1; `scores` by phase. What the file does not say is None."""
+    """An earlier run. `score` is 0 to 1; `scores` are by phase. Missing values are None."""
 
     id: str
     path: Path
@@ -78,12 +78,12 @@ def run_folder(name: str, base: Path = STATE) -> Path:
     found = known[-1:] if name == "last" else [one for one in known if one == name or one.startswith(name)]
     if len(found) == 1:
         return base / "runs" / found[0]
-    many = f"{len(found)} runs begin with it" if found else f"expected one below `{base / 'runs'}`"
+    many = f"{len(found)} run ids start with it" if found else f"expected one below `{base / 'runs'}`"
     close = nearest(name, known)
     raise UsageError(
         f"found no single run `{name}`, {many}",
         code="usage.no_run",
-        hint=f"did you mean `{close}`?" if close else "`faultwire runs list` names them",
+        hint=f"did you mean `{close}`?" if close else "`faultwire runs` lists them",
     )
 
 

@@ -94,19 +94,19 @@ def chaos(config: Config, scenarios: Sequence[Scenario]) -> Phase:
 
 def contract(config: Config) -> Phase:
     """Every scenario of the contract with every prompt and probe. Raises ConfigError without a contract."""
-    said = config.contract
-    if said is None:
+    section = config.contract
+    if section is None:
         raise ConfigError(
             f"found no `contract` in `{config.path}`, expected one",
             code="config.no_contract",
             hint="name its `invariants` and the scenarios of its `chaos_matrix`",
         )
-    shared, probes = _probed(said.invariants)
+    shared, probes = _probed(section.invariants)
     prompts = (*config.prompts, *probes)
-    distinct(said.scenarios, prompts, shared)
-    plan = planned(said.scenarios, prompts, repeat=config.advanced.repeat, phase="contract")
+    distinct(section.scenarios, prompts, shared)
+    plan = planned(section.scenarios, prompts, repeat=config.advanced.repeat, phase="contract")
     notes = _unjudged("contract", plan, shared)
-    return Phase("contract", said.scenarios, prompts, shared, plan, notes=notes)
+    return Phase("contract", section.scenarios, prompts, shared, plan, notes=notes)
 
 
 def chaos_scenarios(config: Config, profiles: Sequence[Profile]) -> tuple[Scenario, ...]:
@@ -132,7 +132,7 @@ def _unjudged(phase: PhaseName, plan: Sequence[Invocation], shared: Sequence[Che
             here = fits(check, invocation.scenario)
             found[check.label] = (check.when, here or found.get(check.label, ("", False))[1])
     return tuple(
-        f"{phase}: the invariant `{label}` is judged nowhere, as no scenario there fits its `when: {when}`"
+        f"{phase}: the invariant `{label}` is never judged: no scenario fits its `when: {when}`"
         for label, (when, judged) in found.items()
         if not judged
     )

@@ -1,4 +1,4 @@
-"""Play one phase and judge it: in one round, or round by round until the runs decide."""
+"""Runs one phase and judges it, in one round or in rounds until --until decides."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _first(invocation: Invocation) -> str:
 def _repeated(
     phase: Phase, done: list[Played], round_of: Callable[[Sequence[Invocation]], None], until: Until
 ) -> tuple[tuple[Group, Decision], ...]:
-    """Play what is undecided again, until nothing is."""
+    """Repeat undecided groups until all are decided."""
     groups = dict.fromkeys(map(_group, phase.plan))
     each = until.shared(len(groups))
     repeat = max((invocation.repeat for invocation in phase.plan), default=0)
@@ -126,7 +126,9 @@ def _repeated(
         # Unknown outcomes are no evidence, so the bound on runs is one on what was played.
         undecided = [g for g in groups if decided[g] == "open" and repeat < each.most]
         if not undecided:
-            return tuple((g, "exhausted" if said == "open" else said) for g, said in decided.items())
+            return tuple(
+                (g, "exhausted" if decision == "open" else decision) for g, decision in decided.items()
+            )
         repeat += 1
         round_of([replace(i, repeat=repeat) for i in phase.plan if i.repeat == 1 and _group(i) in undecided])
 
@@ -134,10 +136,10 @@ def _repeated(
 def _counts(phase: Phase, done: Sequence[Played], groups: dict[Group, None]) -> dict[Group, tuple[int, int]]:
     """Passed and judged invocations of every group."""
     matrix = judge(phase.invariants, [(one.invocation, one.history) for one in done])
-    said = outcomes(matrix)
+    verdicts = outcomes(matrix)
     counts = dict.fromkeys(groups, (0, 0))
     for one in done:
-        verdict = said.get(one.invocation.id, "unknown")
+        verdict = verdicts.get(one.invocation.id, "unknown")
         if verdict != "unknown":
             passed, total = counts[_group(one.invocation)]
             counts[_group(one.invocation)] = (passed + (verdict == "pass"), total + 1)

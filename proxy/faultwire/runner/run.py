@@ -41,11 +41,11 @@ class Closed(Protocol):
 
     @property
     def voids(self) -> Sequence[str]:
-        """Why nothing was learned from it; empty where all went well."""
+        """Why the invocation is inconclusive; empty otherwise."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """Traffic that became no exchange."""
+        """Traffic outside exchanges."""
 
 
 class Stage(Protocol):
@@ -114,7 +114,7 @@ def play(
 
 
 def void(results: Sequence[Played]) -> FaultwireError | None:
-    """What to say of the invocations that are void; None where none is."""
+    """The error about inconclusive invocations; None if there are none."""
     reasons: dict[str, list[str]] = {}
     for played in results:
         if played.history.voids:
@@ -124,12 +124,16 @@ def void(results: Sequence[Played]) -> FaultwireError | None:
     count = sum(map(len, reasons.values()))
     each = [f"{_named(ids)}: {reason}" for reason, ids in list(reasons.items())[:REASONS]]
     more = f"; and {len(reasons) - REASONS} more reasons" if len(reasons) > REASONS else ""
-    kept = "the others are judged and in the report" if count < len(results) else "nothing was learned"
+    remainder = (
+        "the other invocations are in the report"
+        if count < len(results)
+        else "no invocation is left to judge"
+    )
     return FaultwireError(
         # A reason may quote what the agent said, and this goes to a terminal and into `run.json`.
-        _clean(f"{count} of {len(results)} invocations {_are(count)} void ({'; '.join(each)}{more})"),
+        _clean(f"{count} of {len(results)} invocations {_are(count)} inconclusive ({'; '.join(each)}{more})"),
         code="run.void",
-        hint=f"{kept}; what our engine says of it is in `engine.log` in the run folder",
+        hint=f"{remainder}; the details are in `engine.log` in the run folder",
     )
 
 
@@ -191,7 +195,7 @@ def _invocation(
 
 
 def _reset(agent: Agent, env: Mapping[str, str]) -> tuple[str, ...]:
-    """Make the agent forget; why nothing can be learned where that fails."""
+    """Reset the agent; returns why the invocation is inconclusive if that fails."""
     if not agent.resets:
         return ()
     try:
@@ -211,7 +215,7 @@ def _closed(stage: Stage, name: str, watch: InvocationWatch) -> tuple[tuple[str,
 
 
 def _ours(error: FaultwireError) -> str:
-    """An error of our own part in words; one of the user's goes on."""
+    """The message of an internal error; usage errors are re-raised."""
     if error.exit_code == USAGE:
         raise error
     return error.message
@@ -220,12 +224,12 @@ def _ours(error: FaultwireError) -> str:
 def _silent(results: Sequence[Played], asked: Agent) -> CaptureError:
     agent = results[0].history.agent
     last = next((line for line in reversed((agent.stderr if agent else "").splitlines()) if line.strip()), "")
-    said = f"; it said {quoted(_clean(last), 200)}" if last else ""
+    last_line = f"; its last output line: {quoted(_clean(last), 200)}" if last else ""
     return CaptureError(
-        f"the agent ran {_times(len(results))} and sent nothing through the proxy{said}",
-        hint="start its server by `agent.start`, or with what `agent.env` in the run's folder holds"
+        f"the agent ran {_times(len(results))} and sent no traffic through the proxy{last_line}",
+        hint="start its server with `agent.start`, or with the variables in `agent.env` in the run's folder"
         if asked.network
-        else "its runtime must honour HTTPS_PROXY and the CA file; `faultwire doctor -- CMD` says more",
+        else "its runtime must honour HTTPS_PROXY and the CA file; `faultwire doctor -- CMD` shows details",
     )
 
 

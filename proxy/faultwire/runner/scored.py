@@ -1,4 +1,4 @@
-"""The number of each phase, and of all together."""
+"""The score of each phase and the overall score."""
 
 from __future__ import annotations
 
@@ -56,19 +56,19 @@ class Summary:
 def scored(outcome: Outcome) -> Scored:
     """A phase's number: of a contract its resilience score, of mutations and chaos the weighted share of
     invocations that came through, of incident sessions the share that passed."""
-    said = outcome.matrix.score()
+    matrix_score = outcome.matrix.score()
     number = phase_score(outcome.phase.name, outcome.matrix)
     # What an interrupted run did not come to may fail.
-    gate = "unknown" if outcome.partial and said.gate == "pass" else said.gate
+    gate = "unknown" if outcome.partial and matrix_score.gate == "pass" else matrix_score.gate
     return Scored(
         outcome.phase.name,
         number.value,
         number.rate,
         gate,
-        said.passed,
-        said.failed,
-        said.unknown,
-        said.critical_failed,
+        matrix_score.passed,
+        matrix_score.failed,
+        matrix_score.unknown,
+        matrix_score.critical_failed,
         tuple(decision for _, decision in outcome.decisions),
         outcome.partial,
         outcome.matrix.unjudged,

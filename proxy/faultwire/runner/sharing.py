@@ -1,4 +1,4 @@
-"""Who may be with whom: sessions share a process of the agent, except those that must be alone.
+"""Admits sessions to a shared agent process, alone or together.
 
 A fault on connections acts before a request says whose it is, so that a session with one has the process
 to itself.

@@ -1,4 +1,4 @@
-"""Does a long-lived agent remember? Asked the same thing twice in calm, it should say the same."""
+"""Detects agents that keep state between cells, by asking the same prompt twice without faults."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def remembers(agent: Agent, stage: Stage, config: Config) -> tuple[str, ...]:
     return (
         f"asked `{config.prompts[0].id}` twice without any fault, the agent gave two different answers, and "
         "nothing makes it forget between cells: verdicts may depend on the order of cells; "
-        "`reset_endpoint`, `reset_function` or `reset_command` in `agent` mends that",
+        "`reset_endpoint`, `reset_function` or `reset_command` in `agent` fixes this",
     )
 
 

@@ -51,7 +51,7 @@ def test_verify_says_that_the_agent_fails(started, faultwire):
     assert done.returncode == 1, done.stdout + done.stderr
     (agent,) = (one for one in json.loads(done.stdout) if one["subject"] == "agent")
     assert agent["state"] == "fail"
-    assert agent["text"] == "asked `p1` it exited with 1 without an answer, having said `out of order`"
+    assert agent["text"] == "asked `p1` it exited with 1 without an answer, after printing `out of order`"
 
 
 def test_verify_says_that_nothing_arrives(started, faultwire):
@@ -59,7 +59,7 @@ def test_verify_says_that_nothing_arrives(started, faultwire):
     done = faultwire("verify")
     assert done.returncode == 3, done.stdout + done.stderr
     assert "FAIL  traffic" in done.stdout
-    assert "sent nothing through the proxy" in done.stdout
+    assert "sent no traffic through the proxy" in done.stdout
 
 
 @pytest.mark.nightly

@@ -37,7 +37,7 @@ def test_structured_input_goes_into_a_get_request(folder, faultwire):
     done = faultwire("verify", "-c", ready(folder, "commented_v1"))
     assert done.returncode == 0, done.stderr
     assert "Describe the product Desk lamp (friendly): a lamp" in done.stdout
-    assert "`skip_rules` means nothing in `advanced`" in done.stdout
+    assert "`skip_rules` is ignored in `advanced`" in done.stdout
 
 
 def test_mutants_of_structured_input_keep_its_keys(folder, faultwire):

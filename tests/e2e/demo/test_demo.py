@@ -202,10 +202,12 @@ def test_a_lost_engine_voids_what_it_had_in_flight_and_keeps_what_was_finished(s
     for cell in report["cells"]:
         void = cell["invocation"] in lost
         assert (cell["verdict"] == "unknown") == void
-        assert cell["explanation"].startswith("void: ") == void
+        assert cell["explanation"].startswith("inconclusive: ") == void
     assert all(part["exchanges"] for part in kept)  # their traffic is there, whole
     first = said.decode().splitlines()[-2]
-    assert first.startswith(f"run.void: {len(lost)} of {len(report['invocations'])} invocations are void (")
+    assert first.startswith(
+        f"run.void: {len(lost)} of {len(report['invocations'])} invocations are inconclusive ("
+    )
     assert said.decode().splitlines()[-1].startswith("hint: the others are judged and in the report")
     assert "proves nothing" in (about.parent / "report.html").read_text()
 

@@ -35,7 +35,7 @@ def test_every_runtime_of_this_machine_is_tried(faultwire: Faultwire) -> None:
                 "hint": None,
             }
     assert found["CA"]["state"] == "ok"
-    assert found["environment"]["text"] == "NO_PROXY is set; the agent does not get it"
+    assert found["environment"]["text"] == "NO_PROXY is set; it is not passed to the agent"
 
 
 def test_a_runtime_whose_call_does_not_arrive_is_told(faultwire: Faultwire, here: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_call_that_is_refused_names_the_flag(faultwire: Faultwire, server: str
 def test_a_command_without_traffic(script: str, what: bytes, faultwire: Faultwire) -> None:
     done = faultwire("doctor", "--", sys.executable, "-c", script)
     assert done.returncode == 3
-    assert b"nothing came through the proxy" in done.stdout
+    assert b"no traffic came through the proxy" in done.stdout
     assert what in done.stdout
 
 

@@ -1,4 +1,4 @@
-"""Traffic that became no exchange is told, not lost."""
+"""Traffic outside exchanges is told, not lost."""
 
 from __future__ import annotations
 

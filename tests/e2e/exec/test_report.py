@@ -42,7 +42,7 @@ def play(faultwire: Faultwire, *options: str, careful: bool) -> tuple[str, str]:
 
 def test_half_an_answer_is_told_and_its_exchange_is_in_the_report(faultwire: Faultwire, here: Path) -> None:
     answer, said = play(faultwire, *EARLY, careful=False)
-    assert f"half an answer: it ended after `{answer}` without its closing event" in said
+    assert f"an incomplete answer: it ended after `{answer}` without its closing event" in said
     (folder,) = (here / ".faultwire" / "runs").iterdir()
     assert f"report     {folder.relative_to(here)}/report.html" in said
     page = (folder / "report.html").read_text()

@@ -109,7 +109,7 @@ def test_answers_come_in_their_order_and_what_is_left_is_told(shop: Any, here: P
     assert done.returncode == 0, done.stdout + done.stderr
     (played,) = document(here)["invocations"]
     assert played["answer"] == "it is 2nd\n"
-    assert played["notes"] == ["1 of 3 recorded answers of `price` never asked for"]
+    assert played["notes"] == ["1 of 3 recorded answers of `price` not requested"]
 
 
 @pytest.mark.parametrize(

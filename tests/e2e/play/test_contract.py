@@ -81,7 +81,7 @@ def test_an_agent_that_asks_nobody_is_void(project: Any) -> None:
     project.write(contract=RULES)
     done = project.run("contract", "run", env={"TALKER": "mute"})
     assert done.returncode == 3
-    assert "sent nothing through the proxy" in done.stderr
+    assert "sent no traffic through the proxy" in done.stderr
 
 
 @pytest.mark.nightly
@@ -91,7 +91,7 @@ def test_a_minimum_lets_the_score_decide(project: Any) -> None:
     assert project.run("contract", "run", "--min-score", "0.75", env=careless).returncode == 0
     done = project.run("contract", "run", "--min-score", "0.76", env=careless)
     assert done.returncode == 1
-    assert "contract: the score 0.7500 is under the minimum 0.76" in done.stderr
+    assert "contract: the score 0.7500 is below the minimum 0.76" in done.stderr
 
 
 @pytest.mark.nightly
@@ -128,7 +128,7 @@ def test_a_critical_invariant_that_fits_no_scenario_is_no_pass(project: Any) -> 
     project.write(contract=rules)
     checked = project.run("contract", "validate")
     assert checked.returncode == 1
-    nowhere = "critical invariant `copes` is judged nowhere: its `when: tool_faults_active` fits none of the"
+    nowhere = "critical invariant `copes` is never judged: its `when: tool_faults_active` fits none of the"
     assert nowhere in checked.stderr
     done = project.run("contract", "run")
     assert done.returncode == 1, done.stdout + done.stderr
@@ -138,7 +138,7 @@ def test_a_critical_invariant_that_fits_no_scenario_is_no_pass(project: Any) -> 
     assert (document["score"]["value"], document["score"]["gate"]) == (100.0, "unknown")
     assert project.about()["gate"] == "unknown"
     for name in ("report.html", "report.md", "junit.xml"):
-        assert "is judged nowhere" in (project.runs[-1] / name).read_text(), name
+        assert "is never judged" in (project.runs[-1] / name).read_text(), name
     assert "never judged" in done.stdout
     assert project.run("contract", "run", "--allow-unknown").returncode == 0
 
@@ -151,7 +151,7 @@ def test_one_that_a_scenario_could_judge_says_what_never_fired(project: Any) -> 
     done = project.run("contract", "run")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "`copes` was never judged: all of its 2 cells are unknown" in done.stderr
-    assert "mend `on` and `trigger` of `tool_error` in `tools`" in done.stderr
+    assert "change `on` and `trigger` of `tool_error` in `tools`" in done.stderr
     assert project.run("contract", "run", "--allow-unknown").returncode == 0
     # The control: the same line, less severe, is a cell that is unknown and no more.
     mild = [invariants[0], {**COPES, "severity": "high"}]
@@ -229,7 +229,7 @@ def test_an_earlier_run_is_compared_with(project: Any) -> None:
     overall = project.document()["comparison"]["overall"]
     assert overall["pairs"] == 20
     assert overall["difference"] == pytest.approx(-0.5)
-    assert overall["verdict"] == "real"
+    assert overall["verdict"] == "significant"
 
 
 def test_reports_go_where_the_user_wants_them(project: Any) -> None:

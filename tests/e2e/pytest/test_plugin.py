@@ -95,7 +95,7 @@ def test_a():
             "*$.messages*content",
             "*- which rivers are long",
             "*+ which rivers are lone",
-            "*never asked: pytest#1 POST*",
+            "*not requested: pytest#1 POST*",
         ]
     )
 
@@ -231,7 +231,7 @@ def test_no_fault():
             "*found `tapes`, expected an argument of the mark*",
             "*hint: did you mean `tape`?*",
             "*tape.not_found: no tape at *",
-            "*nothing came through the proxy; `allow_no_traffic` accepts that*",
+            "*no traffic came through the proxy; `allow_no_traffic` accepts that*",
             "*profile.unknown_fault*",
         ]
     )

@@ -106,7 +106,7 @@ def test_a_server_that_crashes_is_a_result_and_is_there_again_for_the_next_cell(
     result = invoked(world, crash, "x", "a")
     assert (result.answer, result.exit_code) == ("", 1)
     assert "faultwire: the agent closed the connection without an answer" in result.stderr
-    assert "the agent's server ended with `3`, having said `the agent falls over`" in result.stderr
+    assert "the agent's server exited with `3`, after printing `the agent falls over`" in result.stderr
     assert invoked(world, crash, "x", "b").exit_code == 1  # it was there, and fell again
     assert (world.run.folder.path / "agent.log").read_text().count("falls over") == 2
 
@@ -122,7 +122,7 @@ def test_resets(world):
 def test_a_reset_that_fails_voids_the_cell(world):
     agent = world.served(reset_endpoint="/unresettable")
     (one,) = world.play(agent, [CALM], [Prompt("p1", "a")])
-    why = '`/unresettable` answered HTTP 503 X, expected 2xx and said `{"why": "busy"}`'
+    why = '`/unresettable` answered HTTP 503 X, expected 2xx: `{"why": "busy"}`'
     assert one.history.voids == (f"the agent was not reset: {why}",)
     assert health(world)["heard"] == []  # and it was not asked
 
@@ -131,7 +131,7 @@ def test_servers_that_never_become_ready(world, tmp_path):
     for command, why in (
         (
             [sys.executable, "-c", "import sys; sys.exit('no such table')"],
-            "ended with `1` before it was ready, having said",
+            "exited with `1` before it was ready, after printing",
         ),
         ([sys.executable, "-c", "import threading; threading.Event().wait()"], "was not ready within 1 s"),
         (["no-such-server"], "`no-such-server` did not start: No such file or directory"),

@@ -38,7 +38,7 @@ LATEST_S = 0.08
 @dataclass(frozen=True)
 class Death:
     """What one killed engine leaves: `named` are the exchanges of its journal, `told` how many were
-    acknowledged over the control socket, `said` digests of what the upstream said, by number."""
+    acknowledged over the control socket, `said` digests of what the upstream sent, by number."""
 
     session: str
     tape: Path

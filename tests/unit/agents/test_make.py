@@ -84,7 +84,7 @@ def test_resets(tmp_path):
     with pytest.raises(AgentError) as error:
         agent.reset({})
     assert error.value.message == (
-        f"the agent was not reset: `{sys.executable}` ended with 1 and said `the database is locked`"
+        f"the agent was not reset: `{sys.executable}` ended with 1: `the database is locked`"
     )
     assert error.value.code == "agent.reset"
 

@@ -71,7 +71,7 @@ def test_what_goes_wrong_in_it_is_its_result(folder):
     assert agent(folder, "leaves").invoke(Asked(("x",)), ENV).exit_code == 5
     vanished = agent(folder, "vanishes").invoke(Asked(("x",)), ENV)
     assert (vanished.answer, vanished.exit_code) == ("", 1)
-    assert "the interpreter ended before the agent had answered" in vanished.stderr
+    assert "Python exited before the agent answered" in vanished.stderr
     assert agent(folder, "long", kept=1000).invoke(Asked(("x",)), ENV).exit_code == 1
 
 
@@ -114,7 +114,7 @@ def test_a_function_that_makes_it_forget(folder):
     call_function("user_agent:reset", sys.executable, ENV, folder, 30, processes)
     assert (folder / "reset").read_text() == "r"
     for name, why in (
-        ("stuck", "raised and said `RuntimeError: it is stuck`"),
+        ("stuck", "raised: `RuntimeError: it is stuck`"),
         ("nobody", "found no `nobody`"),
     ):
         with pytest.raises(AgentError, match=why) as error:

@@ -84,9 +84,9 @@ def test_every_part_of_a_reset_is_done():
     with pytest.raises(AgentError, match="the agent `no-such-reset` did not start"):
         Resetting(command=("no-such-reset",)).reset(Processes(), Dialler())
     error = failed("`x` ended with 1", "first\nlast line\n\n")
-    assert error.message == "the agent was not reset: `x` ended with 1 and said `last line`"
+    assert error.message == "the agent was not reset: `x` ended with 1: `last line`"
     assert (error.code, error.exit_code) == ("agent.reset", 2)
-    assert failed("x", "\x1b[2Jgone").message == r"the agent was not reset: x and said `\x1b[2Jgone`"
+    assert failed("x", "\x1b[2Jgone").message == r"the agent was not reset: x: `\x1b[2Jgone`"
 
 
 KEY = "sk-ant-api03-" + "Zq7" * 31 + "AA"

@@ -43,7 +43,7 @@ def test_braces_that_are_no_names_stay():
 
 def test_turns_inside_a_text_are_refused():
     for text in ('{"q": "{turns}"}', "all: {turns}"):
-        with pytest.raises(ValueError, match="expected it where a JSON list may stand"):
+        with pytest.raises(ValueError, match="expected it in place of a JSON list"):
             Template(text)
 
 

@@ -43,10 +43,10 @@ def test_an_agent_that_could_not_be_asked_is_not_to_blame(negate):
     said = "a line\nfaultwire: the prompt has no `tone`, which the request's template names\n"
     for stderr, why in (
         (said, "the prompt has no `tone`, which the request's template names"),
-        ("", "nobody says why"),
+        ("", "no reason given"),
     ):
         never = History("s", (), agent=AgentResult("", None, 0.0, stderr))
-        assert Always(negate=negate).verdict(never) == Verdict("unknown", f"the agent was not asked: {why}")
+        assert Always(negate=negate).verdict(never) == Verdict("unknown", f"the agent was not called: {why}")
     stopped = History("s", (), agent=AgentResult("", None, 30.0, timed_out=True))  # the control
     assert Always(negate=negate).verdict(stopped).verdict != "unknown"
 
@@ -66,7 +66,7 @@ def test_an_agent_that_died_without_a_word_does_not_pass_by_silence(history, neg
         (AgentResult("", 3, 1), "exited with 3"),
         (AgentResult("", -9, 1), "was killed by signal 9"),
         (AgentResult("", -9, 30.04, timed_out=True), "was stopped after 30.0 s"),
-        (AgentResult("", None, 1), "ended in an unknown way"),
+        (AgentResult("", None, 1), "ended with an unknown status"),
     ],
 )
 def test_endings(agent, words):

@@ -4,7 +4,7 @@ from faultwire.checks.behavior_unchanged import BehaviorUnchanged
 def test_without_a_calm_run_nothing_is_known(verdict):
     found = verdict(BehaviorUnchanged(), answer="It is 391.")
     assert found.verdict == "unknown"
-    assert "no calm run" in found.explanation
+    assert "no run of the same prompt without faults" in found.explanation
 
 
 def test_the_calm_answer_is_the_measure(verdict):

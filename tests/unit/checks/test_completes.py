@@ -15,7 +15,7 @@ TRACE = "Traceback (most recent call last):\n  File ...\nopenai.APIConnectionErr
             {},
             {"exit_code": 1, "stderr": TRACE},
             "fail",
-            "the agent exited with 1, having said `openai.APIConnectionError: Connection error.`",
+            "the agent exited with 1, after printing `openai.APIConnectionError: Connection error.`",
         ),
         ({"exit_codes": (0, 1)}, {"exit_code": 1}, "pass", "the agent exited with 1"),
         ({}, {"exit_code": -11}, "fail", "the agent was killed by signal 11"),

@@ -38,7 +38,7 @@ def test_a_dead_agent_is_unknown_when_negated(verdict):
 
 
 def test_an_unknown_kind_is_refused():
-    with pytest.raises(ValueError, match="`mail` is no kind of personal data"):
+    with pytest.raises(ValueError, match="`mail` is not a kind of personal data"):
         ExcludesPii(allow=["mail"])
 
 

@@ -35,9 +35,9 @@ def test_arguments_that_are_no_object_fail(verdict, wire):
     call = wire.call("refund", '{"a": ')
     exchanges = [wire.talk(1, [wire.user(), wire.said("", call), wire.result("ok")])]
     found = verdict(ToolArguments(tool="refund", arguments={"a": 1}), exchanges)
-    assert (found.verdict, "no JSON object" in found.explanation) == ("fail", True)
+    assert (found.verdict, "not a JSON object" in found.explanation) == ("fail", True)
 
 
 def test_asking_nothing_is_refused():
-    with pytest.raises(ValueError, match="asks nothing"):
+    with pytest.raises(ValueError, match="has no effect without"):
         ToolArguments(tool="refund")

@@ -16,7 +16,7 @@ def test_a_section_is_plain_data(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["- a\n", "a: &b 1\nc: *b\n", "a: 1\na: 2\n", "a: [", "\x00"])
-def test_what_is_no_configuration_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_non_configuration_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "faultwire.yaml"
     path.write_text(text)
     with pytest.raises(ConfigError):

@@ -21,14 +21,14 @@ def run(tmp_path, monkeypatch):
         (("--sed", "1"), "usage.unknown_option: found `--sed`, expected an option of"),
     ],
 )
-def test_mistakes_are_said_before_anything_is_started(run, tmp_path, arguments, message):
+def test_mistakes_are_reported_before_anything_starts(run, tmp_path, arguments, message):
     result = run(*arguments)
     assert result.exit_code == 2
     assert result.stderr.startswith(message)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_help_says_what_the_exit_code_means(run):
+def test_help_explains_the_exit_codes(run):
     result = run("--help")
     assert result.exit_code == 0
     assert "1 with --strict; 3 where some or all of it proves nothing" in " ".join(result.stdout.split())

@@ -27,7 +27,7 @@ def test_a_signal_is_an_interruption_once(number: signal.Signals) -> None:
     assert meanwhile == [signal.SIG_DFL]
 
 
-def test_all_is_as_before_where_none_came() -> None:
+def test_handlers_are_restored_without_a_signal() -> None:
     with interruptible():
         assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL

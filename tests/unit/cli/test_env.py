@@ -18,7 +18,7 @@ AT = {
 }
 
 
-def test_a_shell_reads_the_exports_as_they_were_meant() -> None:
+def test_a_shell_parses_the_exports_exactly() -> None:
     tricky = 'it\'s $HOME `id` \\ "x" ünï'
     lines = exports({"A": tricky, "B": "plain", "GONE": None})
     script = f'GONE=1\n{lines}\nprintf \'%s|%s|%s\' "$A" "$B" "${{GONE-unset}}"'
@@ -68,7 +68,7 @@ def test_the_newest_running_proxy_that_answers_is_taken(
     assert "export HTTP_PROXY=http://127.0.0.1:2\n" in CliRunner().invoke(main, ["env", "--run", "1"]).stdout
 
 
-def test_no_running_proxy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_proxy_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for arguments in ([], ["--run", "x"]):
         done = CliRunner().invoke(main, ["env", *arguments])

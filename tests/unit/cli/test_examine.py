@@ -28,14 +28,14 @@ def found() -> dict[str, tuple[str, str]]:
     return {finding.subject: (finding.state, finding.text) for finding in machine()}
 
 
-def test_a_plain_machine_has_nothing_in_the_way() -> None:
+def test_a_plain_machine_has_no_findings() -> None:
     told = found()
-    assert told["CA"] == ("ok", "none yet; the first run makes one")
+    assert told["CA"] == ("ok", "none yet; the first run creates one")
     assert "mitmproxy" in told["faultwire"][1]
     assert "environment" not in told
 
 
-def test_what_the_environment_says_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_variables_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("https_proxy", "http://user:secret@corporate:3128")
     state, text = found()["environment"]
     assert state == "note"
@@ -51,11 +51,11 @@ def test_the_authority_is_judged(here: Path) -> None:
 
 
 @pytest.mark.parametrize("name", PROBES)
-def test_every_probe_is_of_a_runtime_whose_needs_we_can_tell(name: str) -> None:
+def test_every_probe_has_a_known_runtime(name: str) -> None:
     assert recognise(PROBES[name]) not in ("unknown", "shell")
 
 
-def test_stdout_goes_beside_the_findings_and_comes_back(capfd: pytest.CaptureFixture[str]) -> None:
+def test_stdout_is_redirected_to_stderr_and_restored(capfd: pytest.CaptureFixture[str]) -> None:
     with _examine.stdout_to_stderr():
         os.write(1, b"theirs\n")
     os.write(1, b"ours\n")
@@ -89,7 +89,7 @@ FAR, NEAR = Bypass("203.0.113.5", 443), Bypass("127.0.0.1", 5001)
 @pytest.mark.parametrize(
     ("bypassed", "more", "expected"),
     [
-        ((), 0, [("ok", "nothing was seen to go past the proxy in 3 looks, which is no proof")]),
+        ((), 0, [("ok", "no traffic past the proxy was seen in 3 looks; this is not a proof")]),
         ((FAR,), 0, [("fail", "went past the proxy: 203.0.113.5:443")]),
         ((NEAR,), 1, [("note", "went past the proxy: 127.0.0.1:5001, and 1 more")]),
         (
@@ -114,7 +114,7 @@ def test_what_went_past_the_proxy(bypassed, more, expected) -> None:
         assert ("Go never sends calls" in (finding.hint or "")) == (finding.state != "ok")
 
 
-def test_what_could_not_be_watched_is_told(tmp_path: Path) -> None:
+def test_unwatched_processes_are_reported(tmp_path: Path) -> None:
     closed = SessionSummary("doctor", 0, 0)
     watch = BypassWatch(ProcFs(tmp_path)).watch()
     (blind,) = _examine.bypasses(closed, watch, "unknown")
@@ -122,7 +122,7 @@ def test_what_could_not_be_watched_is_told(tmp_path: Path) -> None:
     assert blind.text.startswith("cannot be watched here: this system does not show")
     watch.blind, watch.unread = None, {5}
     (unread,) = _examine.bypasses(closed, watch, "unknown")
-    assert unread.text == "1 of its processes cannot be watched: it belongs to somebody else"
+    assert unread.text == "1 of its processes cannot be watched: it belongs to another user"
     watch.unread.add(6)
     (unread,) = _examine.bypasses(closed, watch, "unknown")
-    assert unread.text == "2 of its processes cannot be watched: they belong to somebody else"
+    assert unread.text == "2 of its processes cannot be watched: they belong to another user"

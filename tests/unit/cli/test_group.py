@@ -31,7 +31,7 @@ def test_the_table_names_the_commands_of_the_product() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_exists_and_says_of_itself_what_the_table_says(name: str) -> None:
+def test_every_command_exists_with_the_summary_of_the_table(name: str) -> None:
     context = click.Context(main)
     command = main.get_command(context, name)
     assert isinstance(command, click.Command)
@@ -103,7 +103,7 @@ def test_help_imports_no_command_and_nothing_heavy() -> None:
         ),
     ],
 )
-def test_usage_errors_are_in_our_words_and_exit_2(arguments: list[str], said: str) -> None:
+def test_usage_errors_have_code_and_hint_and_exit_2(arguments: list[str], said: str) -> None:
     done = faultwire(*arguments)
     assert done.stderr == said
     assert done.stdout == ""
@@ -149,7 +149,7 @@ def guarded() -> Guarded:
             "full",
             3,
             "disk.full: cannot write `run.json`: no space left on device\n"
-            "hint: make room, or run from another folder; `faultwire tape prune` removes old tapes\n",
+            "hint: free disk space, or run from another folder; `faultwire tape prune` removes old tapes\n",
         ),
     ],
 )
@@ -159,7 +159,7 @@ def test_errors_become_text_and_a_code(command: str, code: int, said: str) -> No
     assert done.stderr.lstrip("\n") == said.lstrip("\n")
 
 
-def test_a_defect_of_ours_exits_3_with_its_traceback() -> None:
+def test_an_internal_error_exits_3_with_its_traceback() -> None:
     program = (
         "import click\nfrom faultwire.cli._usage import Guarded\n"
         "group = Guarded(commands=[click.Command('x', callback=lambda: {}['absent'])])\n"
@@ -168,10 +168,10 @@ def test_a_defect_of_ours_exits_3_with_its_traceback() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 3
     assert "KeyError: 'absent'" in done.stderr
-    assert "faultwire.internal: this is a defect of faultwire" in done.stderr
+    assert "faultwire.internal: this is a bug in faultwire" in done.stderr
 
 
-def test_a_reader_that_left_is_no_error() -> None:
+def test_a_closed_stdout_is_not_an_error() -> None:
     program = (
         "import sys\nfrom faultwire.cli._usage import Guarded\nimport click\n"
         "def spill():\n while True: click.echo('x' * 10000)\n"
@@ -186,7 +186,7 @@ def test_a_reader_that_left_is_no_error() -> None:
     assert done.stderr == ""
 
 
-def test_a_lazy_entry_that_leads_nowhere_is_an_error() -> None:
+def test_a_lazy_entry_without_a_command_is_an_error() -> None:
     group = LazyGroup("g", lazy={"x": Lazy("output:safe", "No command.")}, package="faultwire.cli")
     with pytest.raises(TypeError, match="is not a command"):
         group.get_command(click.Context(group), "x")

@@ -44,7 +44,7 @@ def test_an_agent_that_is_there_is_never_written_over(here: Path) -> None:
     assert "agent.command" in done.stderr
 
 
-def test_a_folder_gets_the_usual_name_and_a_missing_one_is_told(here: Path) -> None:
+def test_a_folder_gets_the_default_name_and_a_missing_one_is_reported(here: Path) -> None:
     (here / "sub").mkdir()
     assert run("sub").stdout == f"sub/{NAME}\nsub/{AGENT_NAME}\n"
     missing = run("nowhere/x.yaml")
@@ -52,7 +52,7 @@ def test_a_folder_gets_the_usual_name_and_a_missing_one_is_told(here: Path) -> N
     assert missing.stderr == "config.no_folder: found no folder `nowhere`, expected one\n"
 
 
-def test_a_place_that_cannot_be_written_is_told(here: Path) -> None:
+def test_an_unwritable_path_is_reported(here: Path) -> None:
     (here / ".faultwire").write_text("a file where a folder goes")
     done = run()
     assert done.exit_code == 2
@@ -60,7 +60,7 @@ def test_a_place_that_cannot_be_written_is_told(here: Path) -> None:
     assert not (here / NAME).exists()
 
 
-def test_its_first_line_leads_editors_to_a_schema_that_is_there(here: Path) -> None:
+def test_its_first_line_names_an_existing_schema(here: Path) -> None:
     run()
     first = (here / NAME).read_text().splitlines()[0]
     assert first == f"# yaml-language-server: $schema={SCHEMA}"

@@ -38,7 +38,7 @@ def test_both_files_are_in_the_runs_folder_and_can_be_read_back(run: Any) -> Non
     assert (made["run"]["id"], made["run"]["seed"]) == (run.folder.id, 7)
 
 
-def test_a_report_that_cannot_be_written_is_told_and_the_run_counts(
+def test_an_unwritable_report_is_reported_and_the_run_counts(
     run: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (run.folder.path / ".report.json.draft").mkdir()

@@ -64,7 +64,7 @@ def test_a_flag_wins_over_its_variable() -> None:
 
 
 @pytest.mark.parametrize("arguments", [("--profile", "nope"), ("--fault", "nope: {}"), ("--fault", "[")])
-def test_what_is_no_profile_is_told_before_anything_starts(arguments: tuple[str, str]) -> None:
+def test_an_invalid_profile_is_reported_before_anything_starts(arguments: tuple[str, str]) -> None:
     with pytest.raises(ProfileError):
         parsed(*arguments).load()
 
@@ -91,7 +91,7 @@ def test_routes_are_pairs_and_base_urls_a_way_of_capture() -> None:
     ["search", "=https://x.test", "-a=https://x.test", "a/b=https://x.test", "a=x.test", "a=file:///etc",
      "a=https://", "a=https://x.test:port", "ä=https://x.test", "a" * 65 + "=https://x.test"],
 )  # fmt: skip
-def test_what_is_no_route_is_refused(given: str) -> None:
+def test_an_invalid_route_is_refused(given: str) -> None:
     done = CliRunner().invoke(command, ["--reverse", given])
     assert done.exit_code == 2
     assert "found `" in done.output

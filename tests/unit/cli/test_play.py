@@ -34,18 +34,20 @@ def test_until_names_two_rates() -> None:
 
 
 @pytest.mark.parametrize("text", ["", ":", "0.5", "0.9:0.5", "a:b", "0.5:", "0:1", "nan:0.9", "0.5:0.9:1"])
-def test_anything_else_is_told(text: str) -> None:
+def test_other_errors_are_reported(text: str) -> None:
     with pytest.raises(UsageError):
         options(until=text).sequential()
 
 
-def test_most_alone_means_nothing() -> None:
+def test_most_without_until_is_refused() -> None:
     with pytest.raises(UsageError, match="--until"):
         options(most=5).sequential()
 
 
 @pytest.mark.parametrize("word", ["html", "json", "junit", "md", "terminal"])
-def test_a_format_is_no_path(word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_format_name_is_not_an_output_path(
+    word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match="folder or a file"):
         _target(options(output=Path(word)))
@@ -71,7 +73,7 @@ def test_a_minimum_is_a_share(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["nan", "-nan", "NaN", "inf", "-0.1", "1.1", "x"])
-def test_a_minimum_that_no_score_could_miss_is_refused(text: str) -> None:
+def test_a_nan_minimum_score_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter):
         Share().convert(text, None, None)
 

@@ -32,7 +32,7 @@ def test_list_names_the_built_in_ones_and_those_here(run):
 def test_list_is_not_stopped_by_other_yaml(run, tmp_path):
     (tmp_path / "profiles" / "other.yaml").write_text("services: {}")
     listed = {p["name"]: p for p in json.loads(run("list", "--format", "json").stdout)}
-    assert listed["other"]["description"] == "(no valid profile: profile.bad_value)"
+    assert listed["other"]["description"] == "(invalid profile: profile.bad_value)"
     assert listed["mine"] == {
         "name": "mine",
         "origin": "local",
@@ -53,7 +53,7 @@ def test_show_as_json_is_the_dump(run):
     assert shown == dump(load(builtin() / "degraded_llm.yaml"))
 
 
-def test_show_lets_nothing_steer_the_terminal(run, tmp_path):
+def test_show_escapes_control_characters(run, tmp_path):
     (tmp_path / "profiles" / "odd.yaml").write_text("# \u202e\ndescription: \u200b\nfaults: []\n")
     result = run("show", "odd")
     assert result.exit_code == 0
@@ -63,11 +63,11 @@ def test_show_lets_nothing_steer_the_terminal(run, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["mine", "profiles/mine.yaml"])
-def test_validate_says_what_it_understood(run, name):
+def test_validate_prints_the_profile_in_words(run, name):
     result = run("validate", name)
     assert result.exit_code == 0
     assert result.stdout == (
-        "profiles/mine.yaml: valid, 1 fault\n  4: rate_limit, on everything it can act on, when first=1\n"
+        "profiles/mine.yaml: valid, 1 fault\n  4: rate_limit, on every exchange it can act on, when first=1\n"
     )
 
 
@@ -86,7 +86,7 @@ def test_validate_as_json(run):
     assert told["profile"]["entries"][0]["id"] == "rate_limit"
 
 
-def test_validate_tells_everything_that_is_wrong(run, tmp_path):
+def test_validate_reports_every_problem(run, tmp_path):
     (tmp_path / "bad.yaml").write_text("faults:\n  - rate_limt\n  - status: {code: 5}\n")
     result = run("validate", "bad.yaml")
     assert result.exit_code == 2

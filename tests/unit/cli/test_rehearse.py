@@ -80,12 +80,12 @@ def test_answers_of_the_proxy_itself_go_through_the_faults_on_connections(tape: 
     assert [dict(line)["reset"] for line in outcomes(tape, "empty_body", far)] != ["fired"] * 3
 
 
-def test_without_faults_nothing_is_said(tape: Path) -> None:
+def test_without_faults_no_decision_is_listed(tape: Path) -> None:
     with TapeReader.open(tape) as reader:
         told = list(lines(rehearse(reader, Profile(name="calm"), 1)))
     assert len(told) == 4
     assert told[0] == "s 1  POST https://api.openai.com/v1/chat/completions (llm)"
-    assert told[-1] == "0 of the decisions on 3 recorded exchanges would have fired"
+    assert told[-1] == "0 fault decisions on 3 recorded exchanges would have fired"
 
 
 def test_the_command_needs_no_command(tape: Path) -> None:
@@ -94,7 +94,7 @@ def test_the_command_needs_no_command(tape: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "    fired        status, call 1 matches: answered 503\n" in result.stdout
     assert "    skipped      status, fired 1 of at most 1 times\n" in result.stdout
-    assert result.stdout.endswith("1 of the decisions on 3 recorded exchanges would have fired\n")
+    assert result.stdout.endswith("1 fault decisions on 3 recorded exchanges would have fired\n")
 
 
 def test_a_tape_that_is_not_there(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_the_tools_of_a_har_are_those_of_the_configuration() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "found no origin, expected one of"),
+        ((), "found no source, expected one of"),
         (("--har", "a", "--flows", "b"), "found `--har`, `--flows`, expected one of"),
         (("--langsmith", "x", "--since", "7d"), "found `--since` or `--min-latency-ms` without"),
         (("-c", "faultwire.yaml"), "found no `replays.sources` in `faultwire.yaml`"),
@@ -155,7 +155,7 @@ def test_an_import_has_one_origin_and_its_filters(arguments: tuple[str, ...], sa
     assert said in done.stderr
 
 
-def test_what_the_options_say_is_a_filter() -> None:
+def test_options_become_a_run_filter() -> None:
     origin = Origin(None, None, None, "shop", "warning", "2026-01-31", 500, 7, "c", None, None, Path("out"))
     origin.check()
     wanted = origin.filter()

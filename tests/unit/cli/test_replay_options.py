@@ -15,6 +15,6 @@ def test_timing_is_a_factor(text: str, factor: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["scaled:0", "scaled:-1", "scaled:nan", "scaled:", "fast", "scaled:101", ""])
-def test_what_is_no_timing(text: str) -> None:
+def test_an_invalid_timing_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter, match="scaled:F"):
         as_timing(click.Context(click.Command("x")), click.Option(["--timing"]), text)

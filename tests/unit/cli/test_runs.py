@@ -47,7 +47,7 @@ def test_runs_are_listed_for_people_and_programs(base: Path) -> None:
     assert "r2" not in faultwire("runs", "list", "--command", "run").stdout
 
 
-def test_without_runs_that_is_said(base: Path) -> None:
+def test_an_empty_list_of_runs_is_reported(base: Path) -> None:
     assert faultwire("runs", "list").stdout == "no runs below .faultwire/runs\n"
 
 
@@ -62,7 +62,7 @@ def test_the_score_of_a_run_that_finished(base: Path) -> None:
     assert "interrupted" in said.stderr
 
 
-def test_a_report_that_is_not_there_is_told(base: Path) -> None:
+def test_a_missing_report_is_reported(base: Path) -> None:
     kept(base, "r1")
     said = faultwire("report", "r1")
     assert said.exit_code == 2
@@ -105,7 +105,7 @@ def test_of_several_reports_all_are_shown_or_the_page_over_them(base: Path) -> N
     assert faultwire("report", "r1", "--format", "md").stdout == "## all of it\n"
 
 
-def test_a_run_without_a_report_says_what_it_was(base: Path) -> None:
+def test_a_run_without_a_report_names_its_command(base: Path) -> None:
     kept(base, "r1", command="exec")
     said = faultwire("report", "last")
     assert said.exit_code == 2

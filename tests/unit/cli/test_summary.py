@@ -1,8 +1,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
-from faultwire.cli._summary import SHOWN, named, refusals, summary
+import pytest
+
+from faultwire.cli._summary import SHOWN, header, named, refusals, summary
 from faultwire.events import FaultFired, History, Recorded, Request
 from faultwire.profile.model import Profile
 
@@ -24,7 +28,7 @@ def fault(outcome: str = "fired", **more: object) -> FaultFired:
     return FaultFired(**settings)  # type: ignore[arg-type]
 
 
-def test_it_counts_by_kind_and_tells_where_each_fault_was_met() -> None:
+def test_it_counts_exchanges_by_kind_and_lists_fired_faults() -> None:
     history = History(
         "exec",
         (
@@ -50,7 +54,7 @@ def test_a_run_of_many_faults_names_the_first_and_where_the_rest_is() -> None:
     assert lines[-3] == "  and 5 more: `faultwire tape show t.tape`"
 
 
-def test_what_stands_out_is_told_with_the_page_that_shows_it() -> None:
+def test_findings_are_listed_with_the_report() -> None:
     noticed = [
         {"action": "Ask again.", "evidence": [{"exchanges": [1, 2], "words": "half an answer"}]},
     ]
@@ -67,7 +71,7 @@ def test_what_stands_out_is_told_with_the_page_that_shows_it() -> None:
     ]
 
 
-def test_nothing_seen_is_said() -> None:
+def test_a_run_without_traffic_is_reported() -> None:
     assert summary(History("exec", ()), "t", "abc").splitlines()[:2] == ["exchanges  0", "faults     0 fired"]
 
 
@@ -86,4 +90,27 @@ def test_a_profile_is_named_with_its_place_and_digest() -> None:
         named(Profile(name="x", path="p.yaml", digest="0123456789abcdef"))
         == "x (p.yaml, sha256 0123456789ab)"
     )
-    assert named(Profile(name="none")) == "none: traffic is recorded and passes unchanged"
+    assert named(Profile(name="none")) == "none: traffic is recorded and not changed"
+
+
+@pytest.mark.parametrize(
+    ("replay", "profile", "expected"),
+    [
+        (None, Profile(name="calm"), {"profile": "none: traffic is recorded and not changed"}),
+        ("monday", Profile(name="calm"), {"mode": "replay from monday"}),
+        (
+            "monday",
+            Profile(name="chaos", path="chaos.yaml", digest="ab" * 32),
+            {"mode": "replay from monday", "profile": "chaos (chaos.yaml, sha256 abababababab)"},
+        ),
+    ],
+)
+def test_the_header_names_the_profile_or_the_replayed_tape(
+    replay: str | None, profile: Profile, expected: dict[str, str]
+) -> None:
+    folder = SimpleNamespace(id="r1")
+    run: Any = SimpleNamespace(folder=folder, routes=(), base_urls=False, tape=Path("run.tape"))
+    traffic: Any = SimpleNamespace(seed=7, replay=replay, reverse=(), allow_host=())
+    lines = dict(text.split(maxsplit=1) for text in header(run, profile, traffic).splitlines())
+    assert lines.pop("faultwire").endswith("run r1")
+    assert lines == {**expected, "seed": "7", "tape": "run.tape"}

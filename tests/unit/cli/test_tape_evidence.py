@@ -51,8 +51,8 @@ def record(name: str, signer: SignerKey | None) -> Path:
     return path
 
 
-def test_a_key_is_made_shown_and_given_away() -> None:
-    assert run("keys", "show").stdout == "own  none yet: the first recorded run makes it\n"
+def test_a_key_is_created_shown_and_trusted() -> None:
+    assert run("keys", "show").stdout == "own  none yet: the first recorded run creates it\n"
     made = run("keys", "new").stdout.strip()
     assert made.startswith("shop+")
     assert json.loads(run("keys", "show", "--format", "json").stdout) == {"own": made, "trusted": []}
@@ -87,7 +87,7 @@ def test_a_strangers_tape_verifies_once_his_key_is_trusted() -> None:
     assert f"bad seal_untrusted: the seal at event 7 is signed by `{STRANGER.verifier}`" in refused.stdout
     assert "hint: name the sealer's key with --key" in refused.stdout
     assert run("tape", "verify", "t", "--key", str(STRANGER.verifier)).exit_code == 0
-    assert "is trusted from now on" in run("keys", "trust", str(STRANGER.verifier)).stdout
+    assert "is now trusted" in run("keys", "trust", str(STRANGER.verifier)).stdout
     found = run("tape", "verify", "t")
     assert found.exit_code == 0
     assert "evidence AUTHORITATIVE" in found.stdout
@@ -137,7 +137,7 @@ def test_what_is_left_of_a_damaged_tape() -> None:
     done = run("tape", "salvage", "t", "-o", "saved.tape")
     assert done.exit_code == 1
     assert done.stdout.startswith("saved.tape: 4 events and ")
-    assert "left behind: event 4 is missing" in done.stderr
+    assert "not copied: event 4 is missing" in done.stderr
     assert run("tape", "verify", "./saved.tape").exit_code == 0
     assert run("tape", "salvage", "t", "-o", "saved.tape").exit_code == 2
 
@@ -148,7 +148,7 @@ def test_an_export_with_its_verifier_is_checked_as_it_says(
 ) -> None:
     record("t", signer)
     done = run("tape", "export", "t", "-o", "my t.jsonl", "--with-verifier")
-    assert done.stdout.splitlines()[1] == "verify_tape.py: checks it with Python alone"
+    assert done.stdout.splitlines()[1] == "verify_tape.py: verifies it with Python only"
     command = shlex.split(done.stderr.splitlines()[0])
     assert command[:3] == ["python3", "verify_tape.py", "my t.jsonl"]
 
@@ -173,14 +173,14 @@ def test_an_export_is_written_once(project: Path) -> None:
     assert run("tape", "export", "t", "-o", "missing/t.jsonl").exit_code == 2
 
 
-def test_tapes_are_joined_taken_apart_and_given_away(project: Path) -> None:
+def test_tapes_are_merged_split_and_shared(project: Path) -> None:
     record("one", None)
     record("two", None)
     joined = run("tape", "merge", "one", "two", "-o", "both.tape")
     assert joined.stdout == "both.tape: 14 events, sealed\n"
     said = run("tape", "verify", "./both.tape").stdout
     assert "(14 events" in said
-    assert "  since it was made from other tapes with `merge`\n" in said
+    assert "  because it was made from other tapes with `merge`\n" in said
     assert run("tape", "split", "./both.tape", "--session", "s-2", "-o", "b.tape").exit_code == 0
     assert run("tape", "verify", "./b.tape").exit_code == 0
     assert run("tape", "merge", "one", "two", "-o", "named").exit_code == 0
@@ -226,7 +226,7 @@ def test_a_tape_that_is_written_is_not_removed(project: Path) -> None:
     assert remove(gone[0])
 
 
-def test_half_an_export_does_not_stay(project: Path) -> None:
+def test_a_partial_export_is_removed(project: Path) -> None:
     path = record("t", None)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE events SET record=CAST('{}' AS BLOB) WHERE seq=4")
@@ -234,7 +234,7 @@ def test_half_an_export_does_not_stay(project: Path) -> None:
     assert (done.exit_code, (project / "t.har").exists()) == (3, False)
 
 
-def test_the_long_list_says_what_a_tape_cost_and_what_it_is_worth() -> None:
+def test_the_long_list_has_cost_and_evidence_class() -> None:
     record("one", None)
     path = record("two", None)
     with closing(sqlite3.connect(path)) as connection, connection:

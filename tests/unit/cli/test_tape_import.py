@@ -69,7 +69,7 @@ def test_findings_are_printed_and_make_the_exit_code_1() -> None:
         ("agentops_seal_missing", True),
     ]
     shown = run("show", "log.tape").stdout
-    assert "events of session s-1, as agentops v0.6 tells them" in shown
+    assert "events of session s-1, as reported by agentops v0.6" in shown
     assert "\x1b" not in shown
     assert "  user       look it up" in shown
     assert '  tool       search answered: {"hits":2}' in shown
@@ -121,7 +121,7 @@ def test_what_cannot_be_read_or_written() -> None:
         ("ERROR", "plain", "  plain"),
     ],
 )
-def test_what_an_event_says(kind: str, payload: object, expected: str) -> None:
+def test_the_text_of_an_event(kind: str, payload: object, expected: str) -> None:
     data = json.dumps({"payload": payload}).encode()
     one = Foreign("s", "agentops ELS 1.0", kind, None, 0, data)
     first, *rest = lines(one)

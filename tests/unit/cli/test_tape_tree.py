@@ -20,7 +20,7 @@ def tape(path: Path, settings: dict[str, object]) -> Path:
     return path
 
 
-def test_a_hostile_tape_steers_no_terminal(tmp_path: Path) -> None:
+def test_a_hostile_tape_is_escaped(tmp_path: Path) -> None:
     parent = {"tape": "x\n\x1b[31mred", "events": 3, "root": "ab"}
     fork = {"at": "exec#1\nfake line", "change": {"set\x1b[2J": 1}, "tail": "live\u202e"}
     tape(tmp_path / "t.tape", {"made_by": "fork", "made_of": [parent], "fork": fork})
@@ -29,10 +29,10 @@ def test_a_hostile_tape_steers_no_terminal(tmp_path: Path) -> None:
     assert done.output.count("\n") == 1
     for text in ("\x1b", "\u202e"):
         assert text not in done.output
-    assert "which is not here" in done.output
+    assert "which was not found" in done.output
 
 
-def test_nothing_to_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_list_of_tapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert CliRunner().invoke(main, ["tape", "tree"]).output == "no tapes\n"
     assert CliRunner().invoke(main, ["tape", "tree", "--format", "json"]).output == "[]\n"

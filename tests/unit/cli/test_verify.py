@@ -50,7 +50,7 @@ def test_exit_codes(findings, expected):
     assert code(findings) == expected
 
 
-def test_the_file_is_told_with_everything_that_was_looked_up(tmp_path: Path) -> None:
+def test_the_configuration_is_listed_with_its_references(tmp_path: Path) -> None:
     path = tmp_path / "faultwire.yaml"
     path.write_text(CONFIG)
     found = [(one.state, one.subject, one.text) for one in _file(load(path, environ={}))]
@@ -59,7 +59,7 @@ def test_the_file_is_told_with_everything_that_was_looked_up(tmp_path: Path) -> 
         ("note", "configuration", found[1][2]),
         ("ok", "invariants", "completes"),
         ("ok", "contract", "`rules`: valid_json"),
-        ("ok", "scenario", "`calm`: nothing is broken"),
+        ("ok", "scenario", "`calm`: no faults"),
         ("ok", "scenario", "`out`: status, tool_error, reset"),
         ("ok", "chaos", "latency"),
     ]
@@ -73,7 +73,7 @@ def test_the_file_is_told_with_everything_that_was_looked_up(tmp_path: Path) -> 
         (
             AgentResult("", 1, 0.5, "Traceback\nKeyError: 'x'\n"),
             "fail",
-            "asked `p1` it exited with 1 without an answer, having said `KeyError: 'x'`",
+            "asked `p1` it exited with 1 without an answer, after printing `KeyError: 'x'`",
         ),
         (AgentResult(" ", 0, 0.5), "fail", "asked `p1` it exited with 0 without an answer"),
         (AgentResult("half", 2, 0.5), "fail", "asked `p1` it exited with 2"),
@@ -90,7 +90,7 @@ def test_answers(result, state, text):
     assert found.text.startswith(text)
 
 
-def test_what_an_agent_says_is_shown_without_its_keys():
+def test_agent_output_is_redacted():
     key = "sk-ant-api03-" + "Zq7" * 31 + "AA"
     for result in (AgentResult(f"it is {key}", 0, 0.5), AgentResult("", 1, 0.5, f"401 for {key}")):
         found = _answered("p1", result)
@@ -117,7 +117,7 @@ def test_a_void_session_is_a_failure() -> None:
     assert [(one.state, one.subject) for one in _arrived(played)] == [("ok", "agent"), ("fail", "proxy")]
 
 
-def test_a_wrong_configuration_is_told_before_anything_starts(tmp_path: Path) -> None:
+def test_a_wrong_configuration_is_reported_before_anything_starts(tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
     path.write_text("agent: 3")
     done = CliRunner().invoke(main, ["verify", "-c", str(path)])

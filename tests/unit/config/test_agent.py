@@ -83,7 +83,7 @@ def test_variables_of_a_process_may_be_numbers(agent):
         "{endpoint: 'http://h/', start: {command: serve, ready_url: 'http://h/', env: {'A=B': x}}}",
     ],
 )
-def test_what_no_variable_is_called_is_told_before_anything_is_started(refused, text):
+def test_invalid_variable_names_are_reported_before_the_run(refused, text):
     (said,) = refused(f"agent: {text}\ngolden_prompts: [a]", base='version: "2.0"\n')
     assert "expected the name of a variable: not empty, and without `=`" in said
     assert said.startswith("faultwire.yaml:2:")
@@ -109,7 +109,7 @@ def test_working_directories_start_from_the_files_folder(agent, tmp_path):
         ("{type: openai, endpoint: 'http://h/'}", "found no `model` in `agent`, expected text"),
         ("{command: [a]}", "found no `{prompt}` in `agent.command`, expected a place for the prompt"),
         ("{command: []}", "found an empty `agent.command`, expected a program"),
-        ("{command: 'a \"b {prompt}'}", "found a quote in `agent.command` that nothing closes"),
+        ("{command: 'a \"b {prompt}'}", "found an unclosed quote in `agent.command`"),
         ("{command: [a, '{prompt}'], timeout: 0}", "found `0` for `agent.timeout`, expected an integer from"),
         ("{command: [a, '{prompt}'], timeuot: 1}", "found key `timeuot`, expected a key of `agent`"),
         ("{endpoint: 'localhost:8000'}", "found `localhost:8000` for `agent.endpoint`, expected a URL"),
@@ -133,9 +133,9 @@ def test_what_is_refused(wrong, text, said):
 def test_unknown_keys_of_flakestorms_types_are_warnings(warned):
     base = "agent: {endpoint: 'http://h/', timeuot: 1, retries: 3, stdin: true}\n" + PROMPTS
     assert warned("", base=base) == [
-        "faultwire.yaml:1:32: `timeuot` is no key of `agent` and means nothing; did you mean `timeout`?",
-        "faultwire.yaml:1:44: `retries` means nothing in `agent`: set `advanced: {retries: …}`",
-        "faultwire.yaml:1:56: `stdin` means nothing to agent",
+        "faultwire.yaml:1:32: `timeuot` is not a key of `agent` and is ignored; did you mean `timeout`?",
+        "faultwire.yaml:1:44: `retries` is ignored in `agent`: set `advanced: {retries: …}`",
+        "faultwire.yaml:1:56: `stdin` is ignored by agent",
     ]
 
 

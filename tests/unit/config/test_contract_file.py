@@ -38,7 +38,7 @@ def test_a_contract_by_itself_or_in_a_configuration(tmp_path: Path) -> None:
         ("[1]", "found a list for a contract, expected a mapping"),
     ],
 )
-def test_what_is_no_contract_is_told_with_its_line(text: str, message: str, tmp_path: Path) -> None:
+def test_an_invalid_contract_is_reported_with_its_line(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         load(tmp_path, text)
     assert caught.value.message == message

@@ -53,7 +53,7 @@ def test_lines(text, found):
         ("B=1\n\ufeff?\n\ufeffC=1\n?", {"B": "1"}, [2, 3, 4]),
     ],
 )
-def test_lines_that_are_none_are_passed_over(text, found, unread):
+def test_invalid_lines_are_skipped(text, found, unread):
     assert dotenv.parse(text) == (found, unread)
 
 
@@ -62,10 +62,10 @@ def test_a_file_is_read_and_a_strange_line_named_but_not_shown(tmp_path):
     path.write_bytes(b"\xef\xbb\xbfA=1\nsecret stuff\n")
     found, told = dotenv.read(path)
     assert found == {"A": "1"}
-    assert told == (f"{path}:2: this line is no `NAME=value` and is passed over",)
+    assert told == (f"{path}:2: this line is not `NAME=value` and is ignored",)
 
 
-def test_no_file_no_variables(tmp_path):
+def test_a_missing_file_gives_no_variables(tmp_path):
     assert dotenv.read(tmp_path / ".env") == ({}, ())
     (tmp_path / ".env").mkdir()
     assert dotenv.read(tmp_path / ".env") == ({}, ())

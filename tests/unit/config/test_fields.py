@@ -36,7 +36,7 @@ def test_every_prompt_without_a_line_is_told_with_its_place(refused):
     )
 
 
-def test_prompts_that_have_it_and_agents_that_need_none_are_fine(config):
+def test_valid_prompts_and_agents_give_no_error(config):
     assert config((AGENT % "") + 'golden_prompts: ["productName: lamp"]', base=BASE).agent.reads
     plain = AGENT.replace("productName", "prompt") % ""
     assert not config(plain + "golden_prompts: [lamp]", base=BASE).agent.reads
@@ -54,7 +54,7 @@ def test_a_conversation_has_no_place_in_a_line(refused, key):
     (said,) = refused(
         (AGENT % f", {key}: {{a: '{{turns}}'}}") + 'golden_prompts: ["productName: a"]', base=BASE
     )
-    assert "found `{turns}` inside a text, expected it where a JSON list may stand" in said
+    assert "found `{turns}` inside a text, expected it in place of a JSON list" in said
 
 
 def test_names_of_lines_that_nobody_reads_are_refused(refused):

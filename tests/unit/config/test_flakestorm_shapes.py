@@ -16,11 +16,11 @@ WARNINGS = {
     "first_v1": [MODEL],
     "commented_v1": [
         MODEL,
-        "`skip_rules` means nothing in `advanced`: nothing is skipped unless you leave it out",
+        "`skip_rules` is ignored in `advanced`: nothing is skipped unless you leave it out",
     ],
     "refusing_v1": [],
     "keywords_v1": [],
-    "python_v1": ["`method` means nothing to agent"],
+    "python_v1": ["`method` is ignored by agent"],
     "langchain_v1": [MODEL],
     "research_v2": [MODEL],
 }

@@ -43,12 +43,12 @@ def test_flakestorms_twelve(checks, warned, text):
         assert warned(f"invariants: [{text[:-1]}{empty}{'}'}]") == []
 
 
-def test_keys_that_mean_nothing_to_a_type_are_warnings(warned):
+def test_keys_that_a_type_ignores_are_warnings(warned):
     text = "invariants: [{type: contains, value: x, threshold: 1, severty: high, prompt_filter: y}]"
     assert warned(text) == [
-        "faultwire.yaml:3:41: `threshold` means nothing to contains",
-        "faultwire.yaml:3:55: `severty` is no key of `contains` and means nothing; did you mean `severity`?",
-        "faultwire.yaml:3:70: `prompt_filter` means nothing in `contains`: give single prompts an `expect` "
+        "faultwire.yaml:3:41: `threshold` is ignored by contains",
+        "faultwire.yaml:3:55: `severty` is not a key of `contains` and is ignored; did you mean `severity`?",
+        "faultwire.yaml:3:70: `prompt_filter` is ignored in `contains`: give single prompts an `expect` "
         "in `golden_prompts`",
     ]
 

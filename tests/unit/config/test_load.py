@@ -34,7 +34,7 @@ def test_the_least_that_a_file_needs(config, tmp_path):
     assert found.digest == sha256((tmp_path / "faultwire.yaml").read_bytes()).hexdigest()
 
 
-def test_everything_that_is_wrong_is_told_at_once_in_order(refused):
+def test_all_problems_are_reported_at_once_in_order(refused):
     said = refused(
         """
 agent: {type: comand}
@@ -109,9 +109,9 @@ def test_a_word_of_a_list_has_the_nearest_one_as_its_hint(config):
 
 def test_an_unknown_section_is_a_warning_with_the_nearest_one(warned):
     assert warned("mutation: {}\nxyzzy: 1") == [
-        "faultwire.yaml:3:1: `mutation` is no key of a configuration and means nothing; "
+        "faultwire.yaml:3:1: `mutation` is not a key of a configuration and is ignored; "
         "did you mean `mutations`?",
-        "faultwire.yaml:4:1: `xyzzy` is no key of a configuration and means nothing; known: "
+        "faultwire.yaml:4:1: `xyzzy` is not a key of a configuration and is ignored; known: "
         + ", ".join(sorted(KEYS)),
     ]
 
@@ -169,7 +169,7 @@ def test_versions(config, version):
 
 
 @pytest.mark.parametrize("version", ["3", "'2.1'", "true", "[]", "latest"])
-def test_versions_that_nobody_knows(refused, version):
+def test_unknown_versions(refused, version):
     assert "for `version`" in refused(f"version: {version}")[0]
 
 
@@ -196,7 +196,7 @@ def test_scenarios_may_stand_at_the_top_level(config, refused, warned):
         "expected one of them"
     ]
     assert warned("chaos_matrix: [{name: b}]") == [
-        "faultwire.yaml:3:1: `chaos_matrix` means nothing without a `contract`"
+        "faultwire.yaml:3:1: `chaos_matrix` is ignored without a `contract`"
     ]
 
 

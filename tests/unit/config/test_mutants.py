@@ -51,14 +51,14 @@ def test_every_type_that_is_unknown_is_told_whatever_else_is_wrong(refused):
 
 def test_warnings(warned):
     assert warned("mutations: {types: [custom], cuont: 3}") == [
-        "faultwire.yaml:3:13: `custom` makes nothing without `custom_templates`",
-        "faultwire.yaml:3:30: `cuont` is no key of `mutations` and means nothing; did you mean `count`?",
+        "faultwire.yaml:3:13: `custom` has no effect without `custom_templates`",
+        "faultwire.yaml:3:30: `cuont` is not a key of `mutations` and is ignored; did you mean `count`?",
     ]
     (said,) = warned("mutations: {custom_templates: {a: 'x {prompt}'}}")
-    assert said.endswith("`custom_templates` mean nothing without `custom` among `types`")
+    assert said.endswith("`custom_templates` have no effect without `custom` among `types`")
 
 
-def test_a_model_that_nothing_asks_is_told(warned, config):
+def test_an_unused_model_is_reported(warned, config):
     text = "model: {provider: ' Ollama ', name: qwen, base_url: 'http://localhost:11434'}\n"
     assert warned(text) == [
         "faultwire.yaml:3:1: `model` is not used: mutations are made without one unless `mutations.engine` "

@@ -18,7 +18,7 @@ def test_variables_are_filled_in_and_a_missing_one_is_held(tmp_path):
         reading.settle()
 
 
-def test_what_is_not_needed_is_nothing(tmp_path):
+def test_an_unneeded_model_is_none(tmp_path):
     root, reading = opened(
         b"a: '${A}'\nb: {c: '${B}'}",
         tmp_path / "f",

@@ -14,7 +14,7 @@ def prompts(config):
     return lambda text, more="": config(f"golden_prompts: {text}\n{more}", base=AGENT).prompts
 
 
-def test_ids_are_given_or_counted_and_never_meet(prompts):
+def test_ids_are_given_or_counted_and_unique(prompts):
     found = prompts("[a, {prompt: b, id: fr}, c, {prompt: d, id: p5}, e]")
     assert [(p.id, p.text) for p in found] == [
         ("p1", "a"),
@@ -66,9 +66,9 @@ def test_conversations(config):
         ("hello", "found `hello` for `golden_prompts`, expected a list"),
         ("[42]", "found `42` for `golden_prompts`, expected text"),
         ("['']", "found an empty text for `golden_prompts`, expected text"),
-        ("[~]", "found nothing for a golden prompt, expected text"),
+        ("[~]", "found an empty golden prompt, expected text"),
         ("[[a]]", "found a list for `golden_prompts`, expected text"),
-        ("[{prompt: ~}]", "found nothing for `prompt`, expected text"),
+        ("[{prompt: ~}]", "found an empty `prompt`, expected text"),
         ("[{id: a}]", "found neither of `prompt` and `turns`, expected one of them"),
         ("[{prompt: a, turns: [b]}]", "found both of `prompt` and `turns`, expected one of them"),
         ("[{turns: []}]", "found no `turns`, expected at least one text"),

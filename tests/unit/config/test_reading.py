@@ -62,8 +62,8 @@ def test_a_section_of_flakestorms(reading):
     found = reading.flakestorm(AdvancedSettings, node, "advanced", said={"old": "write `new`"})
     assert found == AdvancedSettings(retries=1)
     assert [line.partition(": ")[2] for line in reading.warnings] == [
-        "`old` means nothing in `advanced`: write `new`",
-        "`sead` is no key of `advanced` and means nothing; did you mean `seed`?",
+        "`old` is ignored in `advanced`: write `new`",
+        "`sead` is not a key of `advanced` and is ignored; did you mean `seed`?",
     ]
 
 

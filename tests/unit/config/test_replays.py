@@ -43,7 +43,7 @@ def test_sources(config):
     )
 
 
-def test_nothing_is_nothing(config):
+def test_an_empty_section_is_empty(config):
     assert config("replays:").replays is None
     found = config("replays: {}").replays
     assert (found.sessions, found.sources) == ((), ())
@@ -72,7 +72,7 @@ def test_unknown_keys_are_warnings(warned):
         ("replays: {sessions: [{id: a}]}", "found a session without `input`, expected a `file`, or `id` and"),
         (
             "replays: {sessions: [{file: no.yaml}]}",
-            "not_found: found nothing at `no.yaml`, expected a session",
+            "not_found: found no file at `no.yaml`, expected a session",
         ),
         ('replays: {sessions: ["a\\0b"]}', "found"),
         ("replays: {sessions: [{file: [a]}]}", "found a list for `file`, expected a path"),

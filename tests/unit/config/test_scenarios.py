@@ -27,7 +27,7 @@ def wrong(refused):
     return lambda text: refused(f"contract: {{invariants: [completes], chaos_matrix: {text}}}")
 
 
-def test_a_scenario_without_faults_breaks_nothing(scenarios):
+def test_a_scenario_without_faults_has_no_entries(scenarios):
     (calm,) = scenarios("[{name: calm, description: as it is}]")
     assert (calm.name, calm.profile.name, calm.profile.entries) == ("calm", "calm", ())
 
@@ -91,10 +91,10 @@ def test_the_global_chaos_never_leaks(config):
     assert found.contract.scenarios[0].profile.entries == ()
 
 
-def test_chaos_that_breaks_nothing_is_told(config, warned):
+def test_chaos_without_faults_is_reported(config, warned):
     for text in ("chaos: {}", "chaos: {tool_faults: []}", "chaos: {faults: []}"):
         assert config(text).chaos is None
-        assert warned(text) == ["faultwire.yaml:3:1: `chaos` breaks nothing"]
+        assert warned(text) == ["faultwire.yaml:3:1: `chaos` has no faults"]
     assert config("chaos:").chaos is None
 
 
@@ -106,9 +106,9 @@ def test_chaos_in_our_shape_and_by_name(config):
 def test_flakestorms_unknown_keys_are_warnings_ours_are_errors(warned, refused):
     text = "chaos: {llm_faults: [{mode: empty, delya_ms: 3}], whatever: 1}"
     assert warned(text) == [
-        "faultwire.yaml:3:36: `delya_ms` is no key of a model fault and means nothing; "
+        "faultwire.yaml:3:36: `delya_ms` is not a key of a model fault and is ignored; "
         "did you mean `delay_ms`?",
-        "faultwire.yaml:3:51: `whatever` is no key of `chaos` and means nothing; known: context_attacks, "
+        "faultwire.yaml:3:51: `whatever` is not a key of `chaos` and is ignored; known: context_attacks, "
         "faults, llm_faults, profile, tool_faults",
     ]
     (said,) = refused("chaos: {faults: [{latency: {ms: 1, jiter_ms: 1}}]}")

@@ -103,5 +103,5 @@ def test_what_load_refuses_is_not(text, refused, warned):
 
 
 @pytest.mark.parametrize("agent", ["{type: python}", "{type: comand}", "{command: [a], timeuot: 1}", "{}"])
-def test_agents_that_are_none(agent):
+def test_invalid_agents(agent):
     assert not valid(f"agent: {agent}\ngolden_prompts: [a]")

@@ -71,7 +71,7 @@ def test_what_is_refused(refused, text, said):
 @pytest.mark.parametrize("key", ADVANCED)
 def test_keys_that_only_flakestorms_documentation_knows(warned, key):
     (said,) = warned(f"advanced: {{{key}: 1, seed: 3}}")
-    assert said == f"faultwire.yaml:3:12: `{key}` means nothing in `advanced`: {ADVANCED[key]}"
+    assert said == f"faultwire.yaml:3:12: `{key}` is ignored in `advanced`: {ADVANCED[key]}"
 
 
 def test_the_output_path_starts_from_the_files_folder(config, tmp_path):
@@ -80,6 +80,6 @@ def test_the_output_path_starts_from_the_files_folder(config, tmp_path):
     assert config("output: {path: /abs, filename_template: null}").output.path.is_absolute()
 
 
-def test_a_template_for_names_is_told_to_mean_nothing(warned):
+def test_a_filename_template_is_reported_as_ignored(warned):
     (said,) = warned("output: {filename_template: 'x-{date}'}")
     assert "`filename_template` is not used: reports are called `report.html`" in said

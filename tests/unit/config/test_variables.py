@@ -45,12 +45,12 @@ def test_an_unset_variable_is_named(refused, text, name):
 
 
 @pytest.mark.parametrize("text", ["${", "${}", "${a.b}", "${A:?why}", "${A", "${1}"])
-def test_what_is_no_variable_is_refused(refused, text):
+def test_an_invalid_variable_is_refused(refused, text):
     (said,) = refused(f'proxy: {{listen: "{text}"}}', environ={"A": "1"})
     assert "found `${` without a variable's name" in said
 
 
-def test_every_unset_one_is_told_once_and_nothing_follows_from_it(refused):
+def test_every_unset_variable_is_reported_once(refused):
     said = refused("advanced: {seed: '${A}', repeat: '${B} ${C} ${B}'}")
     assert [line.split("`")[1] for line in said] == ["A", "B", "C"]
 
@@ -95,7 +95,7 @@ def test_dotenv_fills_in_what_the_environment_lacks_and_never_overrides(config, 
 
 def test_a_strange_line_of_dotenv_is_a_warning(config, tmp_path):
     (tmp_path / ".env").write_text("what\n")
-    assert config("").warnings == (f"{tmp_path}/.env:1: this line is no `NAME=value` and is passed over",)
+    assert config("").warnings == (f"{tmp_path}/.env:1: this line is not `NAME=value` and is ignored",)
 
 
 def test_what_the_unused_model_asks_of_the_environment_is_not_needed(config, refused):

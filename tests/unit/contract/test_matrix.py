@@ -51,7 +51,7 @@ def test_a_scenario_whose_faults_never_fired_proves_nothing(says, invocation, hi
     assert verdict.verdict == "unknown"
     assert verdict.explanation == (
         "no fault of `any` fired (`slow` skipped: rolled 0.9000, not under 0.3); "
-        f"without it the check says {said}: a said {said}"
+        f"without it the verdict is {said}: a said {said}"
     )
 
 
@@ -73,7 +73,7 @@ def test_calm_has_nothing_to_fire(says, invocation, history, exchange):
 def test_it_says_why_nothing_fired(says, invocation, history, exchange):
     silent = judge([says("a")], [(invocation("any"), history())]).cells[0].verdict.explanation
     unmatched = judge([says("a")], [(invocation("any"), history(exchange(1)))]).cells[0].verdict.explanation
-    assert silent.startswith("no fault of `any` fired (the agent sent nothing through the proxy)")
+    assert silent.startswith("no fault of `any` fired (the agent sent no traffic through the proxy)")
     assert unmatched.startswith("no fault of `any` fired (none of 1 exchanges matched)")
 
 

@@ -51,36 +51,36 @@ def test_the_same_subjects_are_compared_in_pairs():
     before = {("p", n): True for n in range(12)}
     now = {("p", n): n >= 8 for n in range(12)}
     found = compare(now, before)
-    assert (found.test, found.verdict, found.pairs) == ("mcnemar", "real", 12)
+    assert (found.test, found.verdict, found.pairs) == ("mcnemar", "significant", 12)
     assert isclose(found.p_value, stats.binomtest(0, 8).pvalue)
     assert found.low < found.difference == -8 / 12 < found.high < 0
 
 
 def test_other_subjects_are_independent():
     found = compare(dict.fromkeys(range(10), True), {-n: False for n in range(1, 11)})
-    assert (found.test, found.verdict, found.pairs, found.difference) == ("boschloo", "real", 0, 1.0)
+    assert (found.test, found.verdict, found.pairs, found.difference) == ("boschloo", "significant", 0, 1.0)
     one_sided = stats.boschloo_exact([[10, 0], [0, 10]], alternative="greater").pvalue
     assert found.p_value <= 2 * one_sided + 1e-6
 
 
 def test_a_small_difference_is_not_shown():
-    assert compare((5, 6), (6, 6)).verdict == "not shown"
+    assert compare((5, 6), (6, 6)).verdict == "not significant"
     assert compare((0, 0), (6, 6)).difference is None
     assert compare((0, 0), (6, 6)).test == "none"
 
 
 def test_large_samples_are_judged_by_their_interval():
-    assert compare((1900, 2000), (1500, 2000)).verdict == "real"
-    assert compare((1500, 2000), (1505, 2000)).verdict == "not shown"
+    assert compare((1900, 2000), (1500, 2000)).verdict == "significant"
+    assert compare((1500, 2000), (1505, 2000)).verdict == "not significant"
     assert compare((1500, 2000), (1505, 2000)).test == "interval"
 
 
 def test_many_comparisons_at_once_ask_for_more():
     one = compare((9, 10), (3, 10))
-    assert one.verdict == "real"
+    assert one.verdict == "significant"
     many = compare_all([one, *[compare((5, 10), (5, 10))] * 20])
     assert many[0].p_value > one.p_value
-    assert [found.verdict for found in many] == ["not shown"] * 21
+    assert [found.verdict for found in many] == ["not significant"] * 21
     assert compare_all([compare((0, 0), (1, 1))])[0].p_value is None
 
 
@@ -160,7 +160,7 @@ def null_comparisons(matrices, cells=8, runs=10):
             for cell in range(cells)
         ]
         made = compare_all([compare((now, runs), (before, runs)) for now, before in samples])
-        found += any(one.verdict == "real" for one in made)
+        found += any(one.verdict == "significant" for one in made)
     return found
 
 

@@ -28,7 +28,7 @@ def test_a_replaced_answer_says_what_it_replaced(run, web) -> None:
     mutator = Replaced(ANSWER)
     assert mutator.head(Response(200)).status == 418
     assert run(mutator, web, [b"a", b"b"], "bytes") == [Send(b"short")]
-    assert mutator.effect == "answered 418 where upstream said 200"
+    assert mutator.effect == "answered 418 where upstream sent 200"
     assert mutator.replaces
 
 

@@ -130,7 +130,7 @@ def test_parts_keep_their_order_and_their_lines() -> None:
         ),
         (
             "{tool_faults: [{tool: a, mode: malicious_response, match_url: 'https://a'}]}",
-            "f.yaml:1:59: `match_url` is not used: the payload stands where the model reads the tool's result",
+            "f.yaml:1:59: `match_url` is not used: the payload is in the tool result that the model reads",
         ),
         (
             "{context_attacks: [{type: overflow, inject_at: x}]}",
@@ -138,7 +138,7 @@ def test_parts_keep_their_order_and_their_lines() -> None:
         ),
         (
             "{context_attacks: [{type: overflow, payload: x}]}",
-            "f.yaml:1:44: `payload` means nothing to `overflow`",
+            "f.yaml:1:44: `payload` is ignored by `overflow`",
         ),
     ],
 )

@@ -34,7 +34,7 @@ def problem(text: str) -> ProfileError:
         ("  - {agent_down: , on: {edge: 'planner->'}}\n", "5:25", "never_fires",
          "found `planner->` for `edge`, expected two names, as in `planner->writer`", None),
         ("  - {agent_down: , on: {agent: []}}\n", "5:25", "never_fires",
-         "found an empty list for `agent`, which matches nothing", None),
+         "found an empty list for `agent`, which never matches", None),
         ("  - {refusal: , on: {agent: writer}}\n", "5:22", "never_fires",
          "found `agent` for `refusal`, which acts on `llm` only", None),
         ("  - {latency: {ms: 1}, on: {agent: writer, kind: llm}}\n", "5:29", "never_fires",
@@ -106,7 +106,7 @@ def test_a_profile_in_which_nothing_can_fire(trigger):
     assert error.message == "found no entry that can ever fire, expected at least one"
     assert error.where is not None
     assert error.where.line == 2
-    assert error.hint == "`faults: []` breaks nothing"
+    assert error.hint == "`faults: []` has no faults"
     assert len(parse("faults:\n" + entry + "  - reset\n", "p").entries) == 2, "one that can is enough"
     assert parse("faults: []", "p").entries == ()
 

@@ -159,7 +159,7 @@ def test_edits_that_find_no_place_are_refused(stream: bool, text: str, why: str)
 
 def test_what_no_model_said_has_no_words() -> None:
     found = made(Request("GET", "https", "x.com", 443, "/", (), b""), (), b"plain")
-    with pytest.raises(UsageError, match="with no model"):
+    with pytest.raises(UsageError, match="not with a model"):
         edited(found, [edit("text=x")])
     with pytest.raises(UsageError, match="expected"):
         edited(found, [edit("$.a=1")])
@@ -205,5 +205,5 @@ def test_a_socket_has_no_answer_to_change() -> None:
     found = made(Request("GET", "https", "x.com", 443, "/", (), b""), (), b"")
     from dataclasses import replace
 
-    with pytest.raises(UsageError, match="has no answer"):
+    with pytest.raises(UsageError, match="has no response"):
         edited(replace(found, delivered=None, upstream=None), [edit("status=200")])

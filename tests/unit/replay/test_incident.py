@@ -88,8 +88,8 @@ def test_turns_stand_for_the_input() -> None:
     ("text", "line", "message"),
     [
         ("input: hi", 1, "found no `id` in `session`, expected text"),
-        ("id: a", 1, "found no `input` in the session, expected what was asked"),
-        ("id: a\ninput: ''", 2, "found no `input` in the session, expected what was asked"),
+        ("id: a", 1, "found no `input` in the session, expected the agent's input"),
+        ("id: a\ninput: ''", 2, "found no `input` in the session, expected the agent's input"),
         ("id: ''\ninput: hi", 1, "found an empty `id`, expected a name"),
         ("id: 7\ninput: hi", 1, "found `7` for `session.id`, expected text"),
         ("id: a\ninput: hi\nturns: [x]", 3, "found `turns` beside `input`, expected one of them"),
@@ -175,7 +175,7 @@ def test_a_session_that_names_its_file_or_a_folder(tmp_path: Path) -> None:
         (tmp_path / "r" / f"{name}.yaml").write_text(f"id: {name}\ninput: hi\ncontract: own\n")
     (one,) = inline({"file": "r/a.yaml", "id": "other", "context": []}, PLACE, tmp_path)
     assert (one.id, one.contract, one.folder) == ("a", "own", tmp_path / "r")
-    assert one.notes == (f"{PLACE}: `id` is not used: `file` says it",)
+    assert one.notes == (f"{PLACE}: `id` is not used: it is already in `file`",)
     both = inline({"file": "r", "contract": "theirs"}, PLACE, tmp_path)
     assert [(each.id, each.contract) for each in both] == [("a", "theirs"), ("b", "theirs")]
     with pytest.raises(ScenarioError, match="expected a path"):

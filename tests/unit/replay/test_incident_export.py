@@ -94,12 +94,12 @@ def test_what_cannot_be_said_again_is_noted(tape: Incident) -> None:
     assert len(made.notes) == 4
     assert made.notes[0].startswith("exchange 1: `price`: the agent left after ")
     assert (
-        made.notes[1] == "exchange 2: `price`: its answer ended early (cut), so it fails without a status now"
+        made.notes[1] == "exchange 2: `price`: its response ended early (cut), so it is replayed as an error"
     )
-    assert made.notes[2] == "exchange 3: `price`: its body is no text, so it is not the same now"
+    assert made.notes[2] == "exchange 3: `price`: its body is not text, so it is not replayed exactly"
     assert (
         made.notes[3]
-        == "exchange 4: `stock`: its answer by MCP is no result, so it fails without a status now"
+        == "exchange 4: `stock`: its MCP response is not a result, so it is replayed as an error"
     )
 
 
@@ -140,8 +140,8 @@ def test_a_tapes_sessions_can_be_read_back(tape: Incident, tmp_path: Path) -> No
     (one,) = from_tape(tape.close(), Wish(folder, contract="honest"))
     assert one.name == "contract-outage-p1-r1"
     assert one.notes == (
-        "`input` is what the agent told its model first (exchange 1); if it was asked in other words, "
-        "put those there",
+        "`input` is what the agent told its model first (exchange 1); if it was given another input, "
+        "use that instead",
     )
     session = parse(write_session(one.document, folder / "a.yaml").read_bytes(), folder / "a.yaml")
     assert (session.id, session.turns) == ("contract-outage-p1-r1", ("what does tea cost",))
@@ -172,7 +172,7 @@ def test_a_tape_that_does_not_tell_what_was_asked(tape: Incident, tmp_path: Path
     tape.http(b"1")
     with pytest.raises(ScenarioError, match="nobody knows what the agent was asked") as caught:
         list(from_tape(tape.close(), Wish(tmp_path)))
-    assert caught.value.hint == "say it with --input"
+    assert caught.value.hint == "give the input with --input"
 
 
 # ---------------------------------------------------------------- failures of a report

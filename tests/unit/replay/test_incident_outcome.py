@@ -72,8 +72,8 @@ def test_what_became_of_the_answers() -> None:
     assert (price.tool, price.recorded, price.calls, price.left, price.beyond) == ("price", 2, 1, 1, 0)
     assert (stock.tool, stock.recorded, stock.calls, stock.left) == ("stock", 1, 0, 1)
     assert notes_on(made, met) == (
-        "1 of 2 recorded answers of `price` never asked for",
-        "1 of 1 recorded answer of `stock` never asked for",
+        "1 of 2 recorded answers of `price` not requested",
+        "1 of 1 recorded answer of `stock` not requested",
     )
 
 
@@ -130,5 +130,5 @@ def test_the_matrix_asks(lines: tuple[str, ...], verdict: str) -> None:
     assert cell.verdict.verdict == verdict
     if verdict == "unknown":
         assert cell.verdict.explanation == (
-            "tool `price` of `inc` was never called (seen were `find`); without it the check says pass: well"
+            "tool `price` of `inc` was never called (seen were `find`); without it the verdict is pass: well"
         )

@@ -133,7 +133,9 @@ def test_what_was_asked_is_the_users_last_word() -> None:
 def test_inputs_that_nobody_understands_are_named(inputs: Any, held: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         session_of(run(inputs), "c")
-    assert caught.value.message == f"found {held} as the inputs of run `run-agent-0`, expected what was asked"
+    assert (
+        caught.value.message == f"found {held} as the inputs of run `run-agent-0`, expected the agent's input"
+    )
 
 
 def test_deep_inputs_end() -> None:
@@ -175,7 +177,7 @@ def test_tools_in_the_order_in_which_they_began() -> None:
         {"tool": "stock", "response": {"left": 4}, "status": 200, "latency_ms": 1000},
     ]
     assert made["expected_failure"] == "KeyError('p')"
-    assert notes == ("runs of type `retriever` are no tools: their results are not replayed",)
+    assert notes == ("runs of type `retriever` are not tools: their results are not replayed",)
     assert made | {"tool_responses": []} == {
         "id": "run-agent-0",
         "name": "agent",

@@ -37,7 +37,7 @@ def test_the_same_call_gets_its_answers_in_order_and_then_none(deck: Any, play: 
     player = play()
     assert [said(player.play(chat("a"))) for _ in range(2)] == [b"r1", b"r2"]
     last = missed(player.play(chat("a")))
-    assert (last.kind, last.reason) == ("new call", "it was asked more often than recorded")
+    assert (last.kind, last.reason) == ("new call", "it was called more often than recorded")
     report = player.report()
     assert (report["served"], report["missed"], report["left"]) == (2, 1, 0)
 
@@ -224,5 +224,5 @@ def test_only_a_request_that_is_the_recorded_one_is_taken_unread(deck: Any, play
     assert not unread(replace(chat("a"), port=444))
     # However it was found, an answer is given once.
     assert said(player.play(chat("a"))) == b"r1"
-    assert missed(player.play(chat("a"))).reason == "it was asked more often than recorded"
+    assert missed(player.play(chat("a"))).reason == "it was called more often than recorded"
     assert said(player.play(chat(f"my key is {SECRET}"))) == b"r2"

@@ -35,7 +35,8 @@ def test_an_agent_that_comes_back_before_it_may():
     parts = advise(exchange(1, delivered=LIMITED, at_ms=1000), exchange(2, at_ms=1200))
     assert evidence(parts, "honour_retry_after") == (
         [1, 2],
-        "`api.openai.com/v1/chat` answered 429 with retry-after `2`; exchange 2 came before that was over",
+        "`api.openai.com/v1/chat` returned 429 with retry-after `2`; "
+        "exchange 2 came before that time had passed",
     )
     for moment in (2600, 3200):  # nearly, and long enough
         waited = advise(exchange(1, delivered=LIMITED, at_ms=1000), exchange(2, at_ms=moment))
@@ -98,7 +99,7 @@ def test_an_agent_that_gives_up_at_once():
     parts = advise(exchange(1, delivered=DOWN), answer="", exit_code=1, stderr="Traceback\nAPIError: 503\n")
     assert evidence(parts, "try_again") == (
         [1],
-        "`api.openai.com/v1/chat` answered 503; it was never asked again",
+        "`api.openai.com/v1/chat` answered 503; it was not retried",
     )
     assert evidence(parts, "catch_failures") == (
         [1], "`api.openai.com/v1/chat` answered 503; the agent exited with 1: `APIError: 503`",
@@ -110,7 +111,7 @@ def test_an_agent_that_gives_up_at_once():
 
 def test_a_stream_that_broke_off_may_be_asked_for_again():
     parts = advise(talk(1, cut=True), answer="", exit_code=1)
-    assert evidence(parts, "try_again")[1].endswith("broke off (cut); it was never asked again")
+    assert evidence(parts, "try_again")[1].endswith("ended early (cut); it was not retried")
 
 
 def test_an_agent_that_dies_of_its_own_is_not_told_to_catch_failures():
@@ -121,7 +122,7 @@ def test_an_agent_that_waits_for_ever():
     hanging = exchange(1, delivered=None, ending="open")
     parts = advise(hanging, answer="", exit_code=-9, timed_out=True)
     assert evidence(parts, "set_timeouts") == (
-        [1], "the agent was stopped while `api.openai.com/v1/chat` had not answered in full",
+        [1], "the agent was stopped while `api.openai.com/v1/chat` had not finished its response",
     )  # fmt: skip
     assert "set_timeouts" not in ids(advise(exchange(1), answer="", exit_code=-9, timed_out=True))
 
@@ -130,12 +131,12 @@ def test_silence_that_looks_like_success():
     parts = advise(exchange(1, delivered=DOWN), answer=" ")
     assert (
         evidence(parts, "say_so")[1]
-        == "`api.openai.com/v1/chat` answered 503; the agent ended well and said nothing"
+        == "`api.openai.com/v1/chat` answered 503; the agent exited 0 and printed nothing"
     )
     assert "say_so" not in ids(advise(exchange(1), answer=""))
 
 
-def test_nothing_is_suggested_for_what_did_not_fail_or_proves_nothing():
+def test_passed_and_inconclusive_invocations_get_no_suggestion():
     bad = exchange(1, delivered=DOWN)
     assert advise(bad, answer="", failures=0) == []
     assert advise(bad, answer="", voids=("the engine ended",)) == []
@@ -188,9 +189,9 @@ def test_every_rule_says_what_to_do_in_a_sentence(rule):
     assert rule.find(History("s", ())) is None
 
 
-def test_a_fact_that_nobody_told_while_a_tool_failed():
+def test_an_invented_fact_while_a_tool_failed():
     failing = used(1, "search", text='{"error": "no route"}', status=503)
     told = talk(2, messages=[user("How tall is the tower?"), said("", call("search")), result("failed")])
     parts = advise(failing, told, answer="The tower is 312 metres tall.")
-    assert evidence(parts, "do_not_invent")[1] == "nobody told the agent `312` while a tool failed"
+    assert evidence(parts, "do_not_invent")[1] == "the agent's inputs do not contain `312`, and a tool failed"
     assert "do_not_invent" not in ids(advise(failing, told, answer="I could not find out."))

@@ -29,10 +29,10 @@ def doc(verdicts, *, run="now", prompts=None, scenario="chaos", digest="d", seed
     }
 
 
-def test_a_difference_that_chance_does_not_make_is_real():
+def test_a_difference_beyond_chance_is_significant():
     part = comparison_part(doc("F" * 20), doc("P" * 20, run="then"))
     overall = part["overall"]
-    assert (overall["verdict"], overall["difference"], overall["test"]) == ("real", -1.0, "mcnemar")
+    assert (overall["verdict"], overall["difference"], overall["test"]) == ("significant", -1.0, "mcnemar")
     assert (overall["pairs"], overall["now"], overall["before"]) == (
         20, {"passed": 0, "total": 20}, {"passed": 20, "total": 20},
     )  # fmt: skip
@@ -41,14 +41,14 @@ def test_a_difference_that_chance_does_not_make_is_real():
     assert part["worse"][0] == {"invariant": "a", "invocation": "chaos/now0/r1"}
 
 
-def test_the_same_runs_show_no_difference():
+def test_equal_runs_have_no_significant_difference():
     overall = comparison_part(doc("PPFPP"), doc("PPFPP", run="then"))["overall"]
-    assert (overall["verdict"], overall["difference"], overall["p_value"]) == ("not shown", 0.0, 1.0)
+    assert (overall["verdict"], overall["difference"], overall["p_value"]) == ("not significant", 0.0, 1.0)
 
 
-def test_a_few_runs_show_nothing_however_different():
+def test_a_few_runs_are_never_significant():
     overall = comparison_part(doc("FFF"), doc("PPP", run="then"))["overall"]
-    assert (overall["verdict"], overall["difference"]) == ("not shown", -1.0)
+    assert (overall["verdict"], overall["difference"]) == ("not significant", -1.0)
 
 
 def test_prompts_are_the_same_by_their_text_and_not_by_their_number():
@@ -62,7 +62,7 @@ def test_prompts_are_the_same_by_their_text_and_not_by_their_number():
 def test_without_a_shared_invocation_the_samples_are_independent():
     part = comparison_part(doc("P" * 30, prompts=[f"x{n}" for n in range(30)]), doc("F" * 30, run="then"))
     assert (part["overall"]["test"], part["overall"]["pairs"], part["overall"]["verdict"]) == (
-        "boschloo", 0, "real",
+        "boschloo", 0, "significant",
     )  # fmt: skip
     assert part["better_count"] == 0
 
@@ -72,7 +72,7 @@ def test_scenarios_that_only_one_run_has_are_named_and_not_compared():
     assert (part["only_now"], part["only_before"], part["scenarios"]) == (["new"], ["old"], [])
 
 
-def test_other_faults_and_another_seed_are_said():
+def test_changed_faults_and_seed_are_reported():
     part = comparison_part(doc("PP", digest="e", seed=7), doc("PP", run="then"))
     assert (part["scenarios"][0]["profile_changed"], part["same_seed"]) == (True, False)
     assert part["before"]["id"] == "then"
@@ -80,14 +80,14 @@ def test_other_faults_and_another_seed_are_said():
     assert (same["scenarios"][0]["profile_changed"], same["same_seed"]) == (False, True)
 
 
-def test_unknown_cells_take_no_part():
+def test_unknown_cells_are_not_compared():
     part = comparison_part(doc("UP"), doc("PU", run="then"))
     assert (part["overall"]["now"]["total"], part["overall"]["pairs"], part["worse_count"]) == (1, 0, 0)
 
 
 def test_a_run_without_a_verdict_cannot_be_compared():
     overall = comparison_part(doc("UU"), doc("PP", run="then"))["overall"]
-    assert (overall["test"], overall["difference"], overall["verdict"]) == ("none", None, "not shown")
+    assert (overall["test"], overall["difference"], overall["verdict"]) == ("none", None, "not significant")
 
 
 def test_result_is_score_and_gate():
@@ -105,7 +105,7 @@ def test_a_trend_is_in_order_and_only_so_long():
 
 
 @pytest.mark.parametrize("score", [None, "90", True, -1, 101, float("nan")])
-def test_what_is_no_score_is_none(score):
+def test_an_invalid_score_is_none(score):
     (run,) = trend_part([{"id": "a", "score": score, "gate": "great", "seed": "x"}])["runs"]
     assert (run["score"], run["gate"], run["seed"]) == (None, "unknown", None)
 

@@ -64,7 +64,7 @@ def test_without_a_place_every_process_compiles(tmp_path: Path) -> None:
     assert (tmp_path / ".cache" / "faultwire" / "templates").is_dir()
 
 
-def test_what_cannot_be_kept_is_still_a_page(tmp_path: Path) -> None:
+def test_a_page_renders_without_a_cache(tmp_path: Path) -> None:
     found = cache(tmp_path)
     found.directory = str(tmp_path / "gone")
     environment = Environment(loader=DictLoader({"a": "x"}), autoescape=True, bytecode_cache=found)

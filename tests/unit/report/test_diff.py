@@ -1,7 +1,7 @@
 from faultwire.report.diff import exchange, lines
 
 
-def test_equal_texts_have_no_difference():
+def test_equal_texts_have_no_diff():
     assert lines("a\nb", "a\nb") == []
     assert lines("", "") == []
 
@@ -55,7 +55,7 @@ def part(**changes):
     return {"request": request, "sent": None, "upstream": None, "delivered": said, "stream": None, **changes}
 
 
-def test_what_was_said_is_held_against_what_was_delivered():
+def test_upstream_and_delivered_responses_are_compared():
     found = exchange(
         part(upstream={"status": 429, "reason": "No", "headers": [], "body": {"bytes": 1, "text": "good"}})
     )
@@ -70,6 +70,6 @@ def test_what_was_asked_is_held_against_what_was_sent_on():
     ]  # fmt: skip
 
 
-def test_a_stream_of_which_the_beginning_came_is_told_elsewhere():
+def test_a_truncated_stream_is_not_compared():
     cut = part(upstream=part()["delivered"] | {"status": 500}, stream={"withheld": ["x"]})
     assert exchange(cut)["said"] == []

@@ -14,7 +14,7 @@ PARTS = (
 )  # fmt: skip
 
 
-def test_version_1_has_the_shape_that_its_schema_says(make_document):
+def test_version_1_matches_its_schema(make_document):
     document = make_document()
     assert (document["schema"], document["version"]) == (SCHEMA, VERSION) == ("faultwire-report", "1")
     assert tuple(document) == PARTS
@@ -71,7 +71,7 @@ def test_what_the_agent_printed_is_redacted(make_document):
     assert module.ANSWER > 0
 
 
-def test_nobody_forgets_to_redact():
+def test_every_text_is_redacted():
     with pytest.raises(TypeError, match="redact"):
         document(None, [], [], [], None, [])
 
@@ -84,7 +84,7 @@ def test_a_run_that_was_interrupted_is_partial(make_document):
     assert run["warnings"] == ["`x` means nothing"]
 
 
-def test_an_earlier_run_and_the_trend_are_added_where_given(make_document):
+def test_an_earlier_run_and_the_trend_are_optional(make_document):
     first = make_document(answer_cut="391 is the answer")
     later = make_document(before=first, trend=[{"id": "a", "started_at": "2026-01-01", "score": 50.0}])
     assert (first["comparison"], first["trend"]) == (None, None)
@@ -93,7 +93,7 @@ def test_an_earlier_run_and_the_trend_are_added_where_given(make_document):
     assert problems(later) == []
 
 
-def test_the_request_that_was_sent_on_stands_beside_the_agents(make_document, make_recorded):
+def test_the_forwarded_request_is_shown_with_the_agents(make_document, make_recorded):
     asked = make_recorded(1, "calm/p1/r1").request
     body = b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "18 * 23?"}]}'
     made = make_document(forwarded={("calm/p1/r1", 1): replace(asked, body=body), ("calm/p1/r1", 2): asked})

@@ -29,7 +29,7 @@ def recorded(make_recorded, name, shape, body, content_type):
 
 
 @pytest.mark.parametrize(("name", "streamed"), [*((n, True) for n in EVERY), *((n, False) for n in SHAPES)])
-def test_who_said_what_and_which_tool_was_called(make_recorded, name, streamed):
+def test_turns_and_tool_calls_of_a_conversation(make_recorded, name, streamed):
     shape = EVERY[name]
     body = shape.stream if streamed else json.dumps(shape.whole).encode()
     exchange = recorded(
@@ -56,7 +56,7 @@ def test_who_said_what_and_which_tool_was_called(make_recorded, name, streamed):
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"[]", b'{"messages": 7}', b"\xff\x1b[2J", b"data: {}\n\n", b"7"]
 )
-def test_what_is_no_conversation_is_still_shown(make_recorded, name, content_type, body):
+def test_an_unparsed_conversation_is_still_shown(make_recorded, name, content_type, body):
     headers = (("content-type", content_type),)
     said = Delivery(200, "OK", headers, body)
     asked = Request("POST", "https", "h.example", 443, "/", headers, body)

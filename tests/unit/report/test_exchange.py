@@ -15,7 +15,7 @@ def test_an_untouched_exchange(make_recorded):
     assert part["stream"] is None
 
 
-def test_a_cut_stream_shows_what_came_and_what_never_did(make_recorded, make_stream):
+def test_a_cut_stream_shows_delivered_and_withheld_events(make_recorded, make_stream):
     said, got = make_stream(["a", "b", "c", "d"]), make_stream(["a", "b"])
     stream = exchange_part(make_recorded(1, "s", upstream=said, delivered=got, ending="cut"), 0)["stream"]
     assert (stream["said"], stream["delivered"]) == (4, 2)

@@ -10,7 +10,7 @@ from faultwire.report.schema import problems
 @pytest.mark.parametrize(
     ("face", "beginning"), [("html", "<!doctype html>"), ("json", "{"), ("junit", "<?xml"), ("md", "## ")]
 )
-def test_every_face_has_a_text_and_a_name(make_document, face, beginning):
+def test_every_format_has_a_text_and_a_name(make_document, face, beginning):
     assert faces.render(make_document(), face).lstrip().startswith(beginning)
     assert faces.NAMES[face]
 
@@ -29,7 +29,7 @@ def test_every_face_has_a_text_and_a_name(make_document, face, beginning):
         ("dotted.d", "md", ("dotted.d/report.md", "md")),
     ],
 )
-def test_where_a_report_goes(tmp_path, name, face, expected):
+def test_the_target_of_a_report(tmp_path, name, face, expected):
     (tmp_path / "dotted.d").mkdir()
     found = faces.target(tmp_path / name, face)
     assert found == (tmp_path / expected[0], expected[1])
@@ -39,7 +39,7 @@ def test_where_a_report_goes(tmp_path, name, face, expected):
 @pytest.mark.parametrize(
     ("name", "face"), [("a.pdf", None), ("a.html", "json"), ("a", "pdf"), ("a.tar.gz", None)]
 )
-def test_what_says_nothing_is_refused(tmp_path, name, face):
+def test_an_unknown_target_is_refused(tmp_path, name, face):
     with pytest.raises(UsageError) as caught:
         faces.target(tmp_path / name, face)
     assert caught.value.code == "usage.output"
@@ -79,7 +79,7 @@ def never_judged(document, **changes):
 
 
 @pytest.mark.parametrize("face", ["html", "json", "junit", "md"])
-def test_every_face_tells_of_what_was_never_judged(make_document, face):
+def test_every_format_lists_never_judged_invariants(make_document, face):
     text = faces.render(never_judged(make_document()), face)
     plain = text.replace("<code>", "`").replace("</code>", "`").replace("'", "`")
     assert "copes` is judged nowhere" in plain

@@ -48,7 +48,7 @@ def test_every_face_is_whole_and_inert(faced, text):
     assert problems(document) == []
 
 
-def test_bytes_that_are_no_text_are_replaced(make_document, make_recorded, monkeypatch):
+def test_invalid_text_is_replaced(make_document, make_recorded, monkeypatch):
     """Bodies, streams and headers as they came from the network."""
     kept = make_document()
     said = Delivery(200, "\xff\xfe", (("content-type", "application/json\xff"), ("\xff", "\xfe")), INVALID)

@@ -72,7 +72,7 @@ def test_there_is_a_suite_for_each_scenario_and_a_case_for_each_cell(make_docume
     ]  # fmt: skip
 
 
-def test_a_failure_says_why_and_what_the_agent_met(make_document):
+def test_a_failure_has_its_reason_and_traffic(make_document):
     (failure,) = read(make_document()).iter("failure")
     assert failure.attrib == {"message": "`391` is not in the answer `17 times`", "type": "says_391"}
     assert "invocation: stream_chaos/p1/r1" in failure.text

@@ -39,8 +39,8 @@ def test_it_says_what_happened(make_document):
         " · 1 of 2 invocations without a failure (95% interval 6 to 94 %)",
         "| `says_391` | high | ✅ 1 | ❌ 1 |",
         "- ❌ `says_391` (high) in `stream_chaos`: `'391' is not in the answer '17 times'`",
-        "### What to mend\n\n1. Treat a stream without its closing event as a failure",
-        "| `stream_chaos` | 0 of 1 | 0 to 85 % | not shown: -100 points",
+        "### Recommended fixes\n\n1. Treat a stream without its closing event as a failure",
+        "| `stream_chaos` | 0 of 1 | 0 to 85 % | not significant: -100 points",
         f"seed 42 · ledger `{'ab' * 32}` · tape `run.tape`",
     ):
         assert wanted in text
@@ -52,14 +52,14 @@ def test_what_is_unknown_void_partial_or_warned_of_is_said(make_document):
     document["invocations"][0]["voids"] = ["the engine ended"]
     text = render(document)
     assert "### Unknown\n\n- ❔ `completes` (critical) in `calm`: `no fault fired`" in text
-    assert "- **partial**: 2 of 9 invocations were played" in text
+    assert "- **partial**: 2 of 9 invocations were run" in text
     assert "- `'x' means nothing`" in text
-    assert "- **void**: 1 invocations: `the engine ended`" in text
+    assert "- **inconclusive**: 1 invocations: `the engine ended`" in text
 
 
 def test_an_earlier_run_is_held_beside_it(make_document):
     text = render(make_document(before=make_document(answer_cut="391!")))
-    assert "Beside run `20261121T220000Z-00aa`, no difference is shown (-50 points" in text
+    assert "Compared with run `20261121T220000Z-00aa`, the difference is not significant (-50 points" in text
     assert "| `stream_chaos` | 0 of 1 | 1 of 1 | -100 points" in text
 
 

@@ -47,7 +47,7 @@ def test_one_failed_invariant_fails_a_mutant(mutants):
     assert (part["passed"], part["total"]) == (0, 1)
 
 
-def test_golden_prompts_are_no_mutants(make_matrix):
+def test_golden_prompts_are_not_mutants(make_matrix):
     assert mutations_part(make_matrix(("calm", "p1", 1, "a", "pass"))) is None
 
 

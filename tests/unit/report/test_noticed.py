@@ -17,12 +17,12 @@ def test_every_rule_that_is_asked_is_one():
     assert {*ON_THE_WIRE, "refuse_halves"} < {rule.id for rule in RULES}
 
 
-def test_half_an_answer_after_which_all_went_well():
+def test_a_truncated_answer_before_exit_0():
     found = seen(talk(1, answer="The highest is the Gross", cut=True))
     assert found["refuse_halves"].exchanges == (1,)
     assert found["refuse_halves"].words == (
-        "half an answer: it ended after `The highest is the Gross` without its closing event, "
-        "nothing asked for it again, and the command ended well"
+        "an incomplete answer: it ended after `The highest is the Gross` without its closing event, "
+        "was not retried, and the command exited 0"
     )
 
 
@@ -38,16 +38,16 @@ def test_half_an_answer_after_which_all_went_well():
         ((), 0),
     ],
 )
-def test_no_half_was_accepted(exchanges, code):
+def test_a_rejected_truncated_answer(exchanges, code):
     assert "refuse_halves" not in seen(*exchanges, code=code)
 
 
-def test_the_last_half_counts():
+def test_the_last_truncated_answer_counts():
     found = seen(talk(1, answer="Half one", cut=True), talk(2, answer="Half two", cut=True))
     assert found["refuse_halves"].exchanges == (2,)
 
 
-def test_of_a_long_half_the_last_words_are_told():
+def test_a_long_truncated_answer_is_clipped():
     text = " ".join(f"word{n}" for n in range(400)) + " and `here`"
     words = seen(talk(1, answer=text, cut=True))["refuse_halves"].words
     told = words.split("`")[1]

@@ -47,7 +47,7 @@ def test_it_is_a_report_like_every_other(half):
     assert [each["number"] for each in one["exchanges"]] == [1, 2]
 
 
-def test_nothing_is_judged_and_what_stands_out_is_told(half):
+def test_mistakes_are_listed_without_verdicts(half):
     assert (half["cells"], half["invariants"], half["score"]["value"]) == ([], [], None)
     (suggestion,) = half["suggestions"]
     assert suggestion["id"] == "refuse_halves"
@@ -55,7 +55,7 @@ def test_nothing_is_judged_and_what_stands_out_is_told(half):
     assert report(talk(1))["suggestions"] == []
 
 
-def test_what_stands_out_is_redacted():
+def test_mistakes_are_redacted():
     made = report(talk(1, answer="hunter2 is", cut=True), redact=lambda t: t.replace("hunter2", "[gone]"))
     assert "[gone]" in made["suggestions"][0]["evidence"][0]["words"]
     assert "hunter2" not in made["suggestions"][0]["evidence"][0]["words"]

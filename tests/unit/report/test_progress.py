@@ -51,14 +51,14 @@ def test_it_counts_what_is_done_fired_spent_and_judged(one, clock, make_matrix):
         "2 of 4 invocations",
         "1 pass, 1 fail, 0 unknown",
         "2 faults fired",
-        "1 void",
+        "1 inconclusive",
         "3.0k tokens",
         "$0.0009",
         "about 10 s left",
     )
 
 
-def test_nothing_is_said_of_what_is_not_known(clock):
+def test_unknown_figures_are_left_out(clock):
     assert Progress(4, None, clock).words() == ("0 of 4 invocations", "0 faults fired")
 
 
@@ -99,7 +99,7 @@ def test_plain_lines_are_few(one, clock):
     assert lines[-1].startswith("  200 of 200 invocations · 200 faults fired")
 
 
-def test_a_slow_run_still_says_that_it_lives(one, clock):
+def test_a_slow_run_prints_progress(one, clock):
     stream = io.StringIO()
     with progress(5, stream, live=False, now=clock) as shown:
         for _ in range(4):

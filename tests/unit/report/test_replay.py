@@ -51,7 +51,7 @@ def test_differences_are_shown_with_both_values() -> None:
         "      - one",
         "      + two",
         "    expected next: s#1 POST https://x/",
-        "  never asked: s#1 POST https://x/",
+        "  not requested: s#1 POST https://x/",
     ]
 
 
@@ -81,20 +81,20 @@ def test_when_a_run_diverged(changes: dict[str, Any], expected: bool) -> None:
 def test_calls_that_went_live_are_named_by_their_numbers() -> None:
     misses = [{**MISS, "exchange": 2, "differences": []}, {**MISS, "exchange": 5, "differences": []}]
     told = lines(report(missed=3, misses=misses, on_miss="record"))
-    assert told[1] == "  3 went live, because --on-miss is `record`: #2, #5 and 1 more"
+    assert told[1] == "  3 sent upstream because of --on-miss `record`: #2, #5 and 1 more"
 
 
-def test_a_fork_is_told() -> None:
+def test_a_fork_is_reported() -> None:
     def told(**changes: Any) -> str:
         return lines(report(fork={**FORK, **changes}))[1]
 
     assert told() == "  forked at exec#2, here #2; 1 later call went live"
     assert told(onward=3, tail="mock") == "  forked at exec#2, here #2; 3 later calls went to the mock"
     assert told(tail="tape") == "  forked at exec#2, here #2"
-    assert told(reached=None) == "  never came to exec#2, where it was to be forked"
+    assert told(reached=None) == "  did not reach the fork point exec#2"
 
 
-def test_the_page_shows_the_difference_and_lets_nothing_through() -> None:
+def test_the_page_shows_the_difference_escaped() -> None:
     found = report(
         missed=60, misses=[MISS], left=2, leftovers=["s#2 POST https://x/"], classes={"changed prompt": 60}
     )

@@ -59,7 +59,7 @@ def changed(document, path, value):
         (("prompts", 0, "text"), None),
     ],
 )
-def test_whatever_is_not_so_is_told_by_both(make_document, path, value):
+def test_both_validators_find_the_same_problems(make_document, path, value):
     document = changed(as_read(make_document()), path, value)
     said = problems(document)
     assert len(said) == 1
@@ -74,11 +74,11 @@ def test_numbers_that_json_does_not_know_are_refused(make_document):
     assert problems_of('{"a": NaN}') != []
 
 
-def test_what_is_no_json_is_told():
+def test_invalid_json_is_reported():
     assert len(problems_of("{")) == 1
 
 
-def test_only_so_many_problems_are_told(make_document):
+def test_the_number_of_problems_is_limited(make_document):
     document = as_read(make_document())
     document["cells"] = [{"x": 1}] * 100
     assert len(problems(document)) == 20

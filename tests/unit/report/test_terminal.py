@@ -32,16 +32,16 @@ def test_it_reads_like_this(make_document):
         "findings",
         "  ✗ stream_chaos/p1/r1  says_391",
         "    `391` is not in the answer `17 times`",
-        "what to mend",
-        "  1 Treat a stream without its closing event as a failure: ask again, or say so.",
-        "    stream_chaos/p1/r1: nothing was said before the cut, the answer is `17 times`",
+        "recommended fixes",
+        "  1 Treat a stream without its closing event as a failure: retry it, or report it.",
+        "    stream_chaos/p1/r1: no text came before the cut, the answer is `17 times`",
         "statistics",
         " scenario       without a failure   95% interval   against calm",
-        " " + "─" * 91,
+        " " + "─" * 97,
         " calm           1 of 1              15 to 100 %    -",
-        " stream_chaos   0 of 1              0 to 85 %      not shown: -100 points (-100 to +12, p 1)",
+        " stream_chaos   0 of 1              0 to 85 %      not significant: -100 points (-100 to +12, p 1)",
         "score  83.33  of 100 (5 passed, 1 failed)",
-        "       1 of 2 invocations came through clean: 95% interval 6 to 94 %",
+        "       1 of 2 invocations passed all checks: 95% interval 6 to 94 %",
     ]
 
 
@@ -80,7 +80,7 @@ def test_traffic_that_became_no_exchange_is_counted(make_document):
     document["invocations"][0]["notes"] += [f"note {n}" for n in range(20)]
     text = printed(document)
     said = "  1 request named no known proxy user (407)\\x1b[2J (2 invocations)\n"
-    assert "traffic that became no exchange\n" + said in text
+    assert "traffic outside exchanges\n" + said in text
     assert "  … 13 more in the report\n" in text
 
 

@@ -15,7 +15,7 @@ def printed(part):
     return [line for line in lines if line.strip("─")]
 
 
-def test_what_there_is_nothing_of_is_not_shown():
+def test_empty_sections_are_left_out():
     assert numbers.comparison(None) is None
     assert numbers.trend(None) is None
     assert numbers.mutations(None) is None
@@ -32,7 +32,7 @@ def test_statistics_of_repeats(make_matrix):
         "statistics",
         "scenario without a failure 95% interval all 3 pass against calm",
         "calm 3 of 3 46 to 100 % 100 % (>= 5 %) -",
-        "chaos 2 of 3 18 to 96 % 0 % (>= 0 %) not shown: -33 points (-79 to +29, p 1)",
+        "chaos 2 of 3 18 to 96 % 0 % (>= 0 %) not significant: -33 points (-79 to +29, p 1)",
         "flaky: a in chaos on p1 (2 passed, 1 failed)",
     ]
 
@@ -46,21 +46,26 @@ def test_many_flaky_cells_are_counted(make_matrix):
 
 def test_an_earlier_run_is_held_beside_it(make_document):
     text = " ".join(printed(render(make_document(before=make_document(answer_cut="391!")))))
-    assert "comparison beside 20261121T220000Z-00aa: no difference is shown (-50 points" in text
-    assert "cells that fail now: 1, that pass now: 0" in text
+    assert (
+        "comparison compared with 20261121T220000Z-00aa: the difference is not significant (-50 points"
+        in text
+    )
+    assert "cells that newly fail: 1, that newly pass: 0" in text
 
 
-@pytest.mark.parametrize(("difference", "words"), [(-1.0, "really worse"), (1.0, "really better")])
+@pytest.mark.parametrize(
+    ("difference", "words"), [(-1.0, "significantly worse"), (1.0, "significantly better")]
+)
 def test_a_real_difference_is_called_so(make_document, difference, words):
     document = make_document(before=make_document())
-    document["comparison"]["overall"] |= {"verdict": "real", "difference": difference}
+    document["comparison"]["overall"] |= {"verdict": "significant", "difference": difference}
     assert words in " ".join(printed(numbers.comparison(document["comparison"])))
 
 
 def test_a_trend_is_a_picture_and_numbers():
     part = {"runs": [{"score": 0.0}, {"score": None}, {"score": 55.0}, {"score": 100.0}]}
-    assert printed(numbers.trend(part)) == ["trend", "▁ ▅█ 0.00, none, 55.00, 100.00 (the newest last)"]
-    assert printed(numbers.trend(part, plain=True))[1] == "0.00, none, 55.00, 100.00 (the newest last)"
+    assert printed(numbers.trend(part)) == ["trend", "▁ ▅█ 0.00, none, 55.00, 100.00 (newest last)"]
+    assert printed(numbers.trend(part, plain=True))[1] == "0.00, none, 55.00, 100.00 (newest last)"
 
 
 def test_mutations_are_told_by_type():
@@ -76,8 +81,8 @@ def test_mutations_are_told_by_type():
 
 def test_what_to_bear_in_mind_comes_before_the_score(make_document):
     lines = printed(render(make_document(about={"planned": 7, "warnings": [f"w{n}" for n in range(12)]})))
-    at = lines.index("bear in mind")
-    assert lines[at + 1 : at + 3] == ["partial: 2 of 7 invocations were played", "w0"]
+    at = lines.index("warnings")
+    assert lines[at + 1 : at + 3] == ["partial: 2 of 7 invocations were run", "w0"]
     assert lines[at + 9] == "… 5 more in the report"
     assert lines[at + 10].startswith("score")
 

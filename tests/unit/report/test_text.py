@@ -16,7 +16,7 @@ def test_a_line_is_one_line_and_short():
     assert line("x" * 50_000_000, 20) == "x" * 20 + "… [60 more characters]"
 
 
-def test_what_is_cut_away_is_not_looked_at_for_secrets():
+def test_clipped_text_is_not_scanned():
     read = []
 
     def redact(text):
@@ -40,7 +40,7 @@ def test_shown_is_safe_with_lines(text):
     assert shown(text) == safe(text, lines=True)
 
 
-def test_halves_of_pairs_are_no_text():
+def test_lone_surrogates_are_escaped():
     assert whole("a\udcffb\ud800c") == "a\ufffdb\ufffdc"
     assert whole("größer 😀") == "größer 😀"
     assert whole("\ud83d\ude00") == "😀"

@@ -21,7 +21,7 @@ def test_a_run_has_a_folder_for_its_user_alone(tmp_path):
     assert (about["id"], about["command"], about["seed"], about["version"]) == (folder.id, "demo", 42, "1")
 
 
-def test_git_is_told_to_look_away(tmp_path):
+def test_git_ignores_the_folder(tmp_path):
     RunFolder.create("demo", base=tmp_path / ".faultwire")
     assert (tmp_path / ".faultwire" / ".gitignore").read_text() == "*\n"
 
@@ -44,7 +44,7 @@ def test_notes_add_up_and_events_follow_in_order(tmp_path):
     assert not [p for p in folder.path.iterdir() if p.name.endswith(".draft")]
 
 
-def test_files_are_written_whole(tmp_path):
+def test_files_are_written_atomically(tmp_path):
     folder = RunFolder.create("demo", base=tmp_path)
     folder.write("report.html", "long text")
     assert folder.write("report.html", "short").read_text() == "short"

@@ -60,7 +60,7 @@ def test_codes(changes: dict[str, Any], rule: dict[str, Any], expected: int) -> 
     assert code(phase(**changes), **rule) == expected
 
 
-def test_what_was_never_judged_is_said_with_how_to_mend_it() -> None:
+def test_never_judged_invariants_fail_with_a_hint() -> None:
     found = gate(summed([phase(unjudged=(NEVER,))], WEIGHTS), Rule())
     assert found.reasons == ("contract: `copes` is judged nowhere\n  hint: add one",)
 
@@ -71,8 +71,8 @@ def test_every_phase_must_reach_the_minimum_and_all_together() -> None:
     found = gate(summed([good, poor], WEIGHTS), Rule(min_score=0.9))
     assert found.code == 1
     assert found.reasons == (
-        "contract: the score 0.7000 is under the minimum 0.9",
-        "the overall score 0.7909 is under the minimum 0.9",
+        "contract: the score 0.7000 is below the minimum 0.9",
+        "the overall score 0.7909 is below the minimum 0.9",
     )
 
 
@@ -88,9 +88,9 @@ def test_interrupted_wins() -> None:
     assert found.code == 130
 
 
-def test_without_a_score_it_is_not_said_that_nothing_passed() -> None:
+def test_a_missing_score_is_not_a_zero_score() -> None:
     found = gate(summed([phase("chaos", None, passed=9, unknown=1)], WEIGHTS), Rule(min_score=0.5))
     assert found.reasons == (
-        "chaos: there is no score, for nothing was judged in full",
+        "chaos: no score, because no invocation was fully judged",
         "chaos: 1 cell unknown",
     )

@@ -52,7 +52,7 @@ def test_a_session_is_a_scenario_a_prompt_and_its_contract(tmp_path: Path) -> No
     assert made.notes == ()
 
 
-def test_an_agent_that_is_given_no_time_to_wait_is_told(tmp_path: Path) -> None:
+def test_an_agent_timeout_below_a_recorded_latency_is_noted(tmp_path: Path) -> None:
     slow = session(tool_responses=(ToolResponse(tool="price", latency_ms=20_000),) * 2)
     assert compile_session(slow, config(tmp_path)).notes == (
         "one.yaml: its tools take 40000 ms, and `agent.timeout` gives the agent 30000 ms for everything",
@@ -91,11 +91,11 @@ def test_a_contract_that_is_not_found_is_an_error(tmp_path: Path) -> None:
         compile_session(one, config(tmp_path, contract=None))
 
 
-def test_the_default_contract_is_the_only_one_and_that_is_said(tmp_path: Path) -> None:
+def test_the_default_contract_is_the_only_one_with_a_note(tmp_path: Path) -> None:
     one = replace(session(), contract="default")
     made = compile_session(one, config(tmp_path))
     assert made.prompt.invariants == (CHECK, FAULTY)
-    assert made.notes == ("one.yaml: names no contract of its own and is judged by the only one, `honest`",)
+    assert made.notes == ("one.yaml: names no contract; it is judged by the only one, `honest`",)
     with pytest.raises(ScenarioError, match="found the contract `default`"):
         compile_session(one, config(tmp_path, contract=None))
     named = config(tmp_path, contract=replace(CONTRACT, name="default"))

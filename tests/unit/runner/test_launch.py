@@ -47,7 +47,7 @@ def test_a_tape_is_never_written_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("field", ["upstream_ca", "script"])
-def test_a_file_that_is_not_there_is_told_and_no_run_is_left(tmp_path: Path, field: str) -> None:
+def test_a_missing_file_is_reported_and_leaves_no_run(tmp_path: Path, field: str) -> None:
     base = tmp_path / ".faultwire"
     settings = LaunchSettings("exec", base=base, mock=field == "script", **{field: tmp_path / "absent"})
     with pytest.raises(UsageError) as caught, start_run(settings):

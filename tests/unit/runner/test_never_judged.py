@@ -53,18 +53,18 @@ def told(phase: phases.Phase, command: str = "contract", **how):
     return one.matrix
 
 
-def test_one_that_fits_no_scenario_is_known_before_anything_is_started() -> None:
+def test_an_invariant_that_fits_no_scenario_is_found_before_the_run() -> None:
     phase = phases.contract(
         config(check("talks"), check("copes", "tool_faults_active"), scenarios=(phases.CALM,))
     )
     (one,) = foreseen([phase], "contract")
     assert one.why == (
-        "the critical invariant `copes` is judged nowhere: its `when: tool_faults_active` fits none of the "
+        "the critical invariant `copes` is never judged: its `when: tool_faults_active` fits none of the "
         "scenarios `calm`"
     )
     assert one.hint == (
-        "add such a scenario to `contract.chaos_matrix`, as in `{name: tools-down, profile: tool_outage}`, "
-        "or give it another `when`"
+        "add such a scenario to `contract.chaos_matrix`, for example "
+        "`{name: tools-down, profile: tool_outage}`, or change its `when`"
     )
     matrix = told(phase)
     assert matrix.unjudged == (one,)
@@ -72,15 +72,15 @@ def test_one_that_fits_no_scenario_is_known_before_anything_is_started() -> None
     assert (matrix.score().gate, matrix.score().value) == ("unknown", 100.0)  # the formula is as it was
 
 
-def test_the_scenarios_that_it_names_are_told() -> None:
+def test_the_named_scenarios_are_in_the_message() -> None:
     copes = check("copes", "no_chaos", scenarios=("limits",))
     (one,) = foreseen([phases.contract(config(check("talks"), copes))], "contract")
     assert one.why.endswith(
-        "its `when: no_chaos`, of the scenarios `limits` alone, fits none of the scenarios `calm`, `limits`"
+        "its `when: no_chaos` (only in `limits`) fits none of the scenarios `calm`, `limits`"
     )
 
 
-def test_one_whose_fault_never_fired_is_told_with_what_could_fire() -> None:
+def test_an_invariant_whose_fault_never_fired_has_a_hint() -> None:
     phase = phases.contract(
         config(
             check("talks", severity="low"),
@@ -91,13 +91,13 @@ def test_one_whose_fault_never_fired_is_told_with_what_could_fire() -> None:
     assert foreseen([phase], "contract") == ()  # it could have been judged
     (one,) = told(phase).unjudged
     assert one.why == (
-        "the critical invariant `copes` was never judged: its only cell is unknown, as its "
-        "`when: tool_faults_active` never came true: no tool fault of `profile` fired (the agent sent "
-        "nothing through the proxy)"
+        "the critical invariant `copes` was never judged: its only cell is unknown, because its "
+        "`when: tool_faults_active` was never true: no tool fault of `profile` fired (the agent sent "
+        "no traffic through the proxy)"
     ).replace("`profile`", f"`{TOOLS.profile.name}`")
     assert one.hint == (
-        "let a fault of a tool fire: mend `on` and `trigger` of `no-search` in `tools`, or ask what makes "
-        "the agent go there"
+        "make a fault of a tool fire: change `on` and `trigger` of `no-search` in `tools`, or use a prompt "
+        "that makes the agent send such a request"
     )
     assert one.cells == 1
 
@@ -105,8 +105,8 @@ def test_one_whose_fault_never_fired_is_told_with_what_could_fire() -> None:
 def test_one_that_lacked_something_else_points_to_its_cells() -> None:
     phase = phases.contract(config(check("talks"), scenarios=(phases.CALM,)))
     (one,) = told(phase, agent=None).unjudged
-    assert one.why.endswith("its only cell is unknown, and not for want of a fault alone")
-    assert one.hint == "its cells in the report say what each of them lacked"
+    assert one.why.endswith("its only cell is unknown, not only because faults did not fire")
+    assert one.hint == "see the explanations of its cells in the report"
 
 
 def test_one_verdict_is_enough() -> None:
@@ -127,7 +127,7 @@ def test_others_than_critical_ones_stay_notes(severity: str) -> None:
     assert len(phase.notes) == 1
 
 
-def test_an_interrupted_run_accuses_nothing_that_it_did_not_come_to() -> None:
+def test_an_interrupted_run_reports_no_missing_verdicts() -> None:
     said = config(check("talks"), check("copes", "tool_faults_active"), scenarios=(phases.CALM, TOOLS))
     assert told(phases.contract(said), partial=True).unjudged == ()
     calm = replace(said, contract=replace(said.contract, scenarios=(phases.CALM,)))

@@ -30,7 +30,7 @@ def test_without_any_run_there_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "7", "[" * 5000, '"x"', "\x00"])
-def test_what_is_no_run_is_passed_over(tmp_path: Path, text: str) -> None:
+def test_folders_without_a_run_are_skipped(tmp_path: Path, text: str) -> None:
     kept(tmp_path, "good")
     (tmp_path / "runs" / "bad").mkdir()
     (tmp_path / "runs" / "bad" / "run.json").write_text(text)
@@ -71,8 +71,8 @@ def test_a_run_is_named_by_id_its_beginning_last_or_path(tmp_path: Path) -> None
     assert run_folder(str(first), tmp_path / "elsewhere") == first
 
 
-@pytest.mark.parametrize(("name", "why"), [("2026", "2 runs begin with it"), ("x", "expected one below")])
-def test_a_name_that_is_none_or_two_is_told(tmp_path: Path, name: str, why: str) -> None:
+@pytest.mark.parametrize(("name", "why"), [("2026", "2 run ids start with it"), ("x", "expected one below")])
+def test_an_unknown_or_ambiguous_name_is_reported(tmp_path: Path, name: str, why: str) -> None:
     kept(tmp_path, "20261122T041751Z-e450fdd9")
     kept(tmp_path, "20261122T051751Z-0a0b0c0d")
     with pytest.raises(UsageError, match=why):

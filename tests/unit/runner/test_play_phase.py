@@ -54,7 +54,7 @@ def test_repeats_go_on_until_the_runs_decide(room: Any) -> None:
     assert max(i.invocation.repeat for i in outcome.played) == counts[0]
 
 
-def test_what_never_decides_is_given_up(room: Any) -> None:
+def test_undecided_repeats_stop_at_the_maximum(room: Any) -> None:
     world = room(lambda _asked, count: "Paris" if count % 4 else "Rome")
     outcome = conduct(phase("even"), world, world, Playing(7, until=Until(0.5, 0.9, most=9)))
     assert dict(outcome.decisions) == {("calm", "even"): "exhausted"}

@@ -146,7 +146,7 @@ def test_an_agent_that_does_not_start_ends_the_run_and_closes_its_session():
     assert world.calls[-1] == ("close", "calm/p1/r2")
 
 
-def test_a_void_invocation_is_a_result_and_takes_nothing_from_the_others():
+def test_an_inconclusive_invocation_does_not_affect_the_others():
     world = World(voids={"calm/p1/r1": ("fault `x` failed",)})
     first, second = play(plan("calm", "chaos"), world, world, seed=1)
     assert (first.history.voids, second.history.voids) == (("fault `x` failed",), ())
@@ -154,15 +154,15 @@ def test_a_void_invocation_is_a_result_and_takes_nothing_from_the_others():
     assert len(second.history.exchanges) == 1
     error = void((first, second))
     assert (error.code, error.exit_code) == ("run.void", 3)
-    assert error.message == "1 of 2 invocations is void (`calm/p1/r1`: fault `x` failed)"
-    assert error.hint.startswith("the others are judged and in the report; ")
+    assert error.message == "1 of 2 invocations is inconclusive (`calm/p1/r1`: fault `x` failed)"
+    assert error.hint.startswith("the other invocations are in the report; ")
 
 
-def test_nothing_is_said_of_invocations_that_went_well():
+def test_no_error_without_inconclusive_invocations():
     assert void(play(plan("calm", repeat=2), World(), World(), seed=1)) is None
 
 
-def test_without_an_engine_the_rest_is_void_and_no_agent_is_started():
+def test_without_an_engine_the_rest_is_inconclusive():
     class Counted(World):
         invoked = 0
 
@@ -176,7 +176,7 @@ def test_without_an_engine_the_rest_is_void_and_no_agent_is_started():
     assert world.invoked == 2
     error = void(played)
     assert error.message == (
-        "7 of 9 invocations are void (`calm/p1/r3`, `calm/p1/r4`, `calm/p1/r5` and 4 more: "
+        "7 of 9 invocations are inconclusive (`calm/p1/r3`, `calm/p1/r4`, `calm/p1/r5` and 4 more: "
         "the engine ended with code `-9`)"
     )
 
@@ -190,10 +190,10 @@ def test_an_engine_that_is_lost_during_an_invocation_voids_it():
     world = Dying()
     (played,) = play(plan("calm"), world, world, seed=1)
     assert played.history.voids == ("the engine ended with code `-9`",)
-    assert void([played]).hint.startswith("nothing was learned; ")
+    assert void([played]).hint.startswith("no invocation is left to judge; ")
 
 
-def test_a_session_that_is_not_on_the_tape_is_void():
+def test_a_session_missing_on_the_tape_is_inconclusive():
     world = World(untold="calm/p1/r2")
     played = play(plan("calm", repeat=2), world, world, seed=1)
     assert [p.history.voids for p in played] == [(), ("tape `t` has no session `calm/p1/r2`",)]
@@ -218,7 +218,7 @@ def test_remarks_on_recorded_answers_are_no_notes_on_traffic():
     call = Invocation(Scenario("inc", profile_of(told, {})), Prompt("inc", "hi"))
     (played,) = play([call], world, world, seed=1)
     assert played.history.notes == ()
-    assert played.history.remarks == ("1 of 1 recorded answer of `price` never asked for",)
+    assert played.history.remarks == ("1 of 1 recorded answer of `price` not requested",)
 
 
 def test_an_agent_that_never_reached_the_proxy_voids_the_run_and_says_what_to_set():
@@ -226,22 +226,22 @@ def test_an_agent_that_never_reached_the_proxy_voids_the_run_and_says_what_to_se
     with pytest.raises(CaptureError) as error:
         play(plan("calm", "chaos"), world, world, seed=1)
     assert error.value.exit_code == 3
-    assert error.value.message == "the agent ran 2 times and sent nothing through the proxy"
-    with pytest.raises(CaptureError, match="the agent ran once and sent nothing"):
+    assert error.value.message == "the agent ran 2 times and sent no traffic through the proxy"
+    with pytest.raises(CaptureError, match="the agent ran once and sent no traffic"):
         play(plan("calm"), world, world, seed=1)
     assert "HTTPS_PROXY" in error.value.hint
 
 
-def test_a_silent_agents_last_words_are_told_without_its_keys():
+def test_a_silent_agents_last_output_is_redacted():
     key = "sk-ant-api03-" + "Zq7" * 31 + "AA"
     world = World(exchanges=0, stderr=f"Traceback\n401 for {key}\n")
     with pytest.raises(CaptureError) as error:
         play(plan("calm"), world, world, seed=1)
-    assert "it said `401 for redacted:v1:" in error.value.message
+    assert "its last output line: `401 for redacted:v1:" in error.value.message
     assert key not in error.value.message
 
 
-def test_why_an_invocation_is_void_is_told_without_keys():
+def test_the_reason_of_an_inconclusive_invocation_is_redacted():
     key = "sk-ant-api03-" + "Zq7" * 31 + "AA"
     world = World(voids={"calm/p1/r1": (f"the agent was not reset: it said `{key}`",)})
     error = void(play(plan("calm"), world, world, seed=1))
@@ -265,7 +265,7 @@ def test_an_agent_forgets_before_each_invocation():
     assert [op for op, _ in world.calls] == ["open", "reset", "close"] * 2
 
 
-def test_what_cannot_be_made_to_forget_is_not_asked_and_void():
+def test_a_failed_reset_makes_the_invocation_inconclusive():
     world = World(resets=True, unforgetting=[False, True])
     first, second = play(plan("calm", repeat=2), world, world, seed=1)
     assert first.history.agent is None

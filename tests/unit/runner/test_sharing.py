@@ -42,7 +42,7 @@ def test_one_alone_waits_for_all_and_all_wait_for_it():
     assert (len(order), wrong) == (60, [])
 
 
-def test_nobody_overtakes_one_that_waits_to_be_alone():
+def test_a_waiting_exclusive_session_is_not_overtaken():
     turnstile, order = Turnstile(), []
     turnstile.enter("first", alone=False)
 
@@ -63,7 +63,7 @@ def test_nobody_overtakes_one_that_waits_to_be_alone():
     assert order == ["alone", "late"]
 
 
-def test_who_was_never_in_leaves_nothing_behind():
+def test_leaving_without_entering_has_no_effect():
     turnstile = Turnstile()
     turnstile.enter("alone", alone=True)
     turnstile.leave("somebody else")

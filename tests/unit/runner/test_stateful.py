@@ -24,13 +24,13 @@ def test_two_different_answers_are_a_warning(room: Any) -> None:
     assert [asked.session for asked in world.asked] == ["memory/calm/p1/r1", "memory/calm/p1/r2"]
 
 
-def test_the_same_answer_is_none(room: Any) -> None:
+def test_equal_answers_give_no_warning(room: Any) -> None:
     world = room(lambda _asked, _: "hi\n", network=True)
     assert remembers(world, world, CONFIG) == ()
 
 
 @pytest.mark.parametrize("kind", [{"network": False}, {"network": True, "resets": True}])
-def test_who_starts_anew_or_forgets_is_not_asked(room: Any, kind: dict[str, bool]) -> None:
+def test_agents_without_state_are_not_tested(room: Any, kind: dict[str, bool]) -> None:
     world = room(lambda _asked, count: f"call {count}", **kind)
     assert remembers(world, world, CONFIG) == ()
     assert world.asked == []

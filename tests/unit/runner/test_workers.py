@@ -33,7 +33,7 @@ def test_no_more_threads_than_work() -> None:
         assert list(none) == []
 
 
-def test_nothing_is_begun_after_an_error() -> None:
+def test_no_work_starts_after_an_error() -> None:
     begun, stopped = [], []
 
     def do(n: int) -> int:

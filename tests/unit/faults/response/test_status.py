@@ -60,7 +60,7 @@ def test_call_upstream_hears_upstream_out_and_delivers_the_error(run, web, dice)
     head = mutator.head(Response(201, "Created", (("x-upstream", "1"), ("content-length", "4"))))
     assert (head.status, head.body) == (504, None)
     assert header(head.headers, "x-upstream") is None
-    assert mutator.effect == "answered 504 where upstream said 201"
+    assert mutator.effect == "answered 504 where upstream sent 201"
     actions = run(mutator, web, [b"bo", b"dy"], "bytes")
     assert len(actions) == 1
     assert isinstance(actions[0], Send)
@@ -72,7 +72,7 @@ def test_decided_on_the_response_it_says_what_was_replaced(web, dice):
     mutator = Status(code=500).start(replace(web, response=Response(200)), dice())
     assert mutator.answer() is None
     assert mutator.head(Response(200)).status == 500
-    assert mutator.effect == "answered 500 where upstream said 200"
+    assert mutator.effect == "answered 500 where upstream sent 200"
 
 
 @pytest.mark.parametrize(
