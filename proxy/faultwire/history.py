@@ -5,8 +5,10 @@ Frozen values, as those in `faultwire.events`, which gives them out with its own
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
+
+from faultwire.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -74,7 +74,7 @@ def commands(group: click.Command, words: tuple[str, ...] = ()) -> Iterator[tupl
         yield group.callback.__module__, words
     if isinstance(group, click.Group):
         context = click.Context(group)
-        for name in group.list_commands(context):
+        for name in (*group.list_commands(context), *getattr(group, "renamed", ())):
             command = group.get_command(context, name)
             assert command is not None
             yield from commands(command, (*words, name))

@@ -99,7 +99,7 @@ def test_user_visible_text_uses_plain_words(room: str) -> None:
 
 
 def test_the_page_of_commands_uses_plain_words() -> None:
-    assert found(PACKAGE.parents[1] / "docs" / "commands.md") == []
+    assert found(PACKAGE.parents[1] / "docs" / "reference" / "commands.md") == []
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_a_fault_of_a_profile_fires_on_its_stream(python: Path, tmp_path: Path) 
     assert done.stdout == "I am | None\n", done.stderr
     assert "cut_stream: stream cut after 2 events" in done.stderr
     shown = faultwire(python, "tape", "show", "last", "--exchange", "1").stdout
-    assert "it broke off here" in shown, shown
+    assert "ended early: no closing event" in shown, shown
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,9 @@ def test_errors_and_edits_are_its_own(python: Path, fault: str, printed: str) ->
 
 def test_an_error_in_its_stream_is_a_line_of_it(python: Path) -> None:
     assert run(python, "--fault", "stream_error: {after_events: 1}") == "I | None\n"
-    shown = faultwire(python, "tape", "show", "last", "--exchange", "1").stdout.partition("the agent got:")[2]
+    shown = faultwire(python, "tape", "show", "last", "--exchange", "1").stdout.partition(
+        "the agent received:"
+    )[2]
     assert shown.split()[:4] == ["assistant", "I", "error", "overloaded"]
 
 

@@ -48,7 +48,7 @@ def test_any_other_name_is_refused() -> None:
 
 
 def test_each_has_its_row_in_the_documentation() -> None:
-    page = (ROOT / "docs" / "python.md").read_text()
+    page = (ROOT / "docs" / "howto" / "python.md").read_text()
     assert [name for name in faultwire.__all__ if f"`{name}`" not in page] == []
 
 

@@ -73,7 +73,7 @@ class Session:
             raise UsageError(
                 "the session is still open, expected its history to be read after the `with` block",
                 code="session.open",
-                hint="`exchanges` has what came through so far",
+                hint="`exchanges` has what the proxy has recorded so far",
             )
         return self._history
 
@@ -174,11 +174,13 @@ def _ended(
         return error
     if closed.voids:
         hint = f"the engine's log is `{one.folder / 'engine.log'}`"
-        return FaultError(f"the session is void: {'; '.join(closed.voids)}", code="run.void", hint=hint)
+        return FaultError(
+            f"the session is inconclusive: {'; '.join(closed.voids)}", code="run.void", hint=hint
+        )
     if not closed.exchanges and not allow_no_traffic:
         said = "".join(f"; {note}" for note in notes)
         return CaptureError(
-            f"nothing came through the proxy, so the session is void{said}",
+            f"nothing came through the proxy, so the session is inconclusive{said}",
             hint="make clients inside the block, and start programs with `env=s.env`; "
             "`allow_no_traffic=True` accepts it",
         )

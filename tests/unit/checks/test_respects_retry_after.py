@@ -25,7 +25,7 @@ def test_who_never_comes_back_or_goes_elsewhere_respects_it(verdict, wire):
 def test_without_a_wish_nothing_is_known(verdict, wire):
     assert verdict(RespectsRetryAfter(), [wire.talk(1, status=429), wire.talk(2)]).verdict == "unknown"
     strange = wire.talk(1, status=429, answered=(("retry-after", "soon"),))
-    assert "understood" in verdict(RespectsRetryAfter(), [strange]).explanation
+    assert "in a known format" in verdict(RespectsRetryAfter(), [strange]).explanation
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from faultwire.cli import COMMANDS, RENAMED, SECTIONS, main
 from faultwire.cli._option_sections import SECTIONS as OPTION_SECTIONS, RenamedOption, SectionedCommand
 
-PAGE = Path(__file__).parents[3] / "docs" / "commands.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "commands.md"
 OLD = {
     ("chaos",): "faultwire run --chaos-only",
     ("run", "--verify-only"): "faultwire verify",

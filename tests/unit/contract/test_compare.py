@@ -26,7 +26,7 @@ def test_pairs_are_counted_each_way(table, confidence):
     both, first, second, neither = table
     low, high = _core.newcombe_paired_interval(both, first, second, neither, confidence)
     p = _core.mcnemar(first, second)
-    verdict = "real" if table == (1, 0, 9, 4) else "not shown"
+    verdict = "significant" if table == (1, 0, 9, 4) else "not significant"
     assert compare(*pairs(*table), confidence) == Comparison(
         (first - second) / sum(table), low, high, p, "mcnemar", verdict, sum(table)
     )
@@ -39,26 +39,27 @@ def test_independent_samples_have_a_difference_with_an_interval(confidence):
     p = _core.boschloo_test(now, before)
     assert 0.05 < p < 0.2
     expected = Comparison(
-        9 / 12 - 3 / 9, low, high, p, "boschloo", "real" if confidence == 0.8 else "not shown"
+        9 / 12 - 3 / 9, low, high, p, "boschloo", "significant" if confidence == 0.8 else "not significant"
     )
     assert compare(now, before, confidence) == expected
 
 
 @pytest.mark.parametrize("samples", [((0, 0), (6, 6)), ((6, 6), (0, 0)), ((0, 0), (0, 0))])
 def test_a_sample_without_runs_says_nothing(samples):
-    assert compare(*samples) == Comparison(None, -1.0, 1.0, None, "none", "not shown")
+    assert compare(*samples) == Comparison(None, -1.0, 1.0, None, "none", "not significant")
 
 
 def test_a_large_sample_is_judged_by_its_interval_and_the_largest_for_a_test_is_not():
     low, high = _core.newcombe_interval((1900, 2000), (1500, 2000), 0.95)
-    expected = Comparison(1900 / 2000 - 1500 / 2000, low, high, None, "interval", "real")
+    expected = Comparison(1900 / 2000 - 1500 / 2000, low, high, None, "interval", "significant")
     assert compare((1900, 2000), (1500, 2000)) == expected
     assert compare((1000, 1000), (0, 5)).test == "boschloo"
     assert compare((1001, 1001), (0, 5)).test == "interval"
 
 
 @pytest.mark.parametrize(
-    ("ends", "verdict"), [((0.0, 0.2), "not shown"), ((-0.2, 0.0), "not shown"), ((0.01, 0.2), "real")]
+    ("ends", "verdict"),
+    [((0.0, 0.2), "not significant"), ((-0.2, 0.0), "not significant"), ((0.01, 0.2), "significant")],
 )
 def test_an_interval_that_touches_zero_shows_nothing(monkeypatch, ends, verdict):
     monkeypatch.setattr(ours._core, "newcombe_interval", lambda *_: ends)
@@ -81,18 +82,22 @@ def test_a_sample_by_subject_and_one_by_count_are_independent():
 def test_a_p_value_at_the_level_shows_nothing(found, p):
     level = 1 - p
     assert (1 - level, found(level).p_value) == (p, p)
-    assert found(level).verdict == "not shown"
-    assert compare_all([found(level)], level)[0].verdict == "not shown"
-    assert found(level - 1e-9).verdict == "real"
-    assert compare_all([found(level - 1e-9)], level - 1e-9)[0].verdict == "real"
+    assert found(level).verdict == "not significant"
+    assert compare_all([found(level)], level)[0].verdict == "not significant"
+    assert found(level - 1e-9).verdict == "significant"
+    assert compare_all([found(level - 1e-9)], level - 1e-9)[0].verdict == "significant"
 
 
 def test_comparisons_keep_all_but_their_p_value_and_verdict():
     one, two, none = compare(*pairs(0, 0, 9, 1)), compare((9, 10), (1, 10)), compare((0, 0), (1, 1))
     first, last, second = compare_all([one, none, two])
     assert last == none
-    assert first == Comparison(one.difference, one.low, one.high, first.p_value, "mcnemar", "real", one.pairs)
-    assert second == Comparison(two.difference, two.low, two.high, second.p_value, "boschloo", "real", 0)
+    assert first == Comparison(
+        one.difference, one.low, one.high, first.p_value, "mcnemar", "significant", one.pairs
+    )
+    assert second == Comparison(
+        two.difference, two.low, two.high, second.p_value, "boschloo", "significant", 0
+    )
     assert [first.p_value, second.p_value] == _core.holm([one.p_value, two.p_value])
 
 

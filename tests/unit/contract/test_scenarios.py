@@ -129,12 +129,12 @@ def test_an_invariant_without_the_word_is_not_settled_over_all(invocation, histo
 def test_a_void_session_gives_no_verdict(says, invocation, history):
     void = replace(history(), voids=("the tape is full", "no agent"))
     ((cell,),) = [judge([says("a")], [(invocation("calm"), void)]).cells]
-    assert cell.verdict == Verdict("unknown", "void: the tape is full; no agent")
+    assert cell.verdict == Verdict("unknown", "inconclusive: the tape is full; no agent")
 
 
 def test_what_a_check_would_have_said_is_about_the_same_session(invocation, history, exchange):
     matrix = judge([Counted()], [(invocation("any"), history(exchange(1)))])
-    assert matrix.cells[0].verdict.explanation.endswith("without it the check says pass: 1 exchanges")
+    assert matrix.cells[0].verdict.explanation.endswith("without it the verdict is pass: 1 exchanges")
 
 
 # ---------------------------------------------------------------- did the scenario happen?
