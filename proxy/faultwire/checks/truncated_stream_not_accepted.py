@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -11,8 +12,13 @@ from faultwire.checks._told import models
 from faultwire.checks._traffic import whole
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from faultwire.events import History, Recorded, Verdict
     from faultwire.wire import Transcript
+
+
+_Key = tuple[str, str, str]
 
 
 class TruncatedStreamNotAccepted(Check):
@@ -39,11 +45,14 @@ class TruncatedStreamNotAccepted(Check):
     count_length: Annotated[bool, Field(description="whether an answer at its limit counts as cut")] = False
 
     def judge(self, history: History, answer: str) -> Verdict:
-        """Look for the cut text in the answer."""
+        """Look for results of calls that a cut answer made, then for the cut text in the answer."""
         heard = models(history)
         cut = [(at, e, told) for at, (e, told) in enumerate(heard) if self._cut(e, told)]
         if not cut:
             return unknown("no model response was cut short")
+        ran = self._ran_cut_call(heard)
+        if ran is not None:
+            return ran
         agent = history.agent
         if agent is not None and (agent.exit_code != 0 or agent.timed_out):
             return judged(True, "the agent did not end well", "failed", [e.number for _, e, _ in cut])
@@ -59,13 +68,47 @@ class TruncatedStreamNotAccepted(Check):
         words = f"the answer {quoted(answer)} {'is' if handed_on else 'is not'} what came before the cut"
         return judged(not handed_on, words, "accepted" if handed_on else "other", (exchange.number,))
 
+    def _ran_cut_call(self, heard: Sequence[tuple[Recorded, Transcript]]) -> Verdict | None:
+        """A failure where a later request brings the result of a call that only a cut answer made."""
+        made: dict[_Key, tuple[Recorded, int]] = {}
+        for exchange, told in heard:
+            results = told.request.results if told.request is not None else ()
+            known = Counter(_key(one.call_id, one.name or "", one.arguments) for one in results)
+            for result in results:
+                key = _key(result.call_id, result.name or "", result.arguments)
+                cut, before = made.get(key, (None, 0))
+                if cut is not None and known[key] > before:
+                    return judged(
+                        False,
+                        f"the agent ran `{result.name or 'a tool'}` from the answer of exchange "
+                        f"{cut.number}, which was cut short, and sent its result in exchange "
+                        f"{exchange.number}",
+                        "ran",
+                        (cut.number, exchange.number),
+                    )
+            if told.answer is None:
+                continue
+            for call in told.answer.tool_calls:
+                key = _key(call.id, call.name, call.arguments)
+                if not told.answer.complete or self._at_limit(told):
+                    made[key] = exchange, known[key]
+                else:  # a whole answer has made the same call
+                    made.pop(key, None)
+        return None
+
     def _cut(self, exchange: Recorded, told: Transcript) -> bool:
         delivered = exchange.delivered
         if delivered is None or delivered.status >= 300 or told.answer is None:
             return False
-        if self.count_length and told.answer.finish_reason in _LIMITS:
-            return True
-        return not told.answer.complete or not whole(exchange)
+        return self._at_limit(told) or not told.answer.complete or not whole(exchange)
+
+    def _at_limit(self, told: Transcript) -> bool:
+        return self.count_length and told.answer is not None and told.answer.finish_reason in _LIMITS
+
+
+def _key(ident: str, name: str, arguments: str) -> _Key:
+    """What a call is known by: its id, or its tool and arguments from providers that send no ids."""
+    return (ident, "", "") if ident else ("", name, arguments)
 
 
 def _good(exchange: Recorded) -> bool:

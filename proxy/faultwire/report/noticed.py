@@ -55,7 +55,10 @@ def noticed(history: History, exit_code: int) -> list[Noticed]:
 
 
 def _half(rule: Rule, history: History, exit_code: int) -> Evidence | None:
-    """Evidence that the last truncated answer was treated as complete."""
+    """Evidence that a truncated answer was treated as complete: a call in it was run, or its text printed."""
+    ran = rule.find(replace(history, agent=AgentResult("", exit_code, 0.0)))
+    if ran is not None and len(ran.exchanges) > 1:
+        return ran
     for exchange, transcript in reversed(models(history)):
         answer = transcript.answer
         if answer is None or answer.complete or not answer.text.strip():

@@ -107,6 +107,20 @@ def talk(number, messages=None, answer="done", calls=(), *, status=200, usage=Tr
     return Recorded(**(made | changes))
 
 
+def cut_call(number, messages, at="c1", arguments='{"q": "17'):
+    """An answer whose stream ended within a tool call."""
+    whole = talk(number, messages, answer="", cut=True)
+    chunk = {
+        "id": "x",
+        "object": "chat.completion.chunk",
+        "model": "gpt-4o",
+        "choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, **call("search", arguments, at)}]}}],
+    }
+    data = b"data: " + json.dumps(chunk).encode() + b"\n\n"
+    delivered = replace(whole.delivered, body=data)
+    return replace(whole, delivered=delivered, upstream=delivered)
+
+
 def used(number, name="search", arguments=None, text='{"found": 391}', *, status=200, **changes):
     """An exchange with a tool over HTTP."""
     delivered = Delivery(status, "", (("content-type", "application/json"),), text.encode())

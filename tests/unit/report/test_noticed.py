@@ -1,5 +1,5 @@
 import pytest
-from tests.unit.checks.conftest import exchange, talk
+from tests.unit.checks.conftest import call, cut_call, exchange, result, said, talk, user
 
 from faultwire.events import Delivery, History
 from faultwire.report.advice import RULES
@@ -24,6 +24,14 @@ def test_a_truncated_answer_before_exit_0():
         "an incomplete answer: it ended after `The highest is the Gross` without its closing event, "
         "was not retried, and the command exited 0"
     )
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_call_of_a_truncated_answer_that_was_run(code):
+    history = [user(), said("", call("search", '{"q": "17')), result("no such thing")]
+    found = seen(cut_call(1, [user()]), talk(2, history, answer="It is 391."), code=code)
+    assert found["refuse_halves"].exchanges == (1, 2)
+    assert "ran `search` from the answer of exchange 1, which was cut short" in found["refuse_halves"].words
 
 
 @pytest.mark.parametrize(
