@@ -188,7 +188,7 @@ class TapedTest:
         if closed.voids:
             told += [f"the test proves nothing: {reason}" for reason in closed.voids]
         elif not closed.exchanges and not wanted.allow_no_traffic and not told:
-            told.append("nothing came through the proxy; `allow_no_traffic` accepts that")
+            told.append("no traffic reached the proxy; `allow_no_traffic` accepts that")
         elif (wanted.profile or wanted.fault) and not closed.fired and not wanted.allow_unfired and not told:
             told.append("no fault fired, so the test proves nothing; `allow_unfired` accepts that")
         self._run.folder.end("finished", failed=bool(told) or self.failed)

@@ -112,7 +112,7 @@ def test_doctor_fails_and_says_what_to_do(elsewhere: Run) -> None:
     done = elsewhere(*asked)
     (found,) = [one for one in json.loads(done.stdout) if one["subject"] == "bypass"]
     assert (done.returncode, found["state"]) == (0, "ok")
-    assert found["text"].startswith("nothing was seen to go past the proxy in ")
+    assert found["text"].startswith("no traffic past the proxy was seen in ")
 
 
 def test_an_agent_whose_traffic_all_goes_past_us_is_told_where_it_went(elsewhere: Run) -> None:

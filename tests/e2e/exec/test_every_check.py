@@ -91,7 +91,7 @@ def played(faultwire: Callable[..., CompletedProcess[bytes]], here: Path, server
     with TapeReader.open(here / "run.tape") as tape:
         exchanges = tuple(tape.exchanges())
     agent = AgentResult(done.stdout.decode(), done.returncode, 5.0)
-    return History("s", exchanges, agent, prompt="What is 17 times 23?", baseline="It is 391.")
+    return History("s", exchanges, agent, prompt="What is 17 times 23?", baseline="It is 392.")
 
 
 def test_every_check_judges_a_real_run(played: History) -> None:

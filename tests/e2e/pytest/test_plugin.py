@@ -231,7 +231,7 @@ def test_no_fault():
             "*found `tapes`, expected an argument of the mark*",
             "*hint: did you mean `tape`?*",
             "*tape.not_found: no tape at *",
-            "*no traffic came through the proxy; `allow_no_traffic` accepts that*",
+            "*no traffic reached the proxy; `allow_no_traffic` accepts that*",
             "*profile.unknown_fault*",
         ]
     )

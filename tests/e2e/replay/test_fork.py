@@ -191,7 +191,7 @@ def test_a_fork_that_is_never_reached_fails(faultwire: Run) -> None:
     record(faultwire, *CALLS, "whole", "rivers", "whole", "lakes")
     done = faultwire("fork", "t", "--at", "2", "--drop", "--tail", "mock", "--", *CALLS, "whole", "rivers")
     assert done.returncode == 1
-    assert b"never came to exec#2, where it was to be forked" in done.stderr
+    assert b"did not reach the fork point exec#2" in done.stderr
 
 
 REFUSED = (

@@ -181,7 +181,7 @@ def test_a_miss_may_go_live_when_that_was_asked_for(faultwire: Run, about: Run) 
     assert [one["status"] for one in answers(done)] == [200, 200]
     assert done.returncode == 0
     assert about()["replay"]["missed"] == 1
-    assert b"1 went live" in done.stderr
+    assert b"1 sent upstream because of --on-miss `live`" in done.stderr
 
 
 REFUSED = (

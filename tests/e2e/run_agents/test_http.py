@@ -432,7 +432,7 @@ def test_a_responses_endpoint(peer):
         ("chat", {"choices": []}, "found no `choices[0].message`"),
         ("chat", chat(None), "found no text in `choices[0].message.content`"),
         ("chat", {"choices": [{"message": {"content": None, "tool_calls": [{}]}}]}, "it calls tools"),
-        ("chat", {"error": {"message": "no"}}, "the agent says that it failed"),
+        ("chat", {"error": {"message": "no"}}, "the agent reported a failure"),
         ("chat", ["x"], "found JSON that is not an object"),
         ("chat", b"data: x", "found no JSON in the agent's reply"),
         (

@@ -96,10 +96,10 @@ def test_flows_load_in_mitmdump_and_its_har_comes_back(tmp_path: Path) -> None:
     source = tape(tmp_path)
     with flows.open("wb") as out:
         flowfile.write(source, out)
-    mitmdump = Path(sys.executable).parent / "mitmdump"
+    mitmdump = (sys.executable, "-c", "from mitmproxy.tools.main import mitmdump; mitmdump()")
     folder = ["--set", f"confdir={tmp_path / 'conf'}", "--set", f"hardump={hars}"]
     done = subprocess.run(
-        [mitmdump, "-n", "-r", flows, *folder], capture_output=True, text=True, timeout=120, check=False
+        [*mitmdump, "-n", "-r", flows, *folder], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
     for line in ("https://h.example/plain?q=1", "<< 200 OK 8b", "<< 503 No 11b", "connection reset"):
@@ -122,6 +122,6 @@ def test_flows_load_in_mitmdump_and_its_har_comes_back(tmp_path: Path) -> None:
     # A flow file that is not one: mitmdump says so, so the test above can tell.
     (tmp_path / "bad").write_bytes(flows.read_bytes()[:-20])
     failed = subprocess.run(
-        [mitmdump, "-n", "-r", tmp_path / "bad"], capture_output=True, text=True, timeout=120, check=False
+        [*mitmdump, "-n", "-r", tmp_path / "bad"], capture_output=True, text=True, timeout=120, check=False
     )
     assert failed.returncode != 0 or "corrupted" in failed.stdout + failed.stderr
