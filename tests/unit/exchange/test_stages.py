@@ -200,3 +200,13 @@ def test_the_pipeline_asks_stages_that_it_does_not_know(monkeypatch: pytest.Monk
     assert list(made.feed(b"{}")) == [Send(b"{}")]
     assert seen == ["request", "data"]
     assert [line.fault for line in made.over()][-1] == "witness"
+
+
+def test_an_answer_that_a_fault_replaced_makes_the_same_request_again_a_retry() -> None:
+    at, stage = decided("{status: {code: 503}, on: {status: 200}}")
+    at.exchange = at.exchange.answered(Response(200, "OK", HEADERS))
+    assert list(stage.on_response()) == []
+    assert stage.on_response_head(Response(200, "OK", HEADERS)).status == 503
+    retry = ExchangeState(at.context, Exchange("s", 2, STREAMED), None)
+    Understanding(retry).on_request()
+    assert (retry.exchange.n, retry.exchange.attempt) == (at.exchange.n, 1)
