@@ -169,18 +169,18 @@ fn expected_event(parsed: &Value) -> Option<SseEvent> {
     })
 }
 
-fn cells(value: &Value) -> Vec<(&str, &str)> {
-    value
-        .as_array()
-        .expect("cells")
-        .iter()
-        .map(|cell| {
-            (
-                cell[0].as_str().expect("text"),
-                cell[1].as_str().expect("text"),
-            )
-        })
-        .collect()
+fn cells(value: &Value) -> Vec<score::Cell<'_>> {
+    let rows = value.as_array().expect("cells").iter();
+    rows.map(|cell| {
+        let word = |at: usize| cell[at].as_str().expect("text");
+        score::Cell {
+            scenario: word(0),
+            invocation: word(1),
+            severity: word(2),
+            verdict: word(3),
+        }
+    })
+    .collect()
 }
 
 #[test]
@@ -188,7 +188,13 @@ fn scores() {
     let file = vectors("score.json");
     for case in list(&file, "scores") {
         let found = score::resilience_score(cells(&case["cells"])).expect("known words");
-        assert_eq!(found, case["score"].as_f64());
+        assert_eq!(found.score, case["score"].as_f64());
+        let rows: Vec<Value> = found
+            .scenarios
+            .iter()
+            .map(|one| serde_json::json!([one.name, one.score, one.judged, one.asked]))
+            .collect();
+        assert_eq!(Value::from(rows), case["scenarios"]);
     }
     for case in list(&file, "refused") {
         assert!(score::resilience_score(cells(case)).is_err(), "{case}");

@@ -445,11 +445,16 @@ def glob_match(pattern: str, text: str, /) -> bool:
 
 # --- scores -------------------------------------------------------------------------------------
 
-def resilience_score(cells: Sequence[tuple[str, str]], /) -> float | None:
-    """100·Σ(passed·w)/Σ(w) over `(severity, verdict)` cells, 0 to 100, rounded to 2 digits.
+def resilience_score(
+    cells: Sequence[tuple[str, str, str, str]], /
+) -> tuple[float | None, list[tuple[str, float | None, int, int]]]:
+    """The score of `(scenario, invocation, severity, verdict)` cells, and of each scenario in order of
+    appearance its name, score, judged cells and all cells. Scores are 0 to 100, rounded to 2 digits.
 
-    Weights: critical 3, high 2, medium 1, low 1. `unknown` cells do not count; None when no cell
-    is `pass` or `fail`. Rounding is half to even on the exact quotient.
+    An invocation keeps 1, or what its worst failed cell leaves: critical and high 0, medium 1/3, low 2/3.
+    A scenario is the mean of its judged invocations; the score is half the mean over the scenarios and half
+    the worst scenario, None where no more than half of the cells have a verdict. 100 means that nothing
+    failed: a smaller share is never rounded up to it.
 
     Raises ValueError for any other word.
     """

@@ -216,11 +216,12 @@ def compared(runs_each: int = 10, *, corrected: bool = True) -> Alarm:
 
     def alarm(runs: np.ndarray) -> bool:
         now, before = runs[:, :runs_each], runs[:, runs_each : 2 * runs_each]
-        made = [
-            ours.compare(dict(enumerate(one.tolist())), dict(enumerate(two.tolist())))
+        samples = [
+            (dict(enumerate(one.tolist())), dict(enumerate(two.tolist())))
             for one, two in zip(now, before, strict=True)
         ]
-        return any(one.verdict == "significant" for one in (ours.compare_all(made) if corrected else made))
+        made = ours.compare_all(samples) if corrected else [ours.compare(*pair) for pair in samples]
+        return any(one.verdict == "significant" for one in made)
 
     return alarm
 

@@ -1,17 +1,30 @@
 //! Scores and intervals.
 
-use faultwire_core::score;
+use faultwire_core::score::{self, Cell};
 use pyo3::prelude::*;
 
 use crate::border::{CoreResult, natural};
 
+/// Scenario, invocation, severity and verdict of a cell.
+type Row = (String, String, String, String);
+/// Name, score, judged cells and all cells of a scenario.
+type Column = (String, Option<f64>, u64, u64);
+
 #[pyfunction]
 #[pyo3(signature = (cells, /))]
-fn resilience_score(cells: Vec<(String, String)>) -> CoreResult<Option<f64>> {
+fn resilience_score(cells: Vec<Row>) -> CoreResult<(Option<f64>, Vec<Column>)> {
     let cells = cells
         .iter()
-        .map(|(severity, verdict)| (severity.as_str(), verdict.as_str()));
-    Ok(score::resilience_score(cells)?)
+        .map(|(scenario, invocation, severity, verdict)| Cell {
+            scenario,
+            invocation,
+            severity,
+            verdict,
+        });
+    let found = score::resilience_score(cells)?;
+    let scenarios = found.scenarios.into_iter();
+    let rows = scenarios.map(|one| (one.name, one.score, one.judged, one.asked));
+    Ok((found.score, rows.collect()))
 }
 
 #[pyfunction]

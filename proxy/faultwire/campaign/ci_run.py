@@ -14,11 +14,13 @@ from faultwire.campaign.documents import PhaseSummary, phase_document, summary_d
 from faultwire.errors import ConfigError, FaultwireError
 from faultwire.report import faces, json
 from faultwire.runner.folder import STATE
+from faultwire.runner.gate import Rule, gate
 from faultwire.runner.launch import LaunchSettings, start_run
 from faultwire.runner.never_judged import unjudged
 from faultwire.runner.past_runs import trend
 from faultwire.runner.play_phase import Playing, conduct, merged
 from faultwire.runner.run import void
+from faultwire.runner.run_identity import identity
 from faultwire.runner.scored import scored, summed
 from faultwire.runner.stateful import remembers
 from faultwire.tape.redact.redactor import Redactor, load_key
@@ -30,10 +32,12 @@ if TYPE_CHECKING:
     from faultwire.contract.statistics import Until
     from faultwire.replay.settings import ReplaySettings
     from faultwire.runner.folder import RunFolder
+    from faultwire.runner.gate import Gate
     from faultwire.runner.launch import Run
     from faultwire.runner.phases import Phase
     from faultwire.runner.play_phase import Outcome
     from faultwire.runner.run import Played
+    from faultwire.runner.run_identity import RunIdentity
     from faultwire.runner.scored import Summary
 
 
@@ -41,14 +45,15 @@ if TYPE_CHECKING:
 class Wanted:
     """What is asked of a run besides its configuration. `check_memory` asks a long-lived agent the same
     thing twice; `baseline` are the reports of an earlier run by phase, to compare with; `missing` says
-    why phases are not played, and `minimum` which score is demanded, 0 to 1."""
+    why phases are not played. `min_score`, 0 to 1, and `allow_unknown` are the rule of the gate."""
 
     command: str
     until: Until | None = None
     check_memory: bool = False
     baseline: Mapping[str, dict[str, Any]] | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
-    minimum: float | None = None
+    min_score: float | None = None
+    allow_unknown: bool = False
     base: Path = STATE
 
 
@@ -68,6 +73,7 @@ class Result:
     documents: Mapping[str, dict[str, Any]]
     overall: dict[str, Any] | None
     scores: Summary
+    gate: Gate
     folder: Path
     report: Path
     tape: Path
@@ -88,11 +94,12 @@ def perform(
     """
     started, moment = clock.monotonic(), clock.utc_now().isoformat(timespec="seconds")
     done = _Done()
+    made_of = identity(config, [phase for part in parts for phase in part.phases])
     # The chance of any wrong word is bounded for the run as a whole, so its phases share it.
     phases = sum(len(part.phases) for part in parts)
     each = replace(wanted, until=wanted.until.shared(phases) if wanted.until is not None else None)
     for number, part in enumerate(parts):
-        with start_run(launch_settings(config, wanted, part, number), done.folder) as run:
+        with start_run(launch_settings(config, wanted, part, number, made_of), done.folder) as run:
             _play_part(config, part, each, run, done, progress)
         if any(outcome.partial for outcome in done.outcomes):
             break
@@ -111,7 +118,7 @@ def perform(
         notes=tuple(done.notes),
         warnings=(*config.warnings, *done.warnings),
         baseline=wanted.baseline,
-        trend=trend(wanted.base, config.path, folder.id, {outcome.phase.name for outcome in done.outcomes}),
+        trend=trend(wanted.base, config.path, folder.id, {one.phase.name for one in done.outcomes}, made_of),
     )
     outcomes = unjudged(merged(done.outcomes), wanted.command)
     wanted = replace(wanted, missing={**wanted.missing, **_not_reached(parts, outcomes)})
@@ -168,7 +175,9 @@ def _play_part(
     done.notes += _notes(run)
 
 
-def launch_settings(config: Config, wanted: Wanted, part: Part, number: int = 0) -> LaunchSettings:
+def launch_settings(
+    config: Config, wanted: Wanted, part: Part, number: int = 0, made_of: RunIdentity | None = None
+) -> LaunchSettings:
     """What to start for a part. The hosts of declared tools are allowed: the user named them. A part
     after the first (`number` 0) records into a tape of its own, which `start_run` puts beside the others."""
     proxy = config.proxy
@@ -185,7 +194,7 @@ def launch_settings(config: Config, wanted: Wanted, part: Part, number: int = 0)
         redact=dict(proxy.redact),
         replay=part.replay,
         base=wanted.base,
-        about={"seed": config.seed, "config": str(config.path), "config_digest": config.digest},
+        about={"seed": config.seed, "config": str(config.path), **(made_of.as_json() if made_of else {})},
     )
 
 
@@ -232,24 +241,27 @@ def _written(
             text = text.replace(key, "redacted")
         return redactor.text(text, {})
 
+    scoring = told.config.scoring
+    scores = summed([scored(outcome) for outcome in outcomes], scoring.weights)
+    error = void([played for outcome in outcomes for played in outcome.played])
+    rule = Rule(wanted.min_score, wanted.allow_unknown, scoring.scenarios)
+    verdict = gate(scores, rule, None if error is None else error.message)
     documents: dict[str, dict[str, Any]] = {
-        outcome.phase.name: phase_document(outcome, told, redact) for outcome in outcomes
+        outcome.phase.name: phase_document(outcome, told, redact, verdict) for outcome in outcomes
     }
-    scores = summed([scored(outcome) for outcome in outcomes], told.config.scoring.model_dump())
     overall = None
     if wanted.command == "ci":
-        overall = summary_document(scores, told, redact, wanted.missing, wanted.minimum)
+        overall = summary_document(scores, told, redact, wanted.missing, wanted.min_score, verdict)
     report = _files(folder, documents, overall)
-    error = void([played for outcome in outcomes for played in outcome.played])
     folder.end(
         "interrupted" if scores.partial else "void" if error else "finished",
         **({"error": error.code, "why": error.message} if error else {}),
         ledger=told.ledger,
         score=scores.score,
-        gate=scores.gate,
+        gate=verdict.word,
         scores={phase.name: phase.score for phase in scores.phases},
     )
-    return Result(documents, overall, scores, folder.path, report, tape, told.warnings, error)
+    return Result(documents, overall, scores, verdict, folder.path, report, tape, told.warnings, error)
 
 
 def _files(
@@ -268,5 +280,5 @@ def _files(
             folder.write(f"{phase}{Path(name).suffix}", faces.render(document, face))
     folder.write("report.json", json.render(overall))
     folder.write("report.md", summary.markdown(overall))
-    folder.write("junit.xml", junit.joined(list(documents.values())))
+    folder.write("junit.xml", junit.joined(list(documents.values()), overall))
     return folder.write("report.html", summary.render(overall))

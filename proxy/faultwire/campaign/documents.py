@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from faultwire.campaign.upstream_request import forwarded
 from faultwire.contract.overall import PHASES
-from faultwire.report.document import Subject, document
+from faultwire.report.document import Ruling, Subject, document
+from faultwire.runner.past_runs import Trend
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from faultwire.config.model import Config
+    from faultwire.runner.gate import Gate
     from faultwire.runner.play_phase import Outcome
     from faultwire.runner.scored import Summary
 
@@ -34,7 +36,7 @@ class PhaseSummary:
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     baseline: Mapping[str, dict[str, Any]] | None = None
-    trend: tuple[Mapping[str, Any], ...] = ()
+    trend: Trend = field(default_factory=Trend)
 
 
 def _subject(
@@ -62,9 +64,12 @@ def _subject(
     )
 
 
-def phase_document(outcome: Outcome, told: PhaseSummary, redact: Callable[[str], str]) -> dict[str, Any]:
-    """The report of one phase."""
+def phase_document(
+    outcome: Outcome, told: PhaseSummary, redact: Callable[[str], str], gate: Gate
+) -> dict[str, Any]:
+    """The report of one phase, with the verdict of the run's gate on it."""
     phase = outcome.phase
+    one = gate.phases[phase.name]
     planned = len(outcome.played) + 1 if outcome.partial else len(outcome.played)
     mutating = phase.name == "mutation"
     notes = () if mutating else phase.notes
@@ -78,9 +83,11 @@ def phase_document(outcome: Outcome, told: PhaseSummary, redact: Callable[[str],
         redact=redact,
         repeat=told.config.advanced.repeat,
         before=(told.baseline or {}).get(phase.name),
-        trend=told.trend,
+        trend=told.trend.runs,
+        left_out=told.trend.left_out,
         notes_on_mutations=phase.notes if mutating else (),
         decisions=outcome.decisions,
+        ruling=Ruling(one.word, one.reasons, gate.rule, dict(told.config.scoring.scenarios)),
         forwarded=forwarded([Path(tape) for tape in told.tapes], [one.history for one in outcome.played]),
     )
 
@@ -91,20 +98,23 @@ def summary_document(
     redact: Callable[[str], str],
     missing: Mapping[str, str],
     minimum: float | None,
+    gate: Gate,
 ) -> dict[str, Any]:
     """All phases at a glance, with why others did not run."""
     from faultwire.report import summary
 
-    weights = told.config.scoring.model_dump()
+    weights = told.config.scoring.weights
     played = {phase.name: phase for phase in scores.phases}
     phases = []
     for name in PHASES:
         if name in played:
             one = played[name]
-            phases.append(summary.Phase(name, one.score, weights[name], one.gate, one.cells, f"{name}.html"))
+            word, judged = gate.phases[name].word, (one.judged, one.asked, one.unit)
+            phases.append(
+                summary.Phase(name, one.score, weights[name], word, one.cells, f"{name}.html", judged=judged)
+            )
         elif name in missing:
-            empty = {"pass": 0, "fail": 0, "unknown": 0}
-            phases.append(summary.Phase(name, None, weights[name], "unknown", empty, None, missing[name]))
+            phases.append(summary.Phase(name, weight=weights[name], why=missing[name]))
     never = tuple(f"{phase.name}: {one.why}; {one.hint}" for phase in scores.phases for one in phase.unjudged)
     partial = (
         ("partial: the run was interrupted, and only what had finished is here",) if scores.partial else ()
@@ -113,7 +123,10 @@ def summary_document(
         _subject(told, redact, notes=(*partial, *never)),
         phases,
         overall=scores.score,
-        gate=scores.gate,
+        gate=gate.word,
+        rule=gate.rule,
+        reasons=gate.reasons,
         minimum=minimum,
-        trend=told.trend,
+        trend=told.trend.runs,
+        left_out=told.trend.left_out,
     )

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from faultwire.runner.phases import Mutator, Phase
     from faultwire.runner.run import Played
 
+DROP = 0.2
+"""The drop of a pass rate for which it is said how many invocations it takes to see it."""
 WIDTH = 110
 """Columns where stdout is no terminal: a report that is read later should not be folded."""
 
@@ -41,7 +43,6 @@ def play(
     """
     from faultwire.campaign.ci_run import Wanted, perform
     from faultwire.report import progress
-    from faultwire.runner.gate import Rule, gate
     from faultwire.runner.never_judged import foreseen
 
     config = options.load()
@@ -50,6 +51,9 @@ def play(
     baseline = _baseline(options.baseline)
     made, missing = parts(config)
     _comparable(baseline, {phase.name for part in made for phase in part.phases}, config)
+    for phase in (phase for part in made for phase in part.phases):
+        if (before := (baseline or {}).get(phase.name)) is not None:
+            say(f"note: {_findable(phase, before)}")
     for warning in config.warnings:
         say(f"warning: {warning}")
     for note in (note for part in made for phase in part.phases for note in phase.notes):
@@ -62,7 +66,8 @@ def play(
         check_memory=check_memory,
         baseline=baseline,
         missing=missing,
-        minimum=options.min_score,
+        min_score=options.min_score,
+        allow_unknown=options.allow_unknown,
     )
     planned = {invocation.id for part in made for phase in part.phases for invocation in phase.plan}
     if options.quiet:
@@ -85,10 +90,9 @@ def play(
     (shown or (lambda done: _show(done, options)))(result)
     if result.void is not None:
         raise result.void
-    verdict = gate(result.scores, Rule(options.min_score, options.allow_unknown))
-    for reason in verdict.reasons:
+    for reason in result.gate.reasons:
         say(reason)
-    sys.exit(verdict.code)
+    sys.exit(result.gate.code)
 
 
 def _met(meter: Progress, phase: Phase, played: Played, planned: set[str]) -> None:
@@ -199,6 +203,26 @@ def _comparable(baseline: Mapping[str, dict[str, Any]] | None, played: set[str],
         )
     if any(document["run"].get("config") not in (None, config.digest) for document in baseline.values()):
         say("note: the --baseline run used another configuration, which may explain the difference")
+
+
+def _findable(phase: Phase, before: Mapping[str, Any]) -> str:
+    """Which drop the comparison with an earlier run can find, and how many runs a given one needs."""
+    from faultwire.contract.statistics import POWER, findable, needed
+
+    clean = before["score"]["clean_invocations"]
+    # A rate of 1 from few runs is no certainty, and no drop from it would be worth a thought: take .95.
+    rate = min(0.95, clean["passed"] / clean["total"]) if clean["total"] else 0.95
+    least = min(len(phase.plan), clean["total"])
+    text = (
+        f"{phase.name}: {len(phase.plan)} invocations against {clean['total']} before can show a drop from "
+        f"{rate:.0%} to {findable(rate, least):.0%} or less, {POWER:.0%} of the time"
+    )
+    if rate <= DROP:
+        return text
+    enough = needed(rate, rate - DROP)
+    if enough <= least:
+        return text
+    return f"{text}; a drop of {DROP * 100:.0f} points takes {enough} in each (--repeat)"
 
 
 def _listed(names: Iterable[str]) -> str:

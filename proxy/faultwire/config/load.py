@@ -83,12 +83,13 @@ def _config(root: Node, path: Path, reading: Reading) -> Config | None:
         needed(driven, fields, reading)
     mutated = mutations(fields.get("mutations"), reading)
     _patterns(fields.get("patterns"), reading)
+    columns = [column.name for column in contract.scenarios] if contract else []
     made = {
         "proxy": proxy(fields.get("proxy"), fields.get("redact"), reading),
         "model": model(fields.get("model"), mutated.engine == "model", reading),
         "chaos": chaos(fields.get("chaos"), found_tools, reading),
         "replays": replays(fields.get("replays"), reading),
-        "scoring": sections.scoring(fields.get("scoring"), reading),
+        "scoring": sections.scoring(fields.get("scoring"), columns, reading),
         "advanced": sections.advanced(fields.get("advanced"), reading),
         "output": sections.output(fields.get("output"), reading),
     }

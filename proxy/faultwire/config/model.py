@@ -72,12 +72,20 @@ class MutationSettings(Frozen):
 
 
 class ScoringSettings(Frozen):
-    """Weights of the phases in the overall score; they sum to 1 ± 0.001, or are all 0."""
+    """Weights of the phases in the overall score, which sum to 1 ± 0.001 or are all 0, and the least scores
+    of single scenarios of the contract."""
 
     mutation: Weight = 0.20
     chaos: Weight = 0.35
     contract: Weight = 0.35
     replay: Weight = 0.10
+    scenarios: Mapping[str, Weight] = Field(default_factory=dict)
+    """Floors, 0 to 1, by the name of a scenario."""
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weights alone, by phase."""
+        return self.model_dump(exclude={"scenarios"})
 
 
 class AdvancedSettings(Frozen):

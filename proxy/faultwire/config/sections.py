@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from faultwire.config.model import AdvancedSettings, OutputSettings, ScoringSettings
+from faultwire.errors import did_you_mean
 from faultwire.profile.yaml import Node, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from faultwire.config.reading import Reading
 
 ADVANCED = {
@@ -19,8 +22,9 @@ ADVANCED = {
 SUM, SLACK = 1.0, 0.001
 
 
-def scoring(node: Node | None, reading: Reading) -> ScoringSettings:
-    """Weights that sum to 1; below `weights`, as Flakestorm's documentation has them, too."""
+def scoring(node: Node | None, columns: Collection[str], reading: Reading) -> ScoringSettings:
+    """Weights that sum to 1; below `weights`, as Flakestorm's documentation has them, too. `columns` are the
+    scenarios of the contract, which may have floors."""
     if node is None or node.value is None:
         return ScoringSettings()
     if isinstance(node.value, dict) and "weights" in node.value:
@@ -39,9 +43,16 @@ def scoring(node: Node | None, reading: Reading) -> ScoringSettings:
     built = reading.flakestorm(ScoringSettings, node, "scoring")
     if built is None:
         return ScoringSettings()
-    total = sum(built.model_dump().values())
+    for name in built.scenarios:
+        if name not in columns:
+            message = (
+                f"found a floor for {shown(name)} in `scoring.scenarios`, expected a scenario of the contract"
+            )
+            known = did_you_mean(name, columns) if columns else "the contract has no scenarios"
+            reading.add(node.at(("scenarios", name)), "unknown_name", message, known)
+    total = sum(built.weights.values())
     if total and abs(total - SUM) > SLACK:
-        parts = ", ".join(f"{key} {value:g}" for key, value in built.model_dump().items())
+        parts = ", ".join(f"{key} {value:g}" for key, value in built.weights.items())
         message = f"found weights that sum to {total:g} ({parts}), expected 1"
         reading.add(node, "bad_value", message, "what is left out has its usual weight: write it as 0")
     return built

@@ -80,14 +80,18 @@ class Matrix:
             counts[verdict] += 1
             if verdict != "unknown":
                 judged[where] = judged.get(where, True) and verdict == "pass"
+        value, scenarios = resilience(
+            (c.invocation.scenario.name, c.invocation.id, c.severity, c.verdict.verdict) for c in self.cells
+        )
         return Score(
-            value=resilience((c.severity, c.verdict.verdict) for c in self.cells),
+            value=value,
             passed=counts["pass"],
             failed=counts["fail"],
             unknown=counts["unknown"],
             critical_failed=sum(c.severity == "critical" and c.verdict.verdict == "fail" for c in self.cells),
             clean=rate(sum(judged.values()), len(judged)),
             unjudged=len(self.unjudged),
+            scenarios=scenarios,
         )
 
 

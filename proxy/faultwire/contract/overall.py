@@ -19,14 +19,23 @@ PHASES = ("mutation", "chaos", "contract", "replay")
 
 @dataclass(frozen=True, slots=True)
 class Robustness:
-    """`value` is Σ(w passed)/Σ(w) over invocations with a verdict, 0 to 1; None where none has one.
+    """`value` is Σ(w passed)/Σ(w) over invocations with a verdict, 0 to 1; None where no more than half have
+    one.
 
     The interval of `rate` is about single invocations and leaves their weights aside.
     """
 
     value: float | None
     rate: Rate
-    unknown: int
+    judged: int
+    """How many of those `asked` have a verdict, in `unit`."""
+    asked: int
+    unit: Literal["cells", "invocations"] = "invocations"
+
+    @property
+    def unknown(self) -> int:
+        """How many have no verdict."""
+        return self.asked - self.judged
 
 
 def outcomes(matrix: Matrix) -> dict[str, VerdictName]:
@@ -60,7 +69,9 @@ def phase_score(phase: str, matrix: Matrix) -> Robustness:
     if phase == "replay":
         return weighted((1.0, verdict) for verdict in outcomes(matrix).values())
     said = matrix.score()
-    return Robustness(None if said.value is None else said.value / 100, said.clean, said.unknown)
+    judged = said.passed + said.failed
+    value = None if said.value is None else said.value / 100
+    return Robustness(value, said.clean, judged, judged + said.unknown, "cells")
 
 
 def is_mutant(invocation: Invocation) -> bool:
@@ -78,8 +89,9 @@ def weighted(said: Iterable[tuple[float, VerdictName]]) -> Robustness:
     known = list(said)
     judged = [(weight, verdict == "pass") for weight, verdict in known if verdict != "unknown"]
     total = sum(weight for weight, _ in judged)
-    value = sum(weight for weight, passed in judged if passed) / total if total else None
-    return Robustness(value, rate(sum(passed for _, passed in judged), len(judged)), len(known) - len(judged))
+    enough = total and 2 * len(judged) > len(known)  # a number for half of what was asked would be a guess
+    value = sum(weight for weight, passed in judged if passed) / total if enough else None
+    return Robustness(value, rate(sum(passed for _, passed in judged), len(judged)), len(judged), len(known))
 
 
 def overall(scores: Mapping[str, float | None], weights: Mapping[str, float]) -> float | None:

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 CONFIDENCE = 0.95
-WEIGHTS: dict[str, int] = {"critical": 3, "high": 2, "medium": 1, "low": 1}
-"""For people; the core holds the ones that count."""
+WEIGHTS: dict[str, int] = {"critical": 3, "high": 3, "medium": 2, "low": 1}
+"""What a failed cell takes from its invocation, in thirds. For people; the core holds the ones that count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,23 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
+class ScenarioScore:
+    """The score of one scenario, 0 to 100 and None where nothing was judged, and its cells."""
+
+    name: str
+    value: float | None
+    judged: int
+    asked: int
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
     """The number made from a matrix.
 
-    `value` is 100·Σ(passed·w)/Σ(w) over evaluated cells, None where no cell was. `clean` counts
-    invocations without a failed cell, among those with a verdict: cells of one invocation share its
-    traffic, so only invocations are independent enough to carry an interval.
+    `value` is half the mean over the scenarios and half the worst scenario, 0 to 100; None where no more
+    than half of the cells have a verdict. `clean` counts invocations without a failed cell, among those
+    with a verdict: cells of one invocation share its traffic, so only invocations are independent enough to
+    carry an interval.
     """
 
     value: float | None
@@ -48,20 +59,27 @@ class Score:
     clean: Rate
     unjudged: int = 0
     """Critical invariants without a single verdict."""
+    scenarios: tuple[ScenarioScore, ...] = ()
 
     @property
     def gate(self) -> Literal["pass", "fail", "unknown"]:
-        """What the score as a whole says: any failed critical cell fails it, and it passes only
-        where everything did. Without one evaluated cell, with any unknown one, and with a critical
-        invariant that was never judged, it is unknown unless something failed."""
+        """The verdict where every cell must pass: any failed cell fails it. Without one evaluated cell, with
+        any unknown one, and with a critical invariant that was never judged, it is unknown unless something
+        failed."""
         if self.failed:
             return "fail"
         return "unknown" if self.unknown or self.unjudged or not self.passed else "pass"
 
 
-def resilience(cells: Iterable[tuple[str, str]]) -> float | None:
-    """The score of `(severity, verdict)` pairs, 0 to 100, two digits; None where none is evaluated."""
-    return _core.resilience_score(list(cells))
+def resilience(
+    cells: Iterable[tuple[str, str, str, str]],
+) -> tuple[float | None, tuple[ScenarioScore, ...]]:
+    """The score of `(scenario, invocation, severity, verdict)` cells, and that of each scenario.
+
+    Raises ValueError for a severity or verdict that there is not.
+    """
+    value, scenarios = _core.resilience_score(list(cells))
+    return value, tuple(ScenarioScore(*row) for row in scenarios)
 
 
 def rate(passed: int, total: int, confidence: float = CONFIDENCE) -> Rate:

@@ -6,8 +6,9 @@ invocation: those share its traffic. Sources stand with the formulas in `faultwi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import log
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from math import asin, ceil, log, sin, sqrt
 from typing import TYPE_CHECKING, Literal
 
 from faultwire import _core
@@ -15,10 +16,14 @@ from faultwire.contract.score import CONFIDENCE, Rate
 from faultwire.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Sequence
 
 Method = Literal["jeffreys", "wilson", "clopper_pearson"]
+Sample = Mapping[Hashable, bool] | tuple[int, int]
+"""Pass or fail by subject, or `(passed, total)`."""
 ALPHA = 1 - CONFIDENCE
+POWER = 0.8
+"""How often a drop is to be found that is said to be findable."""
 LARGEST = 1000
 """Runs of one sample for which Boschloo's test is affordable; beyond, the interval decides."""
 MOST_RUNS = 500
@@ -85,17 +90,17 @@ class Comparison:
     verdict: Literal["significant", "not significant"]
     pairs: int = 0
     """Subjects that both runs share; 0 where the samples are independent."""
+    family: int = 1
+    """How many comparisons the p-value and the interval are adjusted for."""
 
 
-def compare(
-    now: Mapping[Hashable, bool] | tuple[int, int],
-    before: Mapping[Hashable, bool] | tuple[int, int],
-    confidence: float = CONFIDENCE,
-) -> Comparison:
-    """Compare two runs: pass or fail by subject (prompt, scenario, repeat), else `(passed, total)`.
+def compare(now: Sample, before: Sample, confidence: float = CONFIDENCE) -> Comparison:
+    """Compare two runs: pass or fail by subject, else `(passed, total)`.
 
     With the same subjects in both it is McNemar's exact test over those that both judged; otherwise
-    Boschloo's. Raises ValueError for counts that are none.
+    Boschloo's. Pairs must be real: what happened to a subject in one run says something of the other. The
+    third repeat of a prompt has nothing to do with its third repeat in another run, so several repeats are
+    counts. Raises ValueError for counts that are none.
     """
     if not isinstance(now, tuple) and not isinstance(before, tuple):
         shared = now.keys() & before.keys()
@@ -104,18 +109,41 @@ def compare(
     return _independent(_counted(now), _counted(before), confidence)
 
 
-def compare_all(comparisons: Sequence[Comparison], confidence: float = CONFIDENCE) -> tuple[Comparison, ...]:
-    """The same comparisons with p-values that bound the chance of any false alarm among them (Holm)."""
-    tested = [(at, one.p_value) for at, one in enumerate(comparisons) if one.p_value is not None]
-    adjusted = _core.holm([p for _, p in tested])
-    found = list(comparisons)
-    for (at, _), p in zip(tested, adjusted, strict=True):
-        one = found[at]
-        verdict: Literal["significant", "not significant"] = (
-            "significant" if p < 1 - confidence else "not significant"
-        )
-        found[at] = Comparison(one.difference, one.low, one.high, p, one.test, verdict, one.pairs)
-    return tuple(found)
+def compare_all(
+    samples: Sequence[tuple[Sample, Sample]], confidence: float = CONFIDENCE
+) -> tuple[Comparison, ...]:
+    """Compare pairs of runs at once, each `(now, before)` as in `compare`.
+
+    P-values are adjusted (Holm), so that the chance of any false alarm among them is below the level; the
+    intervals hold the true differences all at once with the confidence (Bonferroni).
+    """
+    found = [compare(now, before, confidence) for now, before in samples]
+    tested = [(at, one.p_value) for at, one in enumerate(found) if one.p_value is not None]
+    family = sum(one.test != "none" for one in found)
+    adjusted = dict(zip((at for at, _ in tested), _core.holm([p for _, p in tested]), strict=True))
+    each = 1 - (1 - confidence) / max(1, family)
+    wide = [compare(now, before, each) for now, before in samples] if family > 1 else found
+    return tuple(
+        _in_family(one, broad, adjusted.get(at), family, confidence)
+        for at, (one, broad) in enumerate(zip(found, wide, strict=True))
+    )
+
+
+def _in_family(
+    one: Comparison, broad: Comparison, p: float | None, family: int, confidence: float
+) -> Comparison:
+    """A comparison with the interval and p-value that it has among the others."""
+    if one.test == "none":
+        return one
+    shown = p < 1 - confidence if p is not None else broad.verdict == "significant"
+    return replace(
+        one,
+        low=broad.low,
+        high=broad.high,
+        p_value=p,
+        verdict="significant" if shown else "not significant",
+        family=max(1, family),
+    )
 
 
 def suspects(p_values: Sequence[float], share: float = ALPHA) -> tuple[bool, ...]:
@@ -154,6 +182,25 @@ def _independent(now: tuple[int, int], before: tuple[int, int], confidence: floa
 
 def _counted(sample: Mapping[Hashable, bool] | tuple[int, int]) -> tuple[int, int]:
     return sample if isinstance(sample, tuple) else (sum(sample.values()), len(sample))
+
+
+# ---------------------------------------------------------------- before a run
+
+_REACH = 1.959964 + 0.841621
+"""Quantiles of the normal distribution: two-sided at 5 %, and a power of 80 %."""
+
+
+def findable(rate: float, total: int) -> float:
+    """The highest pass rate that so many invocations in each of two runs tell from a `rate`, four times in
+    five (arcsine transformation: Cohen 1988, Statistical Power Analysis, 6.2)."""
+    angle = asin(sqrt(rate)) - _REACH / sqrt(2 * max(1, total))
+    return sin(max(0.0, angle)) ** 2
+
+
+def needed(rate: float, lower: float) -> int:
+    """How many invocations each of two runs needs to tell a `lower` pass rate from a `rate`, four times in
+    five; the same approximation."""
+    return ceil((_REACH / (asin(sqrt(rate)) - asin(sqrt(lower)))) ** 2 / 2)
 
 
 # ---------------------------------------------------------------- repeats

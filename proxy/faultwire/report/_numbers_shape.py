@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from faultwire.report._exchange_shape import Count, Part, Severity, Share, Verdict
 
@@ -16,7 +18,8 @@ class PassK(Part):
 
 
 class Compared(Part):
-    """A difference of two pass rates. `significant` only if the adjusted p-value is below the level."""
+    """A difference of two pass rates. `significant` only if the adjusted p-value is below the level. The
+    p-value and the interval are adjusted for a `family` of so many comparisons."""
 
     difference: float | None
     low: float
@@ -25,6 +28,7 @@ class Compared(Part):
     test: Literal["mcnemar", "boschloo", "interval", "none"]
     verdict: Literal["significant", "not significant"]
     pairs: Count
+    family: Count = 1
 
 
 class Rated(Part):
@@ -162,7 +166,7 @@ class Comparison(Part):
 
 
 class TrendRun(Part):
-    """A run of the same configuration."""
+    """A run that can be compared."""
 
     id: str
     started_at: str
@@ -172,7 +176,9 @@ class TrendRun(Part):
 
 
 class Trend(Part):
-    """Runs of the same configuration, oldest first."""
+    """Runs of the same configuration, agent and profiles, oldest first, and how many others were left out by
+    what differs."""
 
     runs: list[TrendRun]
     runs_not_shown: Count
+    left_out: Annotated[dict[str, Count], Field(default_factory=dict)]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.contract.score import CONFIDENCE
 from faultwire.contract.statistics import compare_all
-from faultwire.report.statistics import held
+from faultwire.report.statistics import samples
 from faultwire.report.text import clip
 
 if TYPE_CHECKING:
@@ -31,13 +31,17 @@ def comparison_part(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[s
     """Compare a report document with that of an earlier run.
 
     A difference is `significant` if its p-value, adjusted for all comparisons made here (Holm), is below
-    the level. The test is McNemar's on the invocations that both runs judged, Boschloo's if they share none.
+    the level; intervals are simultaneous. The test is McNemar's where both runs judged each prompt once, else
+    Boschloo's.
     """
     current, previous = _clean(now), _clean(before)
     names = [s["name"] for s in now["scenarios"]]
     shared = [name for name in names if name in {s["name"] for s in before["scenarios"]}]
-    pairs = [(current, previous), *((_only(current, name), _only(previous, name)) for name in shared)]
-    found = compare_all([held(first, second) for first, second in pairs])
+    each = [(_only(current, name), _only(previous, name)) for name in shared]
+    # With one scenario in both runs the whole is that scenario, which is no second test.
+    single = len(names) == len(before["scenarios"]) == len(shared) == 1
+    pairs = each if single else [(current, previous), *each]
+    found = compare_all([samples(first, second) for first, second in pairs])
     rows = [
         asdict(one) | {"now": _counts(first), "before": _counts(second)}
         for one, (first, second) in zip(found, pairs, strict=True)
@@ -50,7 +54,7 @@ def comparison_part(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[s
         "overall": rows[0],
         "scenarios": [
             {"scenario": name, "profile_changed": name in changed, **row}
-            for name, row in zip(shared, rows[1:], strict=True)
+            for name, row in zip(shared, rows if single else rows[1:], strict=True)
         ],
         "only_now": [name for name in names if name not in shared],
         "only_before": [s["name"] for s in before["scenarios"] if s["name"] not in shared],
@@ -58,12 +62,17 @@ def comparison_part(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[s
     }
 
 
-def trend_part(runs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Runs of the same configuration, oldest first, from what `run.json` says of them: `id`, `started_at`,
-    `score` (0 to 100, None without one), `gate` and `seed`. What else they hold is left out."""
+def trend_part(runs: Iterable[Mapping[str, Any]], left_out: Mapping[str, int]) -> dict[str, Any]:
+    """Comparable runs, oldest first, from what `run.json` says of them: `id`, `started_at`, `score` (0 to
+    100, None without one), `gate` and `seed`. `left_out` counts the other runs by what they were made of
+    differently."""
     ordered = sorted(runs, key=lambda run: (str(run.get("started_at", "")), str(run.get("id", ""))))
     shown = ordered[max(0, len(ordered) - RUNS) :]
-    return {"runs": [_run(run) for run in shown], "runs_not_shown": len(ordered) - len(shown)}
+    return {
+        "runs": [_run(run) for run in shown],
+        "runs_not_shown": len(ordered) - len(shown),
+        "left_out": {**left_out},
+    }
 
 
 def of_phase(runs: Iterable[Mapping[str, Any]], phase: str) -> Iterator[Mapping[str, Any]]:

@@ -10,7 +10,7 @@ ahead of it is chance.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from faultwire.report.comparison import comparison_part, of_phase, result, trend
 from faultwire.report.conversation import name_results
 from faultwire.report.exchange import exchange_part
 from faultwire.report.mutations import mutations_part
-from faultwire.report.statistics import statistics_part
+from faultwire.report.statistics import ANYTIME, JEFFREYS, interval, statistics_part
 from faultwire.report.text import cleaned, clip, whole
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from faultwire.checks._api import Check
     from faultwire.contract.matrix import Cell, Invocation, Matrix, Prompt, Scenario, Unjudged
+    from faultwire.contract.score import Score
     from faultwire.contract.statistics import Decision
     from faultwire.events import History, Recorded, Request
 
@@ -41,8 +42,11 @@ EXCHANGES = 100
 """Exchanges of one invocation that are shown; the tape has them all."""
 NOTES = 50
 """Notes on traffic that a report repeats, for each invocation and for the run."""
+STRICT = "every cell must pass"
+"""The rule where none was given."""
 MEASURES = {"mutation": "robustness", "chaos": "chaos resilience", "replay": "sessions passed"}
 """What the number of a phase is called, where it is not the resilience score."""
+_NONE: Mapping[str, int] = MappingProxyType({})
 _NOTHING: Mapping[tuple[str, int], Request] = MappingProxyType({})
 
 
@@ -71,6 +75,17 @@ class Subject:
     """What a reader should know before anything else."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """The verdict of the run's gate on a phase, why it is no pass, and the rule in words. `floors` are the
+    least scores of single scenarios, 0 to 1."""
+
+    word: str
+    reasons: tuple[str, ...] = ()
+    rule: str = ""
+    floors: Mapping[str, float] = field(default_factory=dict)
+
+
 def document(
     subject: Subject,
     scenarios: Sequence[Scenario],
@@ -86,13 +101,16 @@ def document(
     forwarded: Mapping[tuple[str, int], Request] = _NOTHING,
     notes_on_mutations: Sequence[str] = (),
     decisions: Sequence[tuple[tuple[str, str], Decision]] = (),
+    ruling: Ruling | None = None,
+    left_out: Mapping[str, int] = _NONE,
 ) -> dict[str, Any]:
     """The whole report. `redact` is applied to what the agent printed, which no tape has cleaned.
 
     `repeat` is the k of pass^k. `before` is the document of an earlier run to compare with, `trend` what
-    `run.json` says of earlier runs of the same configuration. `forwarded` holds requests as they were sent
-    on, by session and number of the exchange, where that is not what the agent sent. `decisions` say of a
-    scenario and a prompt what repeating them until that was known has come to.
+    `run.json` says of comparable earlier runs, `left_out` how many others there are by what differs.
+    `forwarded` holds requests as they were sent on, by session and number of the exchange, where that is not
+    what the agent sent. `decisions` say of a scenario and a prompt what repeating them until that was known
+    has come to. Without a `ruling` every cell must pass.
     """
     named = _named(matrix)
     made: dict[str, Any] = {
@@ -100,7 +118,7 @@ def document(
         "version": VERSION,
         "generator": {"name": "faultwire", "version": __version__},
         "run": _run(subject, len(played), redact),
-        "score": score_part(matrix, subject.phase, redact),
+        "score": score_part(matrix, subject.phase, redact, ruling, anytime=bool(decisions)),
         "statistics": statistics_part(matrix, repeat=repeat, decisions=decisions),
         "suggestions": suggestions_part(played, _failures(matrix), redact),
         "scenarios": [_scenario(s) for s in scenarios],
@@ -114,12 +132,13 @@ def document(
         "comparison": None,
         "trend": None,
     }
-    if made["run"]["partial"] and made["score"]["gate"] == "pass":
+    if ruling is None and made["run"]["partial"] and made["score"]["gate"] == "pass":
         made["score"]["gate"] = "unknown"  # what was not played may fail
     if before is not None:
         made["comparison"] = comparison_part(made, before)
-    if trend:
-        made["trend"] = trend_part([*of_phase(trend, subject.phase), made["run"] | result(made)])
+    if trend or left_out:
+        current = made["run"] | result(made)
+        made["trend"] = trend_part([*of_phase(trend, subject.phase), current], left_out)
     return made
 
 
@@ -148,24 +167,52 @@ def _prompt(prompt: Prompt) -> dict[str, Any]:
     }
 
 
-def score_part(matrix: Matrix, phase: str = "", redact: Callable[[str], str] = str) -> dict[str, Any]:
-    """The score with what it was made from. `value` is over cells; `number` is what counts of a phase, by
-    its `measure`: the same but for mutations, chaos and replays. Nothing that is `unjudged` counts in it,
-    but with one the run is no pass."""
+def score_part(
+    matrix: Matrix,
+    phase: str = "",
+    redact: Callable[[str], str] = str,
+    ruling: Ruling | None = None,
+    *,
+    anytime: bool = False,
+) -> dict[str, Any]:
+    """The score with what it was made from. `value` is the resilience score; `number` is what counts of a
+    phase, by its `measure`: the same but for mutations, chaos and replays. `coverage` is of what the number
+    is made from; `anytime`: runs were repeated until they decided. Nothing that is `unjudged` counts in it,
+    but with one the run is no pass.
+    """
     score = matrix.score()
-    number = phase_score(phase, matrix).value
-    clean = asdict(score.clean) | {"rate": score.clean.value, "method": "Jeffreys"}
+    whole = phase_score(phase, matrix)
+    number = whole.value
+    ruling = ruling or _strict(score)
+    low, high = interval(score.clean.passed, score.clean.total, anytime=anytime)
+    clean = asdict(score.clean) | {"rate": score.clean.value, "low": low, "high": high}
+    clean["method"] = ANYTIME if anytime else JEFFREYS
     return {
         "value": score.value,
         "number": None if number is None else round(number * 100, 2),
         "measure": MEASURES.get(phase, "resilience score"),
-        "gate": score.gate,
+        "gate": ruling.word,
+        "rule": ruling.rule,
+        "reasons": [clip(redact(text), 1000) for text in ruling.reasons[:NOTES]],
+        "coverage": {"judged": whole.judged, "asked": whole.asked, "unit": whole.unit},
+        "scenarios": [
+            asdict(one) | {"floor": floor and round(floor * 100, 2)}
+            for one in score.scenarios
+            for floor in (ruling.floors.get(one.name),)
+        ],
         "cells": {"pass": score.passed, "fail": score.failed, "unknown": score.unknown},
         "critical_failed": score.critical_failed,
         "weights": dict(WEIGHTS),
         "clean_invocations": clean,
         "unjudged": [_unjudged(one, redact) for one in matrix.unjudged],
     }
+
+
+def _strict(score: Score) -> Ruling:
+    """The verdict where every cell must pass."""
+    counts = ((score.failed, "failed"), (score.unknown, "unknown"))
+    reasons = [f"{count} {'cell' if count == 1 else 'cells'} {word}" for count, word in counts if count]
+    return Ruling(score.gate, tuple(reasons), STRICT)
 
 
 def _unjudged(one: Unjudged, redact: Callable[[str], str]) -> dict[str, Any]:

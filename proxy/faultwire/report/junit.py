@@ -1,7 +1,9 @@
 """The report as JUnit XML, for the test views of CI systems.
 
-A suite for each scenario, a test case for each cell; an unknown verdict is a skipped test with its reason,
-so the exit code stays what decides. Valid against the schemas of Apache Ant (windyroad/JUnit-Schema) and of
+A suite for each scenario, a test case for each cell, and one test case for the verdict of the run. That one
+fails if and only if the command's exit code is not 0, so a CI system that reads this file alone comes to the
+same verdict. An unknown cell is a skipped test with its reason; so is a failed cell of a run that passes by
+its rule (`--min-score`, `--until`). Valid against the schemas of Apache Ant (windyroad/JUnit-Schema) and of
 Jenkins (xunit-plugin, junit-10): no attributes on `testsuites`, instants without a zone.
 """
 
@@ -10,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from faultwire.report.page import unjudged
+from faultwire.report.page import judged, unjudged
 from faultwire.report.text import clip, line
 from faultwire.text import safe
 
@@ -23,6 +25,9 @@ ANSWER = 2_000
 """Characters of an answer that a failure repeats."""
 NOWHERE = "never judged"
 """The suite of critical invariants that fit no scenario."""
+GATE = "gate"
+"""The suite of the run's verdict."""
+ALLOWED = "failed, which the rule of the run allows"
 
 
 def render(document: dict[str, Any]) -> str:
@@ -30,8 +35,9 @@ def render(document: dict[str, Any]) -> str:
     return joined([document])
 
 
-def joined(documents: Sequence[dict[str, Any]]) -> str:
-    """The XML text of several reports, such as the phases of one run: their suites one after another."""
+def joined(documents: Sequence[dict[str, Any]], overall: Mapping[str, Any] | None = None) -> str:
+    """The XML text of several reports, such as the phases of one run: their suites one after another.
+    `overall` is the summary over all of them, whose verdict is that of the run."""
     root = Element("testsuites")
     at = 0
     for document in documents:
@@ -46,6 +52,11 @@ def joined(documents: Sequence[dict[str, Any]]) -> str:
         if nowhere := [one for one in unjudged(document) if not one["cells"]]:
             _unjudged(root, at, phase + NOWHERE, nowhere, document)
             at += 1
+    if overall is not None:
+        _gate(root, at, overall["gate"], overall["rule"], overall["reasons"], documents[0])
+    elif judged(documents[0]):
+        score = documents[0]["score"]
+        _gate(root, at, score["gate"], score.get("rule", ""), score.get("reasons", ()), documents[0])
     indent(root, " ")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
@@ -58,7 +69,8 @@ def _suite(
     invocations: Mapping[str, dict[str, Any]],
     document: dict[str, Any],
 ) -> None:
-    verdicts = [cell["verdict"] for cell in cells]
+    passes = document["score"]["gate"] == "pass"
+    verdicts = ["unknown" if passes and cell["verdict"] == "fail" else cell["verdict"] for cell in cells]
     played = [invocations[where]["duration_s"] or 0.0 for where in {cell["invocation"] for cell in cells}]
     suite = _opened(root, at, name, verdicts, sum(played), document)
     seen: set[str] = set()
@@ -66,7 +78,7 @@ def _suite(
         invocation = invocations[cell["invocation"]]
         first = invocation["id"] not in seen
         seen.add(invocation["id"])
-        _case(suite, cell, invocation, first)
+        _case(suite, cell, invocation, first=first, passes=passes)
     SubElement(suite, "system-out")
     SubElement(suite, "system-err")
 
@@ -119,8 +131,25 @@ def _properties(element: Element, document: dict[str, Any]) -> None:
         SubElement(element, "property", {"name": name, "value": line(text, 500)})
 
 
-def _case(suite: Element, cell: Mapping[str, Any], invocation: Mapping[str, Any], first: bool) -> None:
-    """One cell. The time of an invocation is that of its first cell, so that sums are right."""
+def _gate(
+    root: Element, at: int, word: str, rule: str, reasons: Sequence[str], document: dict[str, Any]
+) -> None:
+    """The verdict of the run as a test case of its own."""
+    suite = _opened(root, at, GATE, ["pass" if word == "pass" else "fail"], 0.0, document)
+    case = SubElement(suite, "testcase", {"name": _name(rule), "classname": GATE, "time": "0.000"})
+    if word != "pass":
+        said = "\n".join(reasons) or f"the verdict is {word}"
+        failure = SubElement(case, "failure", {"message": line(said, MESSAGE), "type": word})
+        failure.text = safe(said, lines=True)
+    SubElement(suite, "system-out")
+    SubElement(suite, "system-err")
+
+
+def _case(
+    suite: Element, cell: Mapping[str, Any], invocation: Mapping[str, Any], *, first: bool, passes: bool
+) -> None:
+    """One cell. The time of an invocation is that of its first cell, so that sums are right. `passes`: the
+    rule of the run allows what failed."""
     case = SubElement(
         suite,
         "testcase",
@@ -135,6 +164,9 @@ def _case(suite: Element, cell: Mapping[str, Any], invocation: Mapping[str, Any]
     words = {"message": line(cell["explanation"], MESSAGE)}
     if cell["verdict"] == "unknown":
         SubElement(case, "skipped", words)
+        return
+    if passes:
+        SubElement(case, "skipped", {"message": line(f"{ALLOWED}: {cell['explanation']}", MESSAGE)})
         return
     failure = SubElement(case, "failure", words | {"type": _name(cell["invariant"])})
     failure.text = _told(cell, invocation)

@@ -60,10 +60,36 @@ def score_line(score: dict[str, Any]) -> str:
     value = "**no score**" if score["number"] is None else f"**{score['number']:.2f}** of 100"
     critical = f", {score['critical_failed']} of them critical" if score["critical_failed"] else ""
     low, high = clean["low"] * 100, clean["high"] * 100
+    least = worst(score)
+    least_text = f" · worst scenario {code(least['name'], 60)} {least['value']:.2f}" if least else ""
+    passed = (
+        f"{clean['passed']} of {clean['total']} invocations without a failure "
+        f"({clean['confidence']:.0%} interval {low:.0f} to {high:.0f} %)"
+    )
     return (
-        f"{value} ({score['measure']}) · {cells['pass']} cells passed, {cells['fail']} failed"
-        f"{critical}, {cells['unknown']} unknown · {clean['passed']} of {clean['total']} invocations without "
-        f"a failure ({clean['confidence']:.0%} interval {low:.0f} to {high:.0f} %)"
+        f"{value} ({score['measure']}{coverage(score)}) · {cells['pass']} cells passed, "
+        f"{cells['fail']} failed{critical}, {cells['unknown']} unknown · {passed}{least_text}"
+    )
+
+
+def coverage(score: dict[str, Any]) -> str:
+    """How much of what was asked the number is made from; nothing for reports that did not say it."""
+    found = score.get("coverage")
+    return f", {found['judged']} of {found['asked']} {found['unit']} judged" if found else ""
+
+
+def worst(score: dict[str, Any]) -> dict[str, Any] | None:
+    """The scenario with the least score, where there are several and it is not perfect."""
+    known = [one for one in score.get("scenarios", ()) if one["value"] is not None]
+    least = min(known, key=lambda one: one["value"], default=None)
+    return least if least is not None and len(known) > 1 and least["value"] < 100 else None
+
+
+def ruling(rule: str, reasons: Sequence[str]) -> str:
+    """The rule of the gate, and why a run is no pass."""
+    lines = [f"Rule: {code(rule, 500)}"] if rule else []
+    return "\n".join(
+        [*lines, *([""] if lines and reasons else []), *(f"- {code(text, 500)}" for text in reasons)]
     )
 
 
@@ -72,7 +98,15 @@ def _head(document: dict[str, Any]) -> str:
     about = code(run["phase"] or run["command"], 60)
     if not page.judged(document):
         return f"## faultwire {about}: not judged\n\n{page.traffic_line(document)}"
-    return f"## {MARKS[score['gate']]} faultwire {about}: {SAID[score['gate']]}\n\n{score_line(score)}"
+    return (
+        f"## {MARKS[score['gate']]} faultwire {about}: {SAID[score['gate']]}\n\n{score_line(score)}"
+        + _ruled(score)
+    )
+
+
+def _ruled(score: dict[str, Any]) -> str:
+    text = ruling(score.get("rule", ""), score.get("reasons", ()))
+    return f"\n\n{text}" if text else ""
 
 
 def _notices(document: dict[str, Any]) -> str:
@@ -108,11 +142,13 @@ def _comparison(part: dict[str, Any] | None) -> str:
 
 
 def difference(one: dict[str, Any]) -> str:
-    """A difference in points with its interval and p-value."""
+    """A difference in points with its interval and p-value, both adjusted if it is one of several."""
     if one["difference"] is None:
         return "nothing to compare"
-    p = "" if one["p_value"] is None else f", p = {one['p_value']:.3g}"
-    return f"{one['difference'] * 100:+.0f} points, {one['low'] * 100:+.0f} to {one['high'] * 100:+.0f}{p}"
+    several = one.get("family", 1) > 1
+    p = "" if one["p_value"] is None else f", {'adjusted ' if several else ''}p = {one['p_value']:.3g}"
+    span = f"{one['low'] * 100:+.0f} to {one['high'] * 100:+.0f}{' simultaneously' if several else ''}"
+    return f"{one['difference'] * 100:+.0f} points, {span}{p}"
 
 
 def _unjudged(document: dict[str, Any]) -> str:

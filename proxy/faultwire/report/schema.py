@@ -75,14 +75,38 @@ class Unjudged(Part):
     cells: Count
 
 
+class Coverage(Part):
+    """How much of what was asked has a verdict, in cells or in invocations."""
+
+    judged: Count
+    asked: Count
+    unit: Literal["cells", "invocations"]
+
+
+class ScenarioScore(Part):
+    """The score of one scenario, null where none of its cells was judged, and its floor, if it has one."""
+
+    name: str
+    value: Annotated[float, Field(ge=0, le=100)] | None
+    judged: Count
+    asked: Count
+    floor: Annotated[float, Field(ge=0, le=100)] | None
+
+
 class Score(Part):
-    """The score: `value` is 100 · Σ(passed · weight) / Σ(weight) over judged cells, null without one. What
-    counts of a phase is the `number`, by its `measure`: the same but for mutations, chaos and replays."""
+    """The score: `value` is half the mean over the scenarios and half the worst one, null where no more than
+    half of the cells were judged; `weights` are what a failed cell takes from its invocation, in thirds. What
+    counts of a phase is the `number`, by its `measure`: the same but for mutations, chaos and replays. `gate`
+    is the verdict of the run by its `rule`, `reasons` why it is no pass."""
 
     value: Annotated[float, Field(ge=0, le=100)] | None
     number: Annotated[float, Field(ge=0, le=100)] | None
     measure: str
     gate: Verdict
+    rule: str = ""
+    reasons: Annotated[list[str], Field(default_factory=list)]
+    coverage: Coverage | None = None
+    scenarios: Annotated[list[ScenarioScore], Field(default_factory=list)]
     cells: Counts
     critical_failed: Count
     weights: dict[Severity, int]

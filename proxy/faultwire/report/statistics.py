@@ -7,18 +7,26 @@ invariant they are that invariant's cells, one an invocation. Unknown cells are 
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from faultwire._core import pass_bound, pass_hat
 from faultwire.contract.score import CONFIDENCE
-from faultwire.contract.statistics import ALPHA, compare, compare_all, is_flaky, rate, suspects
+from faultwire.contract.statistics import (
+    ALPHA,
+    compare,
+    compare_all,
+    is_flaky,
+    rate,
+    running_interval,
+    suspects,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from faultwire.contract.matrix import Cell, Matrix
-    from faultwire.contract.statistics import Comparison, Decision
+    from faultwire.contract.statistics import Decision, Sample
 
 FLAKY = 200
 """Flaky cells that a report lists; the rest are counted."""
@@ -45,14 +53,15 @@ def statistics_part(
     k = repeat or max((cell.invocation.repeat for cell in matrix.cells), default=1)
     squares = _squares(matrix.cells)
     calm, flaky = _calm(matrix.cells), _flaky(squares)
+    rated = _Rated(k, anytime=bool(decisions))
     return {
         "confidence": CONFIDENCE,
-        "method": "Jeffreys",
+        "method": rated.method,
         "k": k,
         "calm": calm,
         "false_share": round(ALPHA, 6),
-        "scenarios": _scenarios(matrix.cells, calm, flaky, k),
-        "squares": _rows(squares, calm, k),
+        "scenarios": _scenarios(matrix.cells, calm, flaky, rated),
+        "squares": _rows(squares, calm, rated),
         "flaky": flaky[:FLAKY],
         "flaky_count": len(flaky),
         "decisions": [
@@ -63,17 +72,17 @@ def statistics_part(
 
 
 def _scenarios(
-    cells: Iterable[Cell], calm: str | None, flaky: Sequence[Mapping[str, Any]], k: int
+    cells: Iterable[Cell], calm: str | None, flaky: Sequence[Mapping[str, Any]], rated: _Rated
 ) -> list[dict[str, Any]]:
     clean, unjudged = _clean(cells)
     base = clean.get(calm or "", {})
     others = [name for name, subjects in clean.items() if name != calm and subjects.keys() & base.keys()]
-    found = compare_all([held(clean[name], base) for name in others])
+    found = compare_all([samples(clean[name], base) for name in others])
     against = {name: asdict(one) for name, one in zip(others, found, strict=True)}
     return [
         {
             "scenario": name,
-            **_rate(subjects, k),
+            **rated.row(subjects),
             "unknown": unjudged[name],
             "flaky": sum(row["scenario"] == name for row in flaky),
             "against_calm": against.get(name),
@@ -82,7 +91,7 @@ def _scenarios(
     ]
 
 
-def _rows(squares: Mapping[Square, Sequence[Cell]], calm: str | None, k: int) -> list[dict[str, Any]]:
+def _rows(squares: Mapping[Square, Sequence[Cell]], calm: str | None, rated: _Rated) -> list[dict[str, Any]]:
     judged = {square: _judged(cells) for square, cells in squares.items()}
     listed = _listed(judged, calm)
     return [
@@ -90,7 +99,7 @@ def _rows(squares: Mapping[Square, Sequence[Cell]], calm: str | None, k: int) ->
             "invariant": invariant,
             "scenario": scenario,
             "severity": cells[0].severity,
-            **_rate(judged[invariant, scenario], k),
+            **rated.row(judged[invariant, scenario]),
             "unknown": len(cells) - len(judged[invariant, scenario]),
             "listed": (invariant, scenario) in listed,
         }
@@ -105,39 +114,80 @@ def _listed(judged: Mapping[Square, Subjects], calm: str | None) -> set[Square]:
         base = judged.get((invariant, calm or ""), {})
         if scenario == calm or not subjects.keys() & base.keys():
             continue
-        one = held(subjects, base)
+        one = compare(*samples(subjects, base))
         if one.p_value is not None:
             found.append(((invariant, scenario), one.p_value, (one.difference or 0) < 0))
     picked = suspects([p for _, p, _ in found])
     return {square for (square, _, worse), marked in zip(found, picked, strict=True) if marked and worse}
 
 
-def _rate(subjects: Subjects, k: int) -> dict[str, Any]:
-    """A pass rate with its interval and pass^k. The estimate of pass^k is the mean over prompts that have
-    k judged repeats; what is supported at least is of all runs together, and holds for that mean, too."""
-    found = rate(sum(subjects.values()), len(subjects))
-    by_prompt: dict[str, list[bool]] = {}
-    for (prompt, _), passed in subjects.items():
-        by_prompt.setdefault(prompt, []).append(passed)
-    hats = [pass_hat(sum(runs), len(runs), k) for runs in by_prompt.values()]
-    each = [hat for hat in hats if hat is not None]
-    return {
-        "passed": found.passed,
-        "total": found.total,
-        "rate": found.value,
-        "low": found.low,
-        "high": found.high,
-        "pass_k": {
-            "k": k,
-            "value": sum(each) / len(each) if each else None,
-            "at_least": pass_bound(found.passed, found.total, k),
-        },
-    }
+JEFFREYS = "Jeffreys"
+ANYTIME = "confidence sequence"
+"""An interval that holds however often one looked before stopping, as `--until` does."""
 
 
-def held(now: Mapping[Any, bool], before: Mapping[Any, bool]) -> Comparison:
-    """Compare pass or fail by subject; `Mapping` is invariant in its keys, so both are copied."""
-    return compare({**now}, {**before})
+@dataclass(frozen=True, slots=True)
+class _Rated:
+    """How rates are shown: with pass^`k`, and with an interval for one look at the end or for `anytime`."""
+
+    k: int
+    anytime: bool = False
+
+    @property
+    def method(self) -> str:
+        return ANYTIME if self.anytime else JEFFREYS
+
+    def row(self, subjects: Subjects) -> dict[str, Any]:
+        """A pass rate with its interval and pass^k. The estimate of pass^k is the mean over prompts that have
+        k judged repeats; what is supported at least is of all runs together, and holds for that mean, too."""
+        found = rate(sum(subjects.values()), len(subjects))
+        low, high = interval(found.passed, found.total, anytime=self.anytime)
+        by_prompt: dict[str, list[bool]] = {}
+        for (prompt, _), passed in subjects.items():
+            by_prompt.setdefault(prompt, []).append(passed)
+        hats = [pass_hat(sum(runs), len(runs), self.k) for runs in by_prompt.values()]
+        each = [hat for hat in hats if hat is not None]
+        return {
+            "passed": found.passed,
+            "total": found.total,
+            "rate": found.value,
+            "low": low,
+            "high": high,
+            "pass_k": {
+                "k": self.k,
+                "value": sum(each) / len(each) if each else None,
+                "at_least": pass_bound(found.passed, found.total, self.k),
+            },
+        }
+
+
+def interval(passed: int, total: int, *, anytime: bool) -> tuple[float, float]:
+    """The interval of a pass rate, by Jeffreys or as a confidence sequence."""
+    if anytime:
+        return running_interval(passed, total)
+    found = rate(passed, total)
+    return found.low, found.high
+
+
+def samples(
+    now: Mapping[tuple[Any, ...], bool], before: Mapping[tuple[Any, ...], bool]
+) -> tuple[Sample, Sample]:
+    """What two runs are compared on; the last part of a subject is the number of its repeat.
+
+    Where each prompt was judged once in both, the prompts are pairs. Otherwise the invocations of the prompts
+    that both judged are counted, for a prompt's third repeat has no partner in the other run. Without a
+    common prompt all are counted.
+    """
+    common = {subject[:-1] for subject in now} & {subject[:-1] for subject in before}
+    first = {subject: passed for subject, passed in now.items() if not common or subject[:-1] in common}
+    second = {subject: passed for subject, passed in before.items() if not common or subject[:-1] in common}
+    if common and len(first) == len(second) == len(common):
+        return _by_prompt(first), _by_prompt(second)
+    return (sum(first.values()), len(first)), (sum(second.values()), len(second))
+
+
+def _by_prompt(subjects: Mapping[tuple[Any, ...], bool]) -> dict[Hashable, bool]:
+    return {subject[:-1]: passed for subject, passed in subjects.items()}
 
 
 # ---------------------------------------------------------------- what is counted

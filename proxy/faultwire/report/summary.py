@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
@@ -15,7 +16,7 @@ from faultwire.errors import FaultwireError
 from faultwire.report import terminal_numbers as numbers
 from faultwire.report.comparison import trend_part
 from faultwire.report.html import environment
-from faultwire.report.markdown import MARKS, SAID, code, table
+from faultwire.report.markdown import MARKS, SAID, code, ruling, table
 from faultwire.report.page import spark
 from faultwire.report.text import clip, line
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 SCHEMA = "faultwire-ci"
 VERSION = "1"
+_NONE: Mapping[str, int] = MappingProxyType({})
+COVERAGE = ("judged", "asked", "unit")
 Gate = Literal["pass", "fail", "unknown"]
 
 
@@ -43,6 +46,8 @@ class Phase:
     cells: Mapping[str, int] = field(default_factory=dict)
     report: str | None = None
     why: str = ""
+    judged: tuple[int, int, str] | None = None
+    """How many of how many have a verdict, and whether these are cells or invocations."""
 
 
 def summary_document(
@@ -52,7 +57,10 @@ def summary_document(
     overall: float | None,
     gate: Gate,
     minimum: float | None = None,
+    rule: str = "",
+    reasons: Sequence[str] = (),
     trend: Sequence[Mapping[str, Any]] = (),
+    left_out: Mapping[str, int] = _NONE,
 ) -> dict[str, Any]:
     """The document behind all faces of a summary. `overall` and `minimum` are 0 to 1; `trend` is what
     `run.json` says of earlier runs (scores 0 to 100), to which this one is added.
@@ -69,11 +77,13 @@ def summary_document(
         "score": score,
         "minimum": None if minimum is None else round(minimum * 100, 2),
         "gate": gate,
+        "rule": rule,
+        "reasons": [clip(text, 1000) for text in reasons],
         "phases": [_phase(phase) for phase in phases],
         "trend": None,
     }
-    if trend:
-        made["trend"] = trend_part([*trend, run | {"score": score, "gate": gate}])
+    if trend or left_out:
+        made["trend"] = trend_part([*trend, run | {"score": score, "gate": gate}], left_out)
     return made
 
 
@@ -88,6 +98,7 @@ def _phase(phase: Phase) -> dict[str, Any]:
         "cells": {verdict: phase.cells.get(verdict, 0) for verdict in ("pass", "fail", "unknown")},
         "report": None if phase.report is None else _relative(phase.report),
         "why": clip(phase.why, 500),
+        "coverage": None if phase.judged is None else dict(zip(COVERAGE, phase.judged, strict=True)),
     }
 
 
@@ -108,6 +119,7 @@ def render(document: dict[str, Any]) -> str:
 def markdown(document: dict[str, Any]) -> str:
     """The same for the summary page of a CI job."""
     head = f"## {MARKS[document['gate']]} faultwire ci: {SAID[document['gate']]}\n\n{_said(document)}"
+    ruled = ruling(document["rule"], document["reasons"])
     rows = [
         (
             part["name"],
@@ -115,14 +127,15 @@ def markdown(document: dict[str, Any]) -> str:
             f"{part['weight']:g}",
             f"{MARKS[part['gate']]} {SAID[part['gate']]}" if not part["why"] else code(part["why"], 200),
             ", ".join(f"{count} {verdict}" for verdict, count in part["cells"].items() if count) or "–",
+            _covered(part),
         )
         for part in document["phases"]
     ]
     run = document["run"]
     foot = f"run {code(run['id'])} · seed {run['seed']} · ledger {code(run['ledger'])}"
     mind = "\n".join(f"- {code(text, 300)}" for text in run["warnings"][:10])
-    drawn = table(("phase", "score", "weight", "verdict", "cells"), rows)
-    return "\n\n".join(part for part in (head, mind, drawn, foot) if part) + "\n"
+    drawn = table(("phase", "score", "weight", "verdict", "cells", "judged"), rows)
+    return "\n\n".join(part for part in (head, ruled, mind, drawn, foot) if part) + "\n"
 
 
 def terminal(document: dict[str, Any], *, plain: bool = False) -> RenderableType:
@@ -133,12 +146,13 @@ def terminal(document: dict[str, Any], *, plain: bool = False) -> RenderableType
             "-" if part["score"] is None else f"{part['score']:.2f}",
             f"{part['weight']:g}",
             line(part["why"], 60) if part["why"] else SAID[part["gate"]],
+            _covered(part),
             line(part["report"] or "-", 80),
         )
         for part in document["phases"]
     ]
     style = {"pass": "green", "fail": "bold red", "unknown": "yellow"}[document["gate"]]
-    head = ("phase", "score", "weight", "verdict", "report")
+    head = ("phase", "score", "weight", "verdict", "judged", "report")
     parts: list[RenderableType] = [numbers.grid(head, rows)]
     drawn = numbers.trend(document["trend"], plain=plain)
     if drawn is not None:
@@ -146,7 +160,12 @@ def terminal(document: dict[str, Any], *, plain: bool = False) -> RenderableType
     return Group(*parts, Text.assemble(("overall  ", "bold"), (_said(document).replace("*", ""), style)))
 
 
+def _covered(part: Mapping[str, Any]) -> str:
+    found = part["coverage"]
+    return f"{found['judged']} of {found['asked']} {found['unit']}" if found else "–"
+
+
 def _said(document: dict[str, Any]) -> str:
     value = "**no score**" if document["score"] is None else f"**{document['score']:.2f}** of 100"
     least = "" if document["minimum"] is None else f", threshold {document['minimum']:.2f}"
-    return f"{value}{least}"
+    return f"{value}{least}: {SAID[document['gate']]}"

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from faultwire.report import page, terminal_numbers as numbers
+from faultwire.report.markdown import SAID, coverage, worst
 from faultwire.report.page import findings, injected, matrix, unjudged
 from faultwire.report.text import line
 
@@ -159,7 +160,7 @@ def _score(score: dict[str, Any]) -> Text:
     else:
         text.append(f"{score['number']:.2f}", style=style)
         text.append(f"  of 100{measure}", style="not bold")
-    text.append(f" ({cells['pass']} passed, {cells['fail']} failed", style="not bold")
+    text.append(f"{coverage(score)} ({cells['pass']} passed, {cells['fail']} failed", style="not bold")
     text.append(f", {cells['unknown']} unknown)" if cells["unknown"] else ")", style="not bold")
     if score["critical_failed"]:
         text.append(f"  {score['critical_failed']} critical", style="bold red")
@@ -169,4 +170,13 @@ def _score(score: dict[str, Any]) -> Text:
         f"{clean['confidence']:.0%} interval {low:.0f} to {high:.0f} %",
         style="not bold dim",
     )
+    least = worst(score)
+    if least is not None:
+        text.append(
+            f"\n       worst scenario: {line(least['name'], 60)}, {least['value']:.2f}", style="not bold dim"
+        )
+    text.append("\nverdict  ", style="bold")
+    text.append(SAID[score["gate"]], style=style)
+    if score.get("rule"):
+        text.append(f"  ({line(score['rule'], 300)})", style="not bold dim")
     return text

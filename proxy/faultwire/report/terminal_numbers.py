@@ -13,7 +13,7 @@ from faultwire.report.page import decided
 from faultwire.report.text import line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rich.console import RenderableType
 
@@ -30,7 +30,8 @@ def statistics(part: dict[str, Any]) -> Drawn:
     """Each scenario with its rate, interval, pass^k, and whether it differs from calm."""
     if not part["scenarios"]:
         return None
-    head = ["scenario", "without a failure", f"{part['confidence']:.0%} interval"]
+    valid = "" if part["method"] == "Jeffreys" else ", at any stop"
+    head = ["scenario", "without a failure", f"{part['confidence']:.0%} interval{valid}"]
     head += [f"all {part['k']} pass"] if part["k"] > 1 else []
     head += [f"against {line(part['calm'], 30)}"] if part["calm"] else []
     rows = []
@@ -69,14 +70,23 @@ def comparison(part: dict[str, Any] | None) -> Drawn:
 
 
 def trend(part: dict[str, Any] | None, *, plain: bool = False) -> Drawn:
-    """Scores of runs of the same configuration, oldest first; as a picture too unless `plain`."""
+    """Scores of comparable runs, oldest first; as a picture too unless `plain`."""
     if part is None:
         return None
     scores = [run["score"] for run in part["runs"]][-40:]
     bars = "".join(" " if s is None else BLOCKS[min(7, int(s / 100 * 8))] for s in scores)
     caption = ", ".join("none" if s is None else f"{s:.2f}" for s in scores[-5:])
     bars_text = caption if plain else f"{bars}  {caption}"
-    return _titled("trend", Text(f"  {bars_text} (newest last)\n", style="not bold"))
+    drawn = Text(f"  {bars_text} (newest last)\n", style="not bold")
+    if part.get("left_out"):
+        drawn.append(f"  {left_out(part['left_out'])}\n", style="not bold dim")
+    return _titled("trend", drawn)
+
+
+def left_out(counts: Mapping[str, int]) -> str:
+    """Which earlier runs are no part of a trend, and why."""
+    each = ", ".join(f"{count} with another {line(what, 40)}" for what, count in counts.items())
+    return f"earlier runs that are not comparable: {each}"
 
 
 def mutations(part: dict[str, Any] | None) -> Drawn:
@@ -165,9 +175,11 @@ def _against(found: dict[str, Any] | None) -> str:
 def _difference(one: dict[str, Any]) -> str:
     if one["difference"] is None:
         return "nothing to compare"
-    p = "" if one["p_value"] is None else f", p {one['p_value']:.2g}"
+    several = one.get("family", 1) > 1
+    p = "" if one["p_value"] is None else f", {'adjusted ' if several else ''}p {one['p_value']:.2g}"
     low, high = one["low"] * 100, one["high"] * 100
-    return f"{one['difference'] * 100:+.0f} points ({low:+.0f} to {high:+.0f}{p})"
+    span = f"{low:+.0f} to {high:+.0f}{' simultaneously' if several else ''}"
+    return f"{one['difference'] * 100:+.0f} points ({span}{p})"
 
 
 def _of(row: dict[str, Any]) -> str:

@@ -4,16 +4,19 @@ file, so nothing is trusted to have its shape."""
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from faultwire.errors import UsageError, nearest
 from faultwire.runner.folder import STATE
+from faultwire.runner.run_identity import RunIdentity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+DIGESTS = tuple(part.name for part in fields(RunIdentity))
 MOST = 64 * 1024
 """Bytes of a `run.json` that are read."""
 
@@ -31,7 +34,8 @@ class PastRuns:
     score: float | None = None
     gate: str | None = None
     config: str | None = None
-    config_digest: str | None = None
+    made_of: Mapping[str, str] = field(default_factory=dict)
+    """Digests of its configuration, agent and profiles, as far as `run.json` has them."""
     scores: tuple[tuple[str, float], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
@@ -49,6 +53,15 @@ class PastRuns:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """Runs that can be compared with one, the oldest first, and how many others there are by what they were
+    made of differently."""
+
+    runs: tuple[dict[str, Any], ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
 def runs(base: Path = STATE) -> list[PastRuns]:
     """Every run whose `run.json` can be read, the oldest first."""
     folder = base / "runs"
@@ -57,16 +70,23 @@ def runs(base: Path = STATE) -> list[PastRuns]:
     return sorted(_found(folder), key=lambda run: (run.started_at, run.id))
 
 
-def trend(base: Path, config: Path, before: str, phases: set[str]) -> tuple[dict[str, Any], ...]:
-    """The finished runs of the same phases on the same file that came before one; scores 0 to 100."""
-    return tuple(
-        run.as_json() | {"score": None if run.score is None else round(run.score * 100, 2)}
-        for run in runs(base)
-        if run.status == "finished"
-        and run.config == str(config)
-        and run.id != before
-        and {name for name, _ in run.scores} == phases
-    )
+def trend(base: Path, config: Path, before: str, phases: set[str], same: RunIdentity) -> Trend:
+    """The finished runs of the same phases on the same file that came before one and were made of the `same`
+    configuration, agent and profiles; scores 0 to 100. The others are counted by what differs."""
+    comparable: list[dict[str, Any]] = []
+    left_out: Counter[str] = Counter()
+    for run in runs(base):
+        if run.status != "finished" or run.config != str(config) or run.id == before:
+            continue
+        if {name for name, _ in run.scores} != phases:
+            continue
+        different = same.differs(run.made_of)
+        if different is not None:
+            left_out[different] += 1
+        else:
+            score = None if run.score is None else round(run.score * 100, 2)
+            comparable.append(run.as_json() | {"score": score})
+    return Trend(tuple(comparable), dict(left_out))
 
 
 def run_folder(name: str, base: Path = STATE) -> Path:
@@ -114,7 +134,7 @@ def _read(path: Path, about: dict[str, Any]) -> PastRuns:
         score=_share(about.get("score")),
         gate=text("gate"),
         config=text("config"),
-        config_digest=text("config_digest"),
+        made_of={key: digest for key in DIGESTS if (digest := text(key)) is not None},
         scores=tuple(
             (str(name), value)
             for name, each in (scores.items() if isinstance(scores, dict) else ())

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from faultwire.contract.matrix import Unjudged
-    from faultwire.contract.score import Rate
+    from faultwire.contract.score import Rate, ScenarioScore
     from faultwire.runner.play_phase import Outcome
 
 
@@ -23,7 +23,6 @@ class Scored:
     name: str
     score: float | None
     rate: Rate
-    gate: Literal["pass", "fail", "unknown"]
     passed: int
     failed: int
     unknown: int
@@ -32,6 +31,11 @@ class Scored:
     partial: bool = False
     unjudged: tuple[Unjudged, ...] = ()
     """Critical invariants without a single verdict."""
+    scenarios: tuple[ScenarioScore, ...] = ()
+    judged: int = 0
+    """Of what the score is made from, in `unit`."""
+    asked: int = 0
+    unit: Literal["cells", "invocations"] = "cells"
 
     @property
     def cells(self) -> dict[str, int]:
@@ -45,7 +49,6 @@ class Summary:
 
     phases: tuple[Scored, ...]
     score: float | None
-    gate: Literal["pass", "fail", "unknown"]
 
     @property
     def partial(self) -> bool:
@@ -58,13 +61,10 @@ def scored(outcome: Outcome) -> Scored:
     invocations that came through, of incident sessions the share that passed."""
     matrix_score = outcome.matrix.score()
     number = phase_score(outcome.phase.name, outcome.matrix)
-    # What an interrupted run did not come to may fail.
-    gate = "unknown" if outcome.partial and matrix_score.gate == "pass" else matrix_score.gate
     return Scored(
         outcome.phase.name,
         number.value,
         number.rate,
-        gate,
         matrix_score.passed,
         matrix_score.failed,
         matrix_score.unknown,
@@ -72,16 +72,14 @@ def scored(outcome: Outcome) -> Scored:
         tuple(decision for _, decision in outcome.decisions),
         outcome.partial,
         outcome.matrix.unjudged,
+        matrix_score.scenarios,
+        number.judged,
+        number.asked,
+        number.unit,
     )
 
 
 def summed(phases: Sequence[Scored], weights: Mapping[str, float]) -> Summary:
     """The phases in their order, with the overall score."""
     ordered = tuple(sorted(phases, key=lambda phase: PHASES.index(phase.name)))
-    gates = [phase.gate for phase in ordered]
-    gate: Literal["pass", "fail", "unknown"] = "pass"
-    if "fail" in gates:
-        gate = "fail"
-    elif "unknown" in gates or not gates:
-        gate = "unknown"
-    return Summary(ordered, overall({phase.name: phase.score for phase in ordered}, weights), gate)
+    return Summary(ordered, overall({phase.name: phase.score for phase in ordered}, weights))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from typing import Any
 
@@ -39,10 +41,27 @@ def test_the_overall_score_weighs_the_phases_that_ran(project: Any) -> None:
     done = project.run("ci", env={"TALKER": "careless"})
     assert done.returncode == 1
     about = project.about()
-    assert about["scores"] == {"mutation": 1.0, "chaos": 1.0, "contract": 0.75}
-    assert about["score"] == pytest.approx((0.20 + 0.35 + 0.35 * 0.75) / 0.90)
-    assert project.run("ci", "--min-score", "0.75", env={"TALKER": "careless"}).returncode == 0
-    assert project.run("ci", "--min-score", "0.8", env={"TALKER": "careless"}).returncode == 1
+    assert about["scores"] == {"mutation": 1.0, "chaos": 1.0, "contract": 0.5}
+    assert about["score"] == pytest.approx((0.20 + 0.35 + 0.35 * 0.5) / 0.90)
+    assert project.run("ci", "--min-score", "0.5", env={"TALKER": "careless"}).returncode == 0
+    assert spoken(project) == {"pass"}
+    assert project.run("ci", "--min-score", "0.6", env={"TALKER": "careless"}).returncode == 1
+    assert spoken(project) == {"fail"}
+
+
+def spoken(project: Any) -> set[str]:
+    """The verdict of the last run in every place that says one."""
+    folder = project.runs[-1]
+    said = {project.about()["gate"], json.loads((folder / "report.json").read_text())["gate"]}
+    heading = (folder / "report.md").read_text().splitlines()[0]
+    said.add("pass" if heading.endswith("passed") else "fail" if heading.endswith("failed") else heading)
+    page = (folder / "report.html").read_text()
+    (shown,) = re.findall(r'<dt>verdict</dt><dd><span class="chip (\w+)"', page)
+    said.add(shown)
+    said.add("fail" if "<failure" in (folder / "junit.xml").read_text() else "pass")
+    (row,) = [line for line in project.run("runs").stdout.splitlines() if line.startswith(folder.name)]
+    said.add(row.split()[-1])
+    return said
 
 
 def test_the_summary_leads_to_every_report(project: Any) -> None:

@@ -50,8 +50,8 @@ def test_one_that_ignores_failures_fails_and_the_exit_code_says_so(project: Any)
     assert {key for key, verdict in said.items() if verdict == "fail"} == {
         "contract/down/p1/r1:no-guess", "contract/down/hello/r1:no-guess",
     }  # fmt: skip
-    # completes 4 × 3 of weight passed, no-guess 2 × 2 failed
-    assert project.document()["score"]["value"] == 75.0
+    # calm 100, down 0: half the mean and half the worst
+    assert project.document()["score"]["value"] == 25.0
     assert "contract: 2 cells failed" in done.stderr
 
 
@@ -88,10 +88,10 @@ def test_an_agent_that_asks_nobody_is_void(project: Any) -> None:
 def test_a_minimum_lets_the_score_decide(project: Any) -> None:
     project.write(contract=RULES)
     careless = {"TALKER": "careless"}
-    assert project.run("contract", "run", "--min-score", "0.75", env=careless).returncode == 0
-    done = project.run("contract", "run", "--min-score", "0.76", env=careless)
+    assert project.run("contract", "run", "--min-score", "0.25", env=careless).returncode == 0
+    done = project.run("contract", "run", "--min-score", "0.26", env=careless)
     assert done.returncode == 1
-    assert "contract: the score 0.7500 is below the minimum 0.76" in done.stderr
+    assert "contract: the score 25.00 is below the minimum 26.00" in done.stderr
 
 
 @pytest.mark.nightly
@@ -106,7 +106,7 @@ def test_a_failed_critical_invariant_fails_whatever_the_score(project: Any) -> N
 def test_score_prints_one_number_and_nothing_else(project: Any) -> None:
     project.write(contract=RULES)
     done = project.run("contract", "score", env={"TALKER": "careless"})
-    assert (done.returncode, done.stdout) == (1, "75.00\n")
+    assert (done.returncode, done.stdout) == (1, "25.00\n")
 
 
 def test_validate_starts_nothing(project: Any, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from faultwire.config.model import Config, ProxySettings
 from faultwire.contract.cells import Prompt
 from faultwire.profile.model import ToolSite
 from faultwire.runner.phases import Phase
+from faultwire.runner.run_identity import RunIdentity
 
 PART = Part((Phase("replay", (), (), (), ()),))
 
@@ -27,7 +28,8 @@ def test_what_the_file_says_of_the_proxy_is_started(tmp_path: Path) -> None:
         mock=True, allow_hosts=("10.0.0.7",), capture="base-url", reverse={"a": "http://x"}, seed=9,
         redact={"pii": True}, upstream_ca=tmp_path / "ca.pem",
     )  # fmt: skip
-    found = launch_settings(config(said), Wanted("contract", base=tmp_path), PART)
+    made_of = RunIdentity("d" * 64, "a" * 64, "p" * 64)
+    found = launch_settings(config(said), Wanted("contract", base=tmp_path), PART, 0, made_of)
     assert (found.command, found.mock, found.base_urls, found.base) == ("contract", True, True, tmp_path)
     assert (found.allow_hosts, found.reverse, found.redact) == (
         ("10.0.0.7",),
@@ -35,7 +37,7 @@ def test_what_the_file_says_of_the_proxy_is_started(tmp_path: Path) -> None:
         {"pii": True},
     )
     assert found.upstream_ca == tmp_path / "ca.pem"
-    assert found.about == {"seed": 9, "config": "f.yaml", "config_digest": "d" * 64}
+    assert found.about == {"seed": 9, "config": "f.yaml", **made_of.as_json()}
     assert found.tape_name is None
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from faultwire.agents.settings import CommandSettings
 from faultwire.campaign.documents import PhaseSummary, phase_document, summary_document
 from faultwire.checks._registry import make
 from faultwire.config.model import Config, ScoringSettings
 from faultwire.contract.cells import Prompt
+from faultwire.report import faces
 from faultwire.report.schema import problems
 from faultwire.runner.cells import planned
+from faultwire.runner.gate import Rule, gate
 from faultwire.runner.phases import CALM, Phase
 from faultwire.runner.play_phase import Playing, conduct
 from faultwire.runner.scored import scored, summed
@@ -30,13 +35,21 @@ TOLD = PhaseSummary(
 )  # fmt: skip
 
 
+RULE = Rule()
+
+
+def document_of(outcome: Any, rule: Rule = RULE) -> dict[str, Any]:
+    scores = summed([scored(outcome)], ScoringSettings().weights)
+    return phase_document(outcome, TOLD, hide, gate(scores, rule))
+
+
 def hide(text: str) -> str:
     return text.replace("sk-secret", "hidden")
 
 
 def test_a_phase_says_what_it_is_and_is_valid(room: Any) -> None:
     world = room(lambda asked, _: "Paris" if asked.text == "a" else "Rome")
-    made = phase_document(conduct(PHASE, world, world, Playing(7)), TOLD, hide)
+    made = document_of(conduct(PHASE, world, world, Playing(7)))
     assert problems(made) == []
     run = made["run"]
     assert (run["phase"], run["command"], run["seed"], run["config"]) == ("contract", "ci", 42, "c" * 64)
@@ -47,7 +60,7 @@ def test_a_phase_says_what_it_is_and_is_valid(room: Any) -> None:
 
 def test_an_interrupted_phase_is_partial(room: Any) -> None:
     world = room(lambda _asked, _: "Paris", stops_after=1)
-    made = phase_document(conduct(PHASE, world, world, Playing(7)), TOLD, hide)
+    made = document_of(conduct(PHASE, world, world, Playing(7)))
     assert made["run"]["partial"] is True
     assert problems(made) == []
 
@@ -55,24 +68,46 @@ def test_an_interrupted_phase_is_partial(room: Any) -> None:
 def test_an_interrupted_run_is_no_pass_however_well_it_began(room: Any) -> None:
     world = room(lambda _asked, _: "Paris", stops_after=1)
     broken_off = conduct(PHASE, world, world, Playing(7))
-    made = phase_document(broken_off, TOLD, hide)
+    made = document_of(broken_off)
     assert (made["score"]["number"], made["score"]["gate"]) == (100.0, "unknown")
-    scores = summed([scored(broken_off)], ScoringSettings().model_dump())
-    assert scores.gate == "unknown"
-    told = summary_document(scores, TOLD, hide, {"replay": "the run was interrupted before"}, None)
+    scores = summed([scored(broken_off)], ScoringSettings().weights)
+    missing = {"replay": "the run was interrupted before"}
+    told = summary_document(scores, TOLD, hide, missing, None, gate(scores, RULE))
     assert told["gate"] == "unknown"
     assert "partial: the run was interrupted, and only what had finished is here" in told["run"]["warnings"]
     assert "interrupted before" in told["phases"][-1]["why"]
     rude = room(lambda _asked, _: "Rome", stops_after=1)
-    assert scored(conduct(PHASE, rude, rude, Playing(7))).gate == "fail"  # what failed has failed
+    assert document_of(conduct(PHASE, rude, rude, Playing(7)))["score"]["gate"] == "fail"  # it has failed
     whole = room(lambda _asked, _: "Paris")
-    assert scored(conduct(PHASE, whole, whole, Playing(7))).gate == "pass"  # the control
+    assert document_of(conduct(PHASE, whole, whole, Playing(7)))["score"]["gate"] == "pass"  # the control
+
+
+@pytest.mark.parametrize(
+    ("least", "word", "failures"), [(0.1, "pass", 0), (0.9, "fail", 2), (None, "fail", 2)]
+)
+def test_every_report_has_the_verdict_of_the_gate(room: Any, least: Any, word: str, failures: int) -> None:
+    """`--min-score` decides what the exit code, JSON, HTML, Markdown, the terminal and JUnit say, alike."""
+    world = room(lambda asked, _: "Paris" if asked.text == "a" else "Rome")
+    outcome = conduct(PHASE, world, world, Playing(7))
+    verdict = gate(summed([scored(outcome)], ScoringSettings().weights), Rule(least))
+    assert (verdict.code == 0) == (word == "pass")
+    made = phase_document(outcome, TOLD, hide, verdict)
+    assert made["score"]["gate"] == word
+    said = {"pass": "passed", "fail": "failed"}[word]
+    assert f"faultwire `contract`: {said}" in faces.render(made, "md").splitlines()[0]
+    assert len(re.findall("<failure ", faces.render(made, "junit"))) == failures
+    (chip,) = re.findall(r"verdict of the run</dt><dd>(.*?)</dd>", faces.render(made, "html"), re.DOTALL)
+    assert (said in chip) == (verdict.rule.replace("`", "") in chip) is True
+    assert problems(made) == []
 
 
 def test_the_summary_tells_of_phases_that_did_not_run(room: Any) -> None:
     world = room(lambda asked, _: "Paris" if asked.text == "a" else "Rome")
-    scores = summed([scored(conduct(PHASE, world, world, Playing(7)))], ScoringSettings().model_dump())
-    made = summary_document(scores, TOLD, hide, {"replay": "there are no `replays`"}, 0.8)
+    scores = summed([scored(conduct(PHASE, world, world, Playing(7)))], ScoringSettings().weights)
+    missing = {"replay": "there are no `replays`"}
+    made = summary_document(scores, TOLD, hide, missing, 0.8, gate(scores, Rule(0.8)))
+    (contract,) = [phase for phase in made["phases"] if phase["name"] == "contract"]
+    assert contract["coverage"] == {"judged": 2, "asked": 2, "unit": "cells"}
     assert "there are no `replays`" in str(made)
     assert "contract.html" in str(made)
     assert "sk-secret" not in str(made)

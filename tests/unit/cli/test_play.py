@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 
-from faultwire.cli._play import _comparable, _met, _target
+from faultwire.cli._play import _comparable, _findable, _met, _target
 from faultwire.cli._play_options import Play, Share
+from faultwire.contract.cells import Prompt
 from faultwire.contract.statistics import MOST_RUNS, Until
 from faultwire.errors import UsageError
 from faultwire.events import AgentResult, History
 from faultwire.report.progress import Progress
-from faultwire.runner.phases import contract
+from faultwire.runner.cells import planned
+from faultwire.runner.phases import CALM, Phase, contract
 from faultwire.runner.run import Played
 
 
@@ -76,6 +79,21 @@ def test_a_minimum_is_a_share(text: str) -> None:
 def test_a_nan_minimum_score_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter):
         Share().convert(text, None, None)
+
+
+def test_which_drop_a_baseline_can_show_is_said_with_the_runs_that_a_given_one_takes() -> None:
+    plan = planned((CALM,), (Prompt("a", "a"),), repeat=12, phase="contract")
+    phase = Phase("contract", (CALM,), (Prompt("a", "a"),), (), plan)
+    before = {"score": {"clean_invocations": {"passed": 40, "total": 40}}}
+    assert _findable(phase, before) == (
+        "contract: 12 invocations against 40 before can show a drop from 95% to 49% or less, "
+        "80% of the time; a drop of 20 points takes 45 in each (--repeat)"
+    )
+    enough = replace(phase, plan=planned((CALM,), (Prompt("a", "a"),), repeat=60, phase="contract"))
+    known = {"score": {"clean_invocations": {"passed": 60, "total": 60}}}
+    assert "takes" not in _findable(enough, known)
+    poor = {"score": {"clean_invocations": {"passed": 1, "total": 10}}}
+    assert "takes" not in _findable(phase, poor)  # it cannot fall by so much
 
 
 def test_a_baseline_of_another_phase_is_refused_and_of_another_file_told(

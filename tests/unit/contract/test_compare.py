@@ -1,5 +1,6 @@
 """Comparisons, streaks and stopping rules to the last member: what each says, and where it begins to."""
 
+from dataclasses import replace
 from math import exp, log
 
 import pytest
@@ -73,31 +74,31 @@ def test_a_sample_by_subject_and_one_by_count_are_independent():
 
 
 @pytest.mark.parametrize(
-    ("found", "p"),
+    ("sample", "p"),
     [
-        (lambda confidence: compare(*pairs(0, 0, 5, 1), confidence), 0.0625),
-        (lambda confidence: compare((9, 10), (10, 10), confidence), _core.boschloo_test((9, 10), (10, 10))),
+        (pairs(0, 0, 5, 1), 0.0625),
+        (((9, 10), (10, 10)), _core.boschloo_test((9, 10), (10, 10))),
     ],
 )
-def test_a_p_value_at_the_level_shows_nothing(found, p):
+def test_a_p_value_at_the_level_shows_nothing(sample, p):
     level = 1 - p
-    assert (1 - level, found(level).p_value) == (p, p)
-    assert found(level).verdict == "not significant"
-    assert compare_all([found(level)], level)[0].verdict == "not significant"
-    assert found(level - 1e-9).verdict == "significant"
-    assert compare_all([found(level - 1e-9)], level - 1e-9)[0].verdict == "significant"
+    assert (1 - level, compare(*sample, level).p_value) == (p, p)
+    assert compare(*sample, level).verdict == "not significant"
+    assert compare_all([sample], level)[0].verdict == "not significant"
+    assert compare(*sample, level - 1e-9).verdict == "significant"
+    assert compare_all([sample], level - 1e-9)[0].verdict == "significant"
 
 
-def test_comparisons_keep_all_but_their_p_value_and_verdict():
-    one, two, none = compare(*pairs(0, 0, 9, 1)), compare((9, 10), (1, 10)), compare((0, 0), (1, 1))
-    first, last, second = compare_all([one, none, two])
+def test_comparisons_keep_all_but_their_p_value_interval_and_verdict():
+    samples = [pairs(0, 0, 9, 1), ((0, 0), (1, 1)), ((9, 10), (1, 10))]
+    one, none, two = (compare(*sample) for sample in samples)
+    first, last, second = compare_all(samples)
     assert last == none
-    assert first == Comparison(
-        one.difference, one.low, one.high, first.p_value, "mcnemar", "significant", one.pairs
-    )
-    assert second == Comparison(
-        two.difference, two.low, two.high, second.p_value, "boschloo", "significant", 0
-    )
+    for found, alone, sample in ((first, one, samples[0]), (second, two, samples[2])):
+        wide = compare(*sample, 0.975)  # two were tested: each interval at 1 - 0.05 / 2
+        assert found == replace(
+            alone, low=wide.low, high=wide.high, p_value=found.p_value, verdict="significant", family=2
+        )
     assert [first.p_value, second.p_value] == _core.holm([one.p_value, two.p_value])
 
 

@@ -142,7 +142,10 @@ def test_the_score_of_a_matrix(says, invocation, history, exchange, line):
     ]
     invariants = [says("kept", severity="critical"), says("broken", "fail", "high", "any_chaos_active")]
     score = judge(invariants, played).score()
-    assert score.value == 75.0  # (3 + 3) of (3 + 3 + 2)
+    assert score.value == 25.0  # calm 100, any 0: (50 + 0) / 2
+    assert [(s.name, s.value, s.judged, s.asked) for s in score.scenarios] == [
+        ("calm", 100.0, 1, 1), ("any", 0.0, 2, 4),
+    ]  # fmt: skip
     assert (score.passed, score.failed, score.unknown, score.critical_failed) == (2, 1, 2, 0)
     assert (score.clean.passed, score.clean.total) == (1, 2)  # the one without any verdict does not count
     assert score.gate == "fail"

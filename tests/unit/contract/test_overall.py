@@ -94,7 +94,8 @@ def test_without_any_weight_phases_count_alike_and_not_as_perfect() -> None:
 
 
 @pytest.mark.parametrize(
-    ("phase", "number"), [("mutation", 0.6), ("chaos", 0.0), ("replay", 0.5), ("contract", 0.5), ("", 0.5)]
+    ("phase", "number"),
+    [("mutation", 0.6), ("chaos", 0.0), ("replay", 0.5), ("contract", 0.4444), ("", 0.4444)],
 )
 def test_each_phase_has_its_own_number(phase: str, number: float) -> None:
     matrix = Matrix(
@@ -105,7 +106,9 @@ def test_each_phase_has_its_own_number(phase: str, number: float) -> None:
             cell(Prompt("p1", "?"), "fail", scenario=CHAOS),
         )
     )
-    assert phase_score(phase, matrix).value == pytest.approx(number)
+    found = phase_score(phase, matrix)
+    assert found.value == pytest.approx(number)
+    assert found.judged == found.asked
 
 
 def test_a_phase_without_a_verdict_has_no_number() -> None:
@@ -138,7 +141,7 @@ def test_replayed_incidents_count_alike_whatever_their_cells_weigh() -> None:
     found = phase_score("replay", matrix)
     assert (found.value, found.rate.passed, found.rate.total, found.unknown) == (0.5, 1, 2, 1)
     contract = phase_score("contract", matrix)
-    assert contract.value == pytest.approx(0.8)  # (3 + 1) of (3 + 1 + 1)
+    assert contract.value == pytest.approx(7 / 9, abs=1e-4)  # p1 and p3 keep 1, p2 loses 2/3
     assert (contract.rate, contract.unknown) == (matrix.score().clean, 1)
     assert (contract.rate.passed, contract.rate.total) == (2, 3)
 

@@ -1,29 +1,51 @@
 import pytest
 
 from faultwire import _core
-from faultwire.contract.score import Rate, Score, rate, resilience
+from faultwire.contract.score import Rate, ScenarioScore, Score, rate, resilience
 
 CLEAN = Rate(1, 1, 0.0, 1.0)
+
+
+def matrix(*rows: tuple[str, str]) -> list[tuple[str, str, str, str]]:
+    """Cells of one invocation in one scenario."""
+    return [("calm", "calm/p1/r1", severity, verdict) for severity, verdict in rows]
 
 
 @pytest.mark.parametrize(
     ("cells", "score"),
     [
-        ([("critical", "pass"), ("high", "fail"), ("medium", "pass"), ("low", "pass")], 71.43),  # 5/7
-        ([("critical", "fail"), ("high", "pass"), ("medium", "pass"), ("low", "pass")], 57.14),  # 4/7
-        ([("medium", "pass"), ("low", "fail")], 50.0),
-        ([("critical", "pass"), ("critical", "unknown")], 100.0),
+        ([("critical", "pass"), ("high", "fail"), ("medium", "pass"), ("low", "pass")], 0.0),
+        ([("critical", "fail"), ("high", "pass"), ("medium", "pass"), ("low", "pass")], 0.0),
+        ([("critical", "pass"), ("medium", "fail")], 33.33),
+        ([("medium", "pass"), ("low", "fail")], 66.67),
+        ([("critical", "pass"), ("low", "pass"), ("critical", "unknown")], 100.0),
+        ([("critical", "pass"), ("critical", "unknown")], None),
         ([("critical", "unknown")], None),
         ([], None),
     ],
 )
-def test_weights_are_3_2_1_1_and_unknown_cells_do_not_count(cells, score):
-    assert resilience(cells) == score
+def test_the_worst_failed_cell_decides_and_half_unknown_gives_no_number(cells, score):
+    assert resilience(matrix(*cells))[0] == score
+
+
+def test_easy_cells_do_not_hide_a_scenario_in_which_everything_failed():
+    easy = [("calm", f"calm/p{n}/r1", "high", "pass") for n in range(26)]
+    broken = [("cut", f"cut/p1/r{n}", "high", "fail") for n in (1, 2)]
+    value, scenarios = resilience([*easy, *broken])
+    assert value == 25.0  # of cells, 26 of 28 passed: 92.86
+    assert [(one.name, one.value) for one in scenarios] == [("calm", 100.0), ("cut", 0.0)]
+
+
+def test_a_scenario_without_a_verdict_is_named_with_what_was_asked():
+    cells = [("calm", "1", "low", "pass"), ("calm", "2", "low", "pass"), ("cut", "3", "low", "unknown")]
+    value, scenarios = resilience(cells)
+    assert value == 100.0
+    assert scenarios[1] == ScenarioScore("cut", None, 0, 1)
 
 
 def test_a_word_that_is_none_is_refused():
     with pytest.raises(ValueError, match="unknown severity `severe`"):
-        resilience([("severe", "pass")])
+        resilience(matrix(("severe", "pass")))
 
 
 def test_ten_of_ten_is_not_certainty():

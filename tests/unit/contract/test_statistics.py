@@ -9,7 +9,9 @@ from faultwire.contract.statistics import (
     compare,
     compare_all,
     evidence_against,
+    findable,
     is_flaky,
+    needed,
     rate,
     running_interval,
     streak,
@@ -78,10 +80,57 @@ def test_large_samples_are_judged_by_their_interval():
 def test_many_comparisons_at_once_ask_for_more():
     one = compare((9, 10), (3, 10))
     assert one.verdict == "significant"
-    many = compare_all([one, *[compare((5, 10), (5, 10))] * 20])
+    many = compare_all([((9, 10), (3, 10)), *[((5, 10), (5, 10))] * 20])
     assert many[0].p_value > one.p_value
+    assert (many[0].low, many[0].high, many[0].family) != (one.low, one.high, 1)
+    assert many[0].low < one.low < one.high < many[0].high
     assert [found.verdict for found in many] == ["not significant"] * 21
-    assert compare_all([compare((0, 0), (1, 1))])[0].p_value is None
+    assert {found.family for found in many} == {21}
+    assert compare_all([((0, 0), (1, 1))])[0].p_value is None
+    assert compare_all([((9, 10), (3, 10))]) == (one,)
+
+
+def test_intervals_of_several_comparisons_hold_all_at_once():
+    """Each at 1 - 0.05 / m: as wide as the same comparison alone at that confidence."""
+    samples = [((9, 10), (3, 10)), ((5, 10), (5, 10)), ((8, 10), (9, 10))]
+    for found, (now, before) in zip(compare_all(samples), samples, strict=True):
+        alone = compare(now, before, 1 - 0.05 / 3)
+        assert (found.low, found.high) == (alone.low, alone.high)
+
+
+def test_what_was_not_tested_widens_nothing():
+    with_none = compare_all([((9, 10), (3, 10)), ((0, 0), (1, 1))])
+    assert with_none[0] == compare((9, 10), (3, 10))
+
+
+def test_large_samples_in_a_family_are_judged_by_their_wider_interval():
+    close = ((1960, 2000), (1980, 2000))
+    assert compare(*close).verdict == "significant"
+    assert compare_all([close, *[((1000, 2000), (1000, 2000))] * 40])[0].verdict == "not significant"
+
+
+def test_forty_invocations_find_a_drop_of_twenty_points_in_seven_of_ten_runs():
+    """Exact, over all outcomes; McNemar on repeats that are no pairs finds it in 51 of 100."""
+    total = 40
+    chance = {
+        (now, before): stats.binom.pmf(now, total, 0.75) * stats.binom.pmf(before, total, 0.95)
+        for now in range(18, total + 1)
+        for before in range(32, total + 1)
+    }
+    found = sum(p for (now, before), p in chance.items() if p > 1e-6 and _shown(now, before, total))
+    assert found >= 0.70
+
+
+def _shown(now: int, before: int, total: int) -> bool:
+    return compare((now, total), (before, total)).verdict == "significant"
+
+
+def test_what_can_be_found_is_said_before_a_run():
+    assert needed(0.95, 0.75) == 45
+    assert 0.72 < findable(0.95, 40) < 0.76
+    assert findable(0.95, needed(0.95, 0.75)) >= 0.75
+    assert findable(0.95, needed(0.95, 0.75) - 1) < 0.75
+    assert findable(0.5, 1) == 0.0
 
 
 def test_listings_allow_a_share_of_false_alarms():
@@ -159,7 +208,7 @@ def null_comparisons(matrices, cells=8, runs=10):
             )
             for cell in range(cells)
         ]
-        made = compare_all([compare((now, runs), (before, runs)) for now, before in samples])
+        made = compare_all([((now, runs), (before, runs)) for now, before in samples])
         found += any(one.verdict == "significant" for one in made)
     return found
 

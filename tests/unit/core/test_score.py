@@ -12,13 +12,15 @@ from faultwire import _core
 VECTORS = json.loads((Path(__file__).parents[2] / "vectors" / "score.json").read_text())
 
 
-def cells(case: list[list[str]]) -> list[tuple[str, str]]:
-    return [(severity, verdict) for severity, verdict in case]
+def cells(case: list[list[str]]) -> list[tuple[str, str, str, str]]:
+    return [(scenario, invocation, severity, verdict) for scenario, invocation, severity, verdict in case]
 
 
 @pytest.mark.parametrize("case", VECTORS["scores"], ids=lambda case: str(case["score"]))
 def test_resilience_score(case):
-    assert _core.resilience_score(cells(case["cells"])) == case["score"]
+    score, scenarios = _core.resilience_score(cells(case["cells"]))
+    assert score == case["score"]
+    assert [list(row) for row in scenarios] == case["scenarios"]
 
 
 @pytest.mark.parametrize("case", VECTORS["refused"], ids=str)

@@ -36,7 +36,8 @@ def test_a_difference_beyond_chance_is_significant():
     assert (overall["pairs"], overall["now"], overall["before"]) == (
         20, {"passed": 0, "total": 20}, {"passed": 20, "total": 20},
     )  # fmt: skip
-    assert overall["p_value"] == 2 * _core.mcnemar(0, 20)  # two comparisons: all, and the one scenario
+    assert overall["p_value"] == _core.mcnemar(0, 20)  # the one scenario is the whole: one test
+    assert (overall["family"], part["scenarios"][0]["p_value"]) == (1, overall["p_value"])
     assert (part["worse_count"], part["better_count"]) == (20, 0)
     assert part["worse"][0] == {"invariant": "a", "invocation": "chaos/now0/r1"}
 
@@ -99,14 +100,15 @@ def test_a_trend_is_in_order_and_only_so_long():
         {"id": f"r{n}", "started_at": f"2026-01-{n:02d}", "score": n, "gate": "pass"}
         for n in range(28, 0, -1)
     ]
-    part = trend_part(runs)
+    part = trend_part(runs, {"agent": 3})
+    assert part["left_out"] == {"agent": 3}
     assert [run["score"] for run in part["runs"]] == [float(n) for n in range(1, 29)]
-    assert trend_part(runs * 2)["runs_not_shown"] == 6
+    assert trend_part(runs * 2, {})["runs_not_shown"] == 6
 
 
 @pytest.mark.parametrize("score", [None, "90", True, -1, 101, float("nan")])
 def test_an_invalid_score_is_none(score):
-    (run,) = trend_part([{"id": "a", "score": score, "gate": "great", "seed": "x"}])["runs"]
+    (run,) = trend_part([{"id": "a", "score": score, "gate": "great", "seed": "x"}], {})["runs"]
     assert (run["score"], run["gate"], run["seed"]) == (None, "unknown", None)
 
 

@@ -23,8 +23,8 @@ def test_version_1_matches_its_schema(make_document):
 
 def test_score_and_cells(make_document):
     document = make_document()
-    assert (document["score"]["value"], document["score"]["gate"]) == (83.33, "fail")
-    assert (document["score"]["number"], document["score"]["measure"]) == (83.33, "resilience score")
+    assert (document["score"]["value"], document["score"]["gate"]) == (25.0, "fail")
+    assert (document["score"]["number"], document["score"]["measure"]) == (25.0, "resilience score")
     assert [(c["invocation"], c["invariant"], c["verdict"]) for c in document["cells"]] == [
         ("calm/p1/r1", "completes", "pass"),
         ("calm/p1/r1", "says_391", "pass"),
@@ -89,7 +89,7 @@ def test_an_earlier_run_and_the_trend_are_optional(make_document):
     later = make_document(before=first, trend=[{"id": "a", "started_at": "2026-01-01", "score": 50.0}])
     assert (first["comparison"], first["trend"]) == (None, None)
     assert later["comparison"]["worse_count"] == 1
-    assert [run["score"] for run in later["trend"]["runs"]] == [50.0, 83.33]
+    assert [run["score"] for run in later["trend"]["runs"]] == [50.0, 25.0]
     assert problems(later) == []
 
 
@@ -106,13 +106,13 @@ def test_the_forwarded_request_is_shown_with_the_agents(make_document, make_reco
 
 def test_the_number_of_a_phase_is_that_by_which_ci_counts_it(make_document):
     chaos = make_document(about={"phase": "chaos"})["score"]
-    assert (chaos["value"], chaos["number"], chaos["measure"]) == (83.33, 0.0, "chaos resilience")
+    assert (chaos["value"], chaos["number"], chaos["measure"]) == (25.0, 0.0, "chaos resilience")
     replay = make_document(about={"phase": "replay"})["score"]
     assert (replay["number"], replay["measure"]) == (50.0, "sessions passed")
     mutation = make_document(about={"phase": "mutation"})["score"]
     assert (mutation["number"], mutation["measure"]) == (None, "robustness")  # no prompt is a mutant
     contract = make_document(about={"phase": "contract"})["score"]
-    assert (contract["number"], contract["measure"]) == (83.33, "resilience score")
+    assert (contract["number"], contract["measure"]) == (25.0, "resilience score")
 
 
 def test_of_many_exchanges_those_that_matter_are_shown(make_recorded, make_fired, make_matrix):

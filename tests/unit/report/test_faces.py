@@ -99,5 +99,5 @@ def test_a_run_without_any_verdict_has_no_score_in_words(make_document):
     document = make_document()
     document["score"] |= {"value": None, "number": None, "gate": "unknown"}
     text = faces.render(document, "md")
-    assert "**no score** (resilience score) ·" in text
+    assert "**no score** (resilience score, 6 of 6 cells judged) ·" in text
     assert "of 100" not in text.partition("### ")[0]

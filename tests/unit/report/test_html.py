@@ -32,7 +32,15 @@ def page(make_document):
 
 def test_it_says_what_happened(page):
     text = " ".join(" ".join(page().texts).split())
-    for wanted in ("83.33", "5 passed · 1 failed · 0 unknown", "says_391", "ab" * 32, "cut after event 2"):
+    for wanted in (
+        "25.00",
+        "rule: every cell must pass",
+        "Judged: 6 of 6 cells",
+        "5 passed · 1 failed · 0 unknown",
+        "says_391",
+        "ab" * 32,
+        "cut after event 2",
+    ):
         assert wanted in text
     assert "95 % interval 6–94 %" in text
     assert "the stream was cut after event 2" in text

@@ -60,7 +60,7 @@ def read(document):
 
 
 def test_there_is_a_suite_for_each_scenario_and_a_case_for_each_cell(make_document):
-    calm, chaos = read(make_document())
+    calm, chaos, _ = read(make_document())
     assert (calm.attrib["name"], calm.attrib["tests"], calm.attrib["failures"]) == ("calm", "3", "0")
     assert (chaos.attrib["name"], chaos.attrib["tests"], chaos.attrib["failures"]) == (
         "stream_chaos",
@@ -73,7 +73,7 @@ def test_there_is_a_suite_for_each_scenario_and_a_case_for_each_cell(make_docume
 
 
 def test_a_failure_has_its_reason_and_traffic(make_document):
-    (failure,) = read(make_document()).iter("failure")
+    failure, _ = read(make_document()).iter("failure")
     assert failure.attrib == {"message": "`391` is not in the answer `17 times`", "type": "says_391"}
     assert "invocation: stream_chaos/p1/r1" in failure.text
     assert "faults that fired: cut_stream" in failure.text
@@ -106,6 +106,29 @@ def test_a_critical_invariant_without_any_cell_is_a_case_of_its_own(make_documen
     assert skipped.attrib["message"] == "`a` is judged nowhere; add `calm`"
 
 
+def test_the_verdict_of_the_run_is_a_case_that_fails_with_it(make_document):
+    gate = read(make_document())[2]
+    assert (gate.attrib["name"], gate.attrib["tests"], gate.attrib["failures"]) == ("gate", "1", "1")
+    (failure,) = gate.iter("failure")
+    assert failure.attrib == {"message": "1 cell failed", "type": "fail"}
+    assert gate.find("testcase").attrib["name"] == "every cell must pass"
+
+
+@pytest.mark.parametrize("word", ["pass", "fail", "unknown"])
+def test_a_file_without_failures_is_a_run_that_passed(make_document, word):
+    """A CI system that reads this file alone comes to the verdict that the exit code says."""
+    document = make_document()
+    document["score"] |= {"gate": word, "rule": "every score must be at least 80.00", "reasons": []}
+    root = read(document)
+    assert bool(list(root.iter("failure"))) == (word != "pass")
+    counted = sum(int(suite.attrib["failures"]) for suite in root)
+    assert counted == len(list(root.iter("failure")))
+    if word == "pass":
+        (skipped,) = root.iter("skipped")
+        allowed = "failed, which the rule of the run allows: `391` is not in the answer `17 times`"
+        assert skipped.attrib["message"] == allowed
+
+
 def test_properties_lead_to_the_evidence(make_document):
     properties = {p.attrib["name"]: p.attrib["value"] for p in read(make_document())[0].iter("property")}
     assert properties == {
@@ -113,7 +136,7 @@ def test_properties_lead_to_the_evidence(make_document):
         "seed": "42",
         "ledger": "ab" * 32,
         "tape": "run.tape",
-        "score": "83.33",
+        "score": "25.00",
         "gate": "fail",
     }
 
@@ -127,14 +150,14 @@ def test_the_time_of_an_invocation_is_counted_once(make_document):
 def test_a_run_without_cells_is_valid(make_document):
     document = make_document()
     document["cells"], document["score"]["number"] = [], None
-    assert [suite.attrib["tests"] for suite in read(document)] == ["0", "0"]
+    assert [suite.attrib["tests"] for suite in read(document)] == ["0", "0", "1"]
 
 
 @pytest.mark.parametrize("text", EVERY)
 def test_hostile_text_leaves_the_xml_whole(make_document, text):
     root = read(everywhere(make_document(), text))
-    assert len(list(root.iter("testcase"))) == 6 + 1  # the cells, and what was never judged
-    assert len(list(root.iter("failure"))) == 1
+    assert len(list(root.iter("testcase"))) == 6 + 1 + 1  # the cells, what was never judged, the gate
+    assert len(list(root.iter("failure"))) == 1 + 1
 
 
 def test_the_check_can_fail(make_document):

@@ -35,8 +35,10 @@ def test_it_says_what_happened(make_document):
     text = render(make_document())
     for wanted in (
         "## ❌ faultwire `demo`: failed",
-        "**83.33** of 100 (resilience score) · 5 cells passed, 1 failed, 0 unknown · ",
+        "**25.00** of 100 (resilience score, 6 of 6 cells judged) · 5 cells passed, 1 failed, 0 unknown · ",
         " · 1 of 2 invocations without a failure (95% interval 6 to 94 %)",
+        " · worst scenario `stream_chaos` 0.00",
+        "Rule: `every cell must pass`\n\n- `1 cell failed`",
         "| `says_391` | high | ✅ 1 | ❌ 1 |",
         "- ❌ `says_391` (high) in `stream_chaos`: `'391' is not in the answer '17 times'`",
         "### Recommended fixes\n\n1. Treat a stream without its closing event as a failure",

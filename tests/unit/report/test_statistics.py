@@ -3,7 +3,8 @@ from math import isclose
 import pytest
 
 from faultwire import _core
-from faultwire.report.statistics import held, statistics_part
+from faultwire.contract.statistics import compare, running_interval
+from faultwire.report.statistics import samples, statistics_part
 
 
 def runs(scenario, invariant, verdicts, prompt="p1"):
@@ -117,9 +118,35 @@ def test_many_flaky_cells_are_counted_beyond_those_listed(make_matrix):
     assert (len(part["flaky"]), part["flaky_count"]) == (200, 300)
 
 
-@pytest.mark.parametrize(("now", "before"), [({1: True}, {1: False}), ({1: True}, {2: True})])
-def test_subjects_of_any_kind_are_compared(now, before):
-    assert held(now, before).test == ("mcnemar" if now.keys() == before.keys() else "boschloo")
+@pytest.mark.parametrize(
+    ("now", "before", "test"),
+    [
+        ({("p", 1): True, ("q", 1): True}, {("p", 1): False, ("q", 1): True}, "mcnemar"),
+        ({("p", 1): True}, {("p", 2): False}, "mcnemar"),  # one judged run of the prompt in each
+        ({("p", 1): True}, {("q", 1): True}, "boschloo"),
+        ({("p", 1): True, ("p", 2): True}, {("p", 1): False, ("p", 2): False}, "boschloo"),
+        ({("p", 1): True, ("p", 2): True}, {("p", 1): False}, "boschloo"),
+    ],
+)
+def test_only_prompts_that_were_judged_once_are_pairs(now, before, test):
+    """The second repeat of a prompt is no partner of the second repeat in another run."""
+    assert compare(*samples(now, before)).test == test
+
+
+def test_prompts_of_one_run_alone_are_not_counted():
+    now = {("p", 1): True, ("p", 2): True, ("new", 1): False}
+    assert samples(now, {("p", 1): True, ("gone", 1): False}) == ((2, 2), (1, 1))
+
+
+def test_rates_of_runs_that_decided_when_to_stop_have_an_interval_for_that(make_matrix):
+    rows = runs("calm", "a", "PPPPPPPPPF")
+    fixed = statistics_part(make_matrix(*rows))
+    until = statistics_part(make_matrix(*rows), decisions=((("calm", "p1"), "good"),))
+    assert (fixed["method"], until["method"]) == ("Jeffreys", "confidence sequence")
+    (alone,), (looked,) = fixed["scenarios"], until["scenarios"]
+    assert (looked["low"], looked["high"]) == running_interval(9, 10)
+    assert looked["low"] < alone["low"] < alone["high"] < looked["high"]
+    assert (until["squares"][0]["low"], until["squares"][0]["high"]) == running_interval(9, 10)
 
 
 def test_decisions_stand_as_they_were_made(make_matrix):

@@ -12,11 +12,16 @@ from faultwire.report.document import Subject
 from faultwire.report.summary import Phase, markdown, render, summary_document, terminal
 
 PHASES = (
-    Phase("mutation", 0.82, 0.2, "fail", {"pass": 10, "fail": 2}, "mutation/report.html"),
-    Phase("chaos", 0.9, 0.35, "pass", {"pass": 20}, "chaos run/report.html"),
-    Phase("contract", None, 0.35, "unknown", {"unknown": 3}, "contract/report.html"),
+    Phase(
+        "mutation", 0.82, 0.2, "fail", {"pass": 10, "fail": 2}, "mutation/report.html",
+        judged=(12, 12, "invocations"),
+    ),
+    Phase("chaos", 0.9, 0.35, "pass", {"pass": 20}, "chaos run/report.html", judged=(20, 24, "invocations")),
+    Phase("contract", None, 0.35, "unknown", {"unknown": 3}, "contract/report.html", judged=(0, 3, "cells")),
     Phase("replay", weight=0.1, why="no `replays` in the configuration"),
-)
+)  # fmt: skip
+RULE = "every score must be at least 90.00, and no critical cell may fail"
+WHY = ("mutation: the score 82.00 is below the minimum 90.00",)
 
 
 def make(phases=PHASES, agent="python agent.py", warnings=(), **changes):
@@ -62,7 +67,7 @@ def test_the_document_holds_scores_of_a_hundred():
 
 
 def test_the_page_links_the_phases_and_loads_nothing():
-    page = Page(render(make(minimum=0.9)))
+    page = Page(render(make(minimum=0.9, rule=RULE, reasons=WHY)))
     assert [link for link in page.links if not link.startswith("#")] == [
         "./mutation/report.html", "./chaos%20run/report.html", "./contract/report.html",
     ]  # fmt: skip
@@ -70,7 +75,9 @@ def test_the_page_links_the_phases_and_loads_nothing():
     text = " ".join(" ".join(page.texts).split())
     for wanted in (
         "85.67",
-        "threshold 90.00",
+        f"rule: {RULE}",
+        *WHY,
+        "20 of 24 invocations",
         "10 passed, 2 failed",
         "no replays in the configuration",
     ):
@@ -118,13 +125,14 @@ def test_hostile_text_is_inert(text):
 
 
 def test_it_reads_like_this_in_markdown():
-    assert markdown(make(minimum=0.9)) == (
-        "## ❌ faultwire ci: failed\n\n**85.67** of 100, threshold 90.00\n\n"
-        "| phase | score | weight | verdict | cells |\n| --- | --- | --- | --- | --- |\n"
-        "| mutation | **82.00** | 0.2 | ❌ failed | 10 pass, 2 fail |\n"
-        "| chaos | **90.00** | 0.35 | ✅ passed | 20 pass |\n"
-        "| contract | – | 0.35 | ❔ unknown | 3 unknown |\n"
-        "| replay | – | 0.1 | `no 'replays' in the configuration` | – |\n\n"
+    assert markdown(make(minimum=0.9, rule=RULE, reasons=WHY)) == (
+        "## ❌ faultwire ci: failed\n\n**85.67** of 100, threshold 90.00: failed\n\n"
+        f"Rule: `{RULE}`\n\n- `{WHY[0]}`\n\n"
+        "| phase | score | weight | verdict | cells | judged |\n| --- | --- | --- | --- | --- | --- |\n"
+        "| mutation | **82.00** | 0.2 | ❌ failed | 10 pass, 2 fail | 12 of 12 invocations |\n"
+        "| chaos | **90.00** | 0.35 | ✅ passed | 20 pass | 20 of 24 invocations |\n"
+        "| contract | – | 0.35 | ❔ unknown | 3 unknown | 0 of 3 cells |\n"
+        "| replay | – | 0.1 | `no 'replays' in the configuration` | – | – |\n\n"
         f"run `id` · seed 42 · ledger `{'ab' * 32}`\n"
     )
 
@@ -132,12 +140,13 @@ def test_it_reads_like_this_in_markdown():
 def test_it_reads_like_this_on_a_terminal():
     console = Console(file=io.StringIO(), width=110)
     console.print(terminal(make()))
-    assert [text.rstrip() for text in console.file.getvalue().splitlines() if text.strip()] == [
-        " phase      score   weight   verdict                             report",
-        " " + "─" * 89,
-        " mutation   82.00   0.2      failed                              ./mutation/report.html",
-        " chaos      90.00   0.35     passed                              ./chaos%20run/report.html",
-        " contract   -       0.35     unknown                             ./contract/report.html",
-        " replay     -       0.1      no `replays` in the configuration   -",
-        "overall  85.67 of 100",
+    lines = [" ".join(text.split()) for text in console.file.getvalue().splitlines() if text.strip("─ ")]
+    assert lines == [
+        "phase score weight verdict judged report",
+        "mutation 82.00 0.2 failed 12 of 12 invocations ./mutation/report.html",
+        "chaos 90.00 0.35 passed 20 of 24 invocations ./chaos%20run/report.html",
+        "contract - 0.35 unknown 0 of 3 cells ./contract/report.html",
+        "replay - 0.1 no `replays` in the – -",
+        "configuration",
+        "overall 85.67 of 100: failed",
     ]

@@ -40,8 +40,10 @@ def test_it_reads_like_this(make_document):
         " " + "─" * 97,
         " calm           1 of 1              15 to 100 %    -",
         " stream_chaos   0 of 1              0 to 85 %      not significant: -100 points (-100 to +12, p 1)",
-        "score  83.33  of 100 (5 passed, 1 failed)",
+        "score  25.00  of 100, 6 of 6 cells judged (5 passed, 1 failed)",
         "       1 of 2 invocations passed all checks: 95% interval 6 to 94 %",
+        "       worst scenario: stream_chaos, 0.00",
+        "verdict  failed  (every cell must pass)",
     ]
 
 

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from faultwire.contract.matrix import Unjudged
-from faultwire.contract.score import rate
+from faultwire.contract.score import ScenarioScore, rate
 from faultwire.runner.gate import Rule, gate
 from faultwire.runner.scored import Scored, summed
 
+CALM = ScenarioScore("calm", 100.0, 4, 4)
 WEIGHTS = {"mutation": 0.20, "chaos": 0.35, "contract": 0.35, "replay": 0.10}
 
 
@@ -19,12 +20,13 @@ NEVER = Unjudged("copes", "critical", "tool_faults_active", "`copes` is judged n
 
 def phase(name: str = "contract", score: float | None = 1.0, **changes: Any) -> Scored:
     cells = {"passed": 4, "failed": 0, "unknown": 0, "critical_failed": 0} | changes
-    verdict = "fail" if cells["failed"] else "unknown" if cells["unknown"] else "pass"
-    return Scored(name, score, rate(4, 4), verdict, **cells)  # type: ignore[arg-type]
+    return Scored(name, score, rate(4, 4), **cells)  # type: ignore[arg-type]
 
 
 def code(*phases: Scored, **rule: Any) -> int:
-    return gate(summed(phases, WEIGHTS), Rule(**rule)).code
+    found = gate(summed(phases, WEIGHTS), Rule(**rule))
+    assert (found.word == "pass") == (found.code == 0), "one verdict, in one word"
+    return found.code
 
 
 def test_all_that_passed_is_zero() -> None:
@@ -71,8 +73,8 @@ def test_every_phase_must_reach_the_minimum_and_all_together() -> None:
     found = gate(summed([good, poor], WEIGHTS), Rule(min_score=0.9))
     assert found.code == 1
     assert found.reasons == (
-        "contract: the score 0.7000 is below the minimum 0.9",
-        "the overall score 0.7909 is below the minimum 0.9",
+        "contract: the score 70.00 is below the minimum 90.00",
+        "the overall score 79.09 is below the minimum 90.00",
     )
 
 
@@ -85,12 +87,73 @@ def test_reasons_count_in_words() -> None:
 
 def test_interrupted_wins() -> None:
     found = gate(summed([phase(failed=1, partial=True)], WEIGHTS), Rule())
-    assert found.code == 130
+    assert (found.code, found.word) == (130, "fail")
+    assert gate(summed([phase(partial=True)], WEIGHTS), Rule()).word == "unknown"
+
+
+def test_failures_that_the_rule_allows_leave_the_word_pass() -> None:
+    found = gate(summed([phase(failed=2, score=0.95)], WEIGHTS), Rule(min_score=0.9))
+    assert (found.code, found.word, found.reasons) == (0, "pass", ())
+    assert found.phases["contract"].word == "pass"
+    assert found.rule == "every score must be at least 90.00, and no critical cell may fail"
+
+
+def test_an_inconclusive_run_has_no_verdict() -> None:
+    found = gate(summed([phase(failed=2)], WEIGHTS), Rule(), "the agent could not be reset")
+    assert (found.word, found.phases["contract"].word) == ("unknown", "unknown")
+    assert found.reasons[-1] == "the run is inconclusive: the agent could not be reset"
+
+
+CUT = ScenarioScore("cut", 50.0, 4, 4)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "rule", "word"),
+    [
+        (CUT, {"floors": {"cut": 0.5}}, "pass"),
+        (CUT, {"floors": {"cut": 0.51}}, "fail"),
+        (CUT, {"floors": {"cut": 0.51}, "min_score": 0.1}, "fail"),
+        (CUT, {"floors": {"other": 1.0}}, "pass"),
+        (ScenarioScore("cut", 100.0, 2, 4), {"floors": {"cut": 0.5}}, "unknown"),
+        (ScenarioScore("cut", None, 0, 4), {"floors": {"cut": 0.0}}, "unknown"),
+        (ScenarioScore("cut", None, 0, 4), {"floors": {"cut": 0.5}, "allow_unknown": True}, "pass"),
+    ],
+)
+def test_a_scenario_must_reach_its_floor(scenario: ScenarioScore, rule: dict[str, Any], word: str) -> None:
+    found = gate(summed([phase(scenarios=(CALM, scenario))], WEIGHTS), Rule(**rule))
+    assert found.word == word
+
+
+def test_a_floor_is_named_with_both_numbers() -> None:
+    found = gate(summed([phase(scenarios=(CUT,))], WEIGHTS), Rule(floors={"cut": 0.9}))
+    assert found.reasons == ("contract: the scenario `cut` has a score of 50.00, below its floor 90.00",)
+    assert found.rule == "every cell must pass; scenarios must reach their floors: `cut` 90.00"
+
+
+def test_a_score_just_below_the_minimum_is_not_shown_as_equal_to_it() -> None:
+    found = gate(summed([phase(score=0.899999, failed=1)], WEIGHTS), Rule(min_score=0.9))
+    assert found.reasons == ("contract: the score 89.999900 is below the minimum 90.000000",)
+
+
+@pytest.mark.parametrize(
+    ("judged", "rule", "word"),
+    [
+        (2, {"allow_unknown": True}, "pass"),
+        (0, {"allow_unknown": True}, "unknown"),
+        (2, {"allow_unknown": True, "min_score": 0.5}, "unknown"),
+    ],
+)
+def test_without_a_score_only_a_rule_that_needs_none_passes(
+    judged: int, rule: dict[str, Any], word: str
+) -> None:
+    half = phase("chaos", None, passed=judged, unknown=4 - judged, judged=judged, asked=4)
+    assert gate(summed([half], WEIGHTS), Rule(**rule)).word == word
 
 
 def test_a_missing_score_is_not_a_zero_score() -> None:
-    found = gate(summed([phase("chaos", None, passed=9, unknown=1)], WEIGHTS), Rule(min_score=0.5))
+    half = phase("chaos", None, passed=9, unknown=1, judged=2, asked=4, unit="invocations")
+    found = gate(summed([half], WEIGHTS), Rule(min_score=0.5))
     assert found.reasons == (
-        "chaos: no score, because no invocation was fully judged",
+        "chaos: no score, because only 2 of 4 invocations were judged",
         "chaos: 1 cell unknown",
     )

@@ -10,6 +10,7 @@ import pytest
 
 from faultwire.errors import UsageError
 from faultwire.runner.past_runs import run_folder, runs, trend
+from faultwire.runner.run_identity import RunIdentity
 
 
 def kept(base: Path, name: str, **about: Any) -> None:
@@ -50,15 +51,41 @@ def test_fields_of_another_type_say_nothing(tmp_path: Path) -> None:
     )
 
 
+SAME = RunIdentity("c" * 64, "a" * 64, "p" * 64)
+
+
 def test_a_trend_is_of_the_same_phases_of_the_same_file_before_this_run(tmp_path: Path) -> None:
-    kept(tmp_path, "1", config="a.yaml", score=0.25, scores={"contract": 0.25})
-    kept(tmp_path, "2", config="b.yaml", scores={"contract": 1.0})
-    kept(tmp_path, "3", config="a.yaml", scores={"mutation": 1.0})
-    kept(tmp_path, "4", config="a.yaml", status="void", scores={"contract": 1.0})
-    kept(tmp_path, "5", config="a.yaml", scores={"contract": 1.0})
-    kept(tmp_path, "6", config="a.yaml", scores={"contract": 1.0, "chaos": 1.0})
-    found = trend(tmp_path, Path("a.yaml"), "5", {"contract"})
-    assert [(run["id"], run["score"]) for run in found] == [("1", 25.0)]
+    made_of = {"config": "a.yaml", **SAME.as_json()}
+    kept(tmp_path, "1", **made_of, score=0.25, scores={"contract": 0.25})
+    kept(tmp_path, "2", **made_of | {"config": "b.yaml"}, scores={"contract": 1.0})
+    kept(tmp_path, "3", **made_of, scores={"mutation": 1.0})
+    kept(tmp_path, "4", **made_of, status="void", scores={"contract": 1.0})
+    kept(tmp_path, "5", **made_of, scores={"contract": 1.0})
+    kept(tmp_path, "6", **made_of, scores={"contract": 1.0, "chaos": 1.0})
+    found = trend(tmp_path, Path("a.yaml"), "5", {"contract"}, SAME)
+    assert [(run["id"], run["score"]) for run in found.runs] == [("1", 25.0)]
+    assert found.left_out == {}
+
+
+@pytest.mark.parametrize(
+    ("key", "word"),
+    [
+        ("config_digest", "configuration"),
+        ("agent_digest", "agent"),
+        ("profiles_digest", "profiles"),
+        ("score_formula", "score formula"),
+    ],
+)
+def test_a_run_that_was_made_of_something_else_is_counted_and_not_compared(
+    tmp_path: Path, key: str, word: str
+) -> None:
+    made_of = {"config": "a.yaml", "scores": {"contract": 1.0}, **SAME.as_json()}
+    kept(tmp_path, "1", **made_of)
+    kept(tmp_path, "2", **made_of | {key: "other"})
+    kept(tmp_path, "3", **{name: value for name, value in made_of.items() if name != key})
+    found = trend(tmp_path, Path("a.yaml"), "9", {"contract"}, SAME)
+    assert [run["id"] for run in found.runs] == ["1"]
+    assert found.left_out == {word: 2}
 
 
 def test_a_run_is_named_by_id_its_beginning_last_or_path(tmp_path: Path) -> None:

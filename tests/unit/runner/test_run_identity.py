@@ -1,0 +1,62 @@
+"""Which runs are one series."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from faultwire.agents.settings import CommandSettings, PythonSettings
+from faultwire.config.model import Config
+from faultwire.contract.cells import Prompt, Scenario
+from faultwire.profile.model import Profile
+from faultwire.runner.cells import planned
+from faultwire.runner.phases import CALM, Phase
+from faultwire.runner.run_identity import identity
+
+PROMPTS = (Prompt("a", "a"),)
+
+
+def config(folder: Path, **changes: Any) -> Config:
+    agent = CommandSettings(command=("python", "agent.py"))
+    return replace(Config(folder / "f.yaml", folder, "c" * 64, agent, PROMPTS), **changes)
+
+
+def phase(*scenarios: Scenario) -> Phase:
+    every = (CALM, *scenarios)
+    return Phase("contract", every, PROMPTS, (), planned(every, PROMPTS, phase="contract"))
+
+
+def test_the_same_things_have_the_same_identity(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text("print(1)")
+    assert identity(config(tmp_path), [phase()]) == identity(config(tmp_path), [phase()])
+
+
+def test_another_text_of_the_agent_is_another_agent(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text("print(1)")
+    before = identity(config(tmp_path), [phase()])
+    (tmp_path / "agent.py").write_text("print(2)")
+    after = identity(config(tmp_path), [phase()])
+    assert after.differs(before.as_json()) == "agent"
+
+
+def test_a_module_that_is_the_agent_counts(tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    file = tmp_path / "shop" / "answers.py"
+    file.write_text("1")
+    made = config(tmp_path, agent=PythonSettings(endpoint="shop.answers:ask"))
+    before = identity(made, [phase()])
+    file.write_text("2")
+    assert identity(made, [phase()]) != before
+
+
+def test_other_settings_and_other_files_are_told_apart(tmp_path: Path) -> None:
+    before = identity(config(tmp_path), [phase()]).as_json()
+    slower = config(tmp_path, agent=CommandSettings(command=("python", "agent.py"), timeout=7))
+    assert identity(slower, [phase()]).differs(before) == "agent"
+    assert identity(config(tmp_path, digest="d" * 64), [phase()]).differs(before) == "configuration"
+    cut = Scenario("cut", Profile(name="cut", digest="e" * 64))
+    assert identity(config(tmp_path), [phase(cut)]).differs(before) == "profiles"
+    other = Scenario("cut", Profile(name="cut", digest="f" * 64))
+    was = identity(config(tmp_path), [phase(cut)]).as_json()
+    assert identity(config(tmp_path), [phase(other)]).differs(was) == "profiles"
