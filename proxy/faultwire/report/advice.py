@@ -19,6 +19,7 @@ from faultwire.checks._told import place
 from faultwire.checks._tools import uses
 from faultwire.checks._traffic import failed
 from faultwire.checks._waits import asked_s
+from faultwire.checks.truncated_stream_not_accepted import RAN_AT_LIMIT
 from faultwire.events import header
 from faultwire.report.text import clip
 
@@ -87,8 +88,8 @@ def suggestions_part(
 
 
 @cache
-def _check(name: str) -> Check:
-    return make(name, {})
+def _check(name: str, *, limits: bool = False) -> Check:
+    return make(name, {"count_length": True} if limits else {})
 
 
 def _asked(name: str, history: History) -> Verdict | None:
@@ -109,6 +110,22 @@ def _fails(*names: str) -> Callable[[History], Evidence | None]:
         return None
 
     return find
+
+
+def _cut_in_transit(history: History) -> Evidence | None:
+    """An answer whose closing event never came was accepted."""
+    verdict = _asked("truncated_stream_not_accepted", history)
+    if verdict is None or verdict.value == RAN_AT_LIMIT:
+        return None
+    return Evidence(verdict.exchanges, verdict.explanation)
+
+
+def _at_limit(history: History) -> Evidence | None:
+    """An answer that ended at a token limit was accepted, and none that was cut in transit."""
+    if history.agent is None or _cut_in_transit(history) is not None:
+        return None
+    verdict = _check("truncated_stream_not_accepted", limits=True).verdict(history)
+    return Evidence(verdict.exchanges, verdict.explanation) if verdict.verdict == "fail" else None
 
 
 def _too_early(history: History) -> Evidence | None:
@@ -251,7 +268,13 @@ RULES = (
     Rule(
         "refuse_halves",
         "Treat a stream without its closing event as a failure: retry it, or report it.",
-        _fails("truncated_stream_not_accepted"),
+        _cut_in_transit,
+    ),
+    Rule(
+        "heed_limits",
+        "Read the finish reason: an answer that ended at its token limit is incomplete, and so is a tool "
+        "call in it. Raise the limit, ask for the rest, or report it.",
+        _at_limit,
     ),
     Rule(
         "act_once",
