@@ -193,6 +193,8 @@ class History:
     """What else is to be said of it; no check asks."""
     bypassed: tuple[Bypass, ...] = ()
     """Where its processes were seen connected past the proxy; empty is no proof that there was nothing."""
+    forwarded: tuple[tuple[int, Request], ...] = ()
+    """The requests that faults changed on their way, as the server got them, by number of the exchange."""
 
     @property
     def fired(self) -> tuple[FaultFired, ...]:
