@@ -156,7 +156,7 @@ def test_arguments_that_the_sdk_closed_are_named(verdict, wire, ran):
     told = wire.talk(2, [*ASKED, said("", call("search", ran)), result("nothing")], answer="It is 391.")
     found = verdict(TruncatedStreamNotAccepted(), [cut_call(1, ASKED), told], "It is 391.")
     assert found.verdict == "fail"
-    assert f"with the arguments `{ran}` in place of the unfinished `{{\"q\": \"17`" in found.explanation
+    assert f'with the arguments `{ran}` in place of the unfinished `{{"q": "17`' in found.explanation
 
 
 def test_closed_arguments_are_not_those_of_the_same_call_in_a_whole_answer(verdict, wire):
