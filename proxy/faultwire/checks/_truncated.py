@@ -56,6 +56,15 @@ class Truncated(NamedTuple):
         return " ".join(answer.text.split()) if answer is not None else ""
 
     @property
+    def readable(self) -> bool:
+        """Was anything understood of what came? Bytes that no reader knows are not the same as no text."""
+        answer, delivered = self.transcript.answer, self.exchange.delivered
+        known = answer is not None and (
+            answer.model or answer.text or answer.tool_calls or answer.finish_reason
+        )
+        return bool(known) or delivered is None or not delivered.body.strip()
+
+    @property
     def calls(self) -> tuple[ToolCall, ...]:
         """The tool calls in it, the last one perhaps without its end."""
         answer = self.transcript.answer

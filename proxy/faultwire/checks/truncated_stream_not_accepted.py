@@ -103,6 +103,8 @@ def _handed_on(history: History, cut: Truncated, answer: str, agent: AgentResult
 def _nothing_said(history: History, cut: Truncated, answer: str, agent: AgentResult | None) -> Verdict:
     """The same where no text came before the cut."""
     numbers = (cut.exchange.number,)
+    if not cut.readable:
+        return unknown("what came before the cut could not be read")
     if answer.strip().casefold() in NO_ANSWER:
         if agent is not None and admits(agent.stderr):
             words = "no text came before the cut; the agent printed no answer, and an error on stderr"

@@ -63,7 +63,8 @@ def _half(rule: Rule, history: History, *, limits: bool) -> Evidence | None:
     ran = rule.find(history)
     if ran is not None and len(ran.exchanges) > 1:
         return ran
-    cuts = [cut for cut in truncated(history, limits=limits) if (cut.limit is not None) == limits]
+    found = truncated(history, limits=limits)
+    cuts = [cut for cut in found if (cut.limit is not None) == limits and cut.readable]
     if not cuts or history.agent is None or history.agent.exit_code != 0:
         return None
     cut, short = cuts[-1], {one.exchange.number for one in cuts}

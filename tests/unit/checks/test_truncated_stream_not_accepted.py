@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from tests.unit.checks.conftest import at_limit, call, cut_call, result, said, user
 
@@ -108,6 +110,15 @@ def test_an_answer_that_holds_the_cut_text_is_not_always_the_cut_text(verdict, w
 def test_a_cut_before_any_text(verdict, wire, answer, stderr, expected):
     cut = wire.talk(1, answer="", cut=True)
     assert verdict(TruncatedStreamNotAccepted(), [cut], answer, stderr=stderr).verdict == expected
+
+
+def test_a_cut_stream_that_nobody_can_read_proves_nothing(verdict, wire):
+    cut = wire.talk(1, answer="17", cut=True)
+    strange = replace(cut.delivered, body=b'data: {"parts": ["17 times"]}\n\n')
+    found = verdict(TruncatedStreamNotAccepted(), [replace(cut, delivered=strange)], "17 times")
+    assert (found.verdict, found.explanation) == ("unknown", "what came before the cut could not be read")
+    nothing = replace(cut, delivered=replace(strange, body=b""))
+    assert verdict(TruncatedStreamNotAccepted(), [nothing], "").verdict == "fail"
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_a_call_at_the_limit_that_was_run():
     half = at_limit(1, calls=[call("search", '{"q": "17')])
     found = seen(half, talk(2, history, answer="It is 391."))
     assert found.keys() == {"heed_limits"}
-    assert "with the arguments `{\"q\": \"17\"}` in place of the unfinished" in found["heed_limits"].words
+    assert 'with the arguments `{"q": "17"}` in place of the unfinished' in found["heed_limits"].words
 
 
 def test_the_last_truncated_answer_counts():
