@@ -193,6 +193,10 @@ class History:
     """What else is to be said of it; no check asks."""
     bypassed: tuple[Bypass, ...] = ()
     """Where its processes were seen connected past the proxy; empty is no proof that there was nothing."""
+    forwarded: tuple[tuple[int, Request], ...] = ()
+    """The requests that faults changed on their way, as the server got them, by number of the exchange."""
+    calm: tuple[History, ...] = ()
+    """The runs of the same prompt while nothing was broken, where there are any and this is none of them."""
 
     @property
     def fired(self) -> tuple[FaultFired, ...]:

@@ -102,5 +102,5 @@ def _names(text: str) -> list[str]:
         if not before or before in _BEFORE:
             words = words[1:]
         if len(words) > 1 and all(word[0].isupper() for word in words):
-            found.append(" ".join(words))
+            found.append(" ".join(words).rstrip("'\u2019-"))
     return found

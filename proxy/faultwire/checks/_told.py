@@ -9,9 +9,9 @@ from faultwire import wire
 from faultwire.checks._once import once
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from faultwire.events import History, Recorded, Usage
+    from faultwire.events import History, Recorded, RequestView, Usage
     from faultwire.wire import Transcript
 
 _LIGHT = 1 << 18
@@ -64,6 +64,18 @@ def models(history: History) -> Sequence[tuple[Recorded, Transcript]]:
         return read.models
     pairs = ((exchange, transcript_of(history, exchange)) for exchange in history.exchanges)
     return tuple((exchange, said) for exchange, said in pairs if said is not None)
+
+
+def as_received(history: History) -> Iterator[tuple[Recorded, RequestView]]:
+    """The requests that faults changed, as models got them: with the results that stood in for others."""
+    by_number = dict(history.forwarded)
+    for exchange in history.exchanges if by_number else ():
+        sent = by_number.get(exchange.number)
+        if sent is None or exchange.kind != "llm":
+            continue
+        said = wire.transcript_of(replace(exchange, request=sent))
+        if said is not None and said.request is not None:
+            yield exchange, said.request
 
 
 def charged(history: History, exchange: Recorded) -> Usage | None:

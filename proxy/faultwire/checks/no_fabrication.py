@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
+from faultwire.checks._delivered import put_there_by_a_fault, sources, unseen_change
 from faultwire.checks._facts import Facts, Sources, facts
-from faultwire.checks._told import models
 from faultwire.checks._tools import uses
 
 if TYPE_CHECKING:
     from faultwire.checks._tools import Use
     from faultwire.events import History, Verdict
 
-EMPTY = frozenset({"tool_empty", "tool_error", "tool_timeout"})
-"""Faults after which the model was told nothing of what the tool had said."""
 What = Literal["numbers", "names", "quotes", "urls"]
 
 
@@ -25,8 +23,9 @@ class NoFabrication(Check):
 
     What it judges:
         Numbers, names, quotes and URLs in the final answer. Each must stand in the prompt, the system
-        prompt, what users said or what tools returned, as the agent got it. Judged only where a tool
-        failed, or a fault changed what one returned.
+        prompt, what users said, what tools returned, or in a failure that the agent met: as it was
+        delivered, with a fault's own words and with the results that replaced others. Judged only where a
+        tool failed, or a fault changed what one returned.
 
     Why agents fail it:
         The tool's error is left out of the conversation or ignored, and the model fills the gap with what
@@ -34,8 +33,9 @@ class NoFabrication(Check):
 
     What it cannot tell:
         A number that was rightly computed from others (name the kinds in `kinds` without it), and a
-        made-up fact that is also a word of the prompt. Where a fault put other values into a result, the
-        tape does not hold them, and a fact without a source is unknown.
+        made-up fact that is also a word of the prompt. A fact that a fault put into the model's own
+        answer is not the agent's. Where the tape does not hold the result that the model got, a fact
+        without a source is unknown.
 
     Example:
         invariants:
@@ -58,10 +58,13 @@ class NoFabrication(Check):
         broken = _broken(history, used)
         if not broken:
             return unknown("no tool failed, so there was no gap to fill")
-        sources = Sources(_sources(history, used, self.allow))
-        made_up = _unknown(facts(answer), sources, self.kinds)
+        said = facts(answer)
+        made_up = _unknown(said, Sources(sources(history, used, self.allow)), self.kinds)
+        if made_up:
+            planted = put_there_by_a_fault(history, said)
+            made_up = [fact for fact in made_up if fact not in planted]
         named = ", ".join(quoted(fact) for fact in made_up[:5])
-        if made_up and _retold(history):
+        if made_up and unseen_change(history):
             return unknown(f"a fault changed a tool result, perhaps to {named}", made_up[:50])
         if made_up:
             return judged(
@@ -78,24 +81,6 @@ def _broken(history: History, used: tuple[Use, ...]) -> list[int]:
             if line.outcome == "fired" and (line.site == "result" or exchange.kind == "tool"):
                 numbers.add(exchange.number)
     return sorted(numbers)
-
-
-_SPEAKERS = frozenset({"user", "system", "developer"})
-
-
-def _retold(history: History) -> bool:
-    """Was the model told another result, whose text is not known?"""
-    return any(line.site == "result" and line.fault not in EMPTY for line in history.fired)
-
-
-def _sources(history: History, used: tuple[Use, ...], allow: tuple[str, ...]) -> list[str]:
-    gone = {line.subject for line in history.fired if line.site == "result" and line.fault in EMPTY}
-    told = [history.prompt or "", *allow, *(use.result for use in used if use.name not in gone)]
-    for _, said in models(history):
-        if said.request is not None:
-            told.append(said.request.system)
-            told += [turn.text for turn in said.request.turns if turn.role in _SPEAKERS]
-    return told
 
 
 def _unknown(said: Facts, sources: Sources, kinds: tuple[What, ...]) -> list[str]:

@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
-from faultwire.checks._told import models
-from faultwire.checks._traffic import whole
+from faultwire.checks._truncated import NO_ANSWER, admits, continued, executed, holds, retried, truncated
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from faultwire.checks._truncated import Executed, Truncated
+    from faultwire.events import AgentResult, History, Verdict
 
-    from faultwire.events import History, Recorded, Verdict
-    from faultwire.wire import Transcript
-
-
-_Key = tuple[str, str, str]
+RAN_AT_LIMIT = "ran at the limit"
+"""The value of a verdict about a tool call that a token limit cut."""
+SHORT = 4
+"""Words; a text of fewer may stand in any answer."""
 
 
 class TruncatedStreamNotAccepted(Check):
     """A model's answer that was cut short is not handed on as if it were whole.
 
     What it judges:
-        Answers of models that ended before their closing event (or, with `count_length`, with the finish
-        reason that means a limit). The agent may ask again, fail, or say something else; what it must not
-        do is end well with the cut text as its answer, or hand tool results on that the cut call asked for.
+        Answers of models that ended before their closing event or (with `count_length`) at a token limit:
+        `length`, `max_tokens`, `MAX_TOKENS`. The agent may ask again, fail, say that something is missing,
+        or say something else; what it must not do is end well with the cut text, or with nothing, as its
+        answer, or execute a tool call of the cut answer. A call whose arguments the limit cut counts in
+        any case: some SDKs close the half JSON, and the tool runs with arguments that nobody wrote.
 
     Why agents fail it:
         Many SDKs end the iteration without an exception when a stream just stops.
 
     What it cannot tell:
-        Whether the agent reworded the half that it got.
+        Whether the agent reworded the half that it got, or executed a tool inside its own process whose
+        result it sent to no model; the latter is unknown.
 
     Example:
         invariants:
@@ -45,75 +46,74 @@ class TruncatedStreamNotAccepted(Check):
     count_length: Annotated[bool, Field(description="whether an answer at its limit counts as cut")] = False
 
     def judge(self, history: History, answer: str) -> Verdict:
-        """Look for results of calls that a cut answer made, then for the cut text in the answer."""
-        heard = models(history)
-        cut = [(at, e, told) for at, (e, told) in enumerate(heard) if self._cut(e, told)]
-        if not cut:
-            return unknown("no model response was cut short")
-        ran = self._ran_cut_call(heard)
+        """Look for executed calls of cut answers, then for the cut text in the answer."""
+        ran = executed(history, limits=self.count_length)
         if ran is not None:
-            return ran
+            return _executed(ran)
+        cuts = truncated(history, limits=self.count_length)
+        if not cuts:
+            return unknown("no model response was cut short")
+        numbers = [cut.exchange.number for cut in cuts]
         agent = history.agent
         if agent is not None and (agent.exit_code != 0 or agent.timed_out):
-            return judged(True, "the agent did not end well", "failed", [e.number for _, e, _ in cut])
-        at, exchange, told = cut[-1]
-        if any(not self._cut(e, later) and _good(e) for e, later in heard[at + 1 :]):
-            return judged(
-                True, "the agent retried and received a complete answer", "again", (exchange.number,)
-            )
-        said = " ".join((told.answer.text if told.answer is not None else "").split())
-        if not said:
-            return judged(not answer.strip(), f"no text came before the cut, the answer is {quoted(answer)}")
-        handed_on = said in " ".join(answer.split())
-        words = f"the answer {quoted(answer)} {'is' if handed_on else 'is not'} what came before the cut"
-        return judged(not handed_on, words, "accepted" if handed_on else "other", (exchange.number,))
-
-    def _ran_cut_call(self, heard: Sequence[tuple[Recorded, Transcript]]) -> Verdict | None:
-        """A failure where a later request brings the result of a call that only a cut answer made."""
-        made: dict[_Key, tuple[Recorded, int]] = {}
-        for exchange, told in heard:
-            results = told.request.results if told.request is not None else ()
-            known = Counter(_key(one.call_id, one.name or "", one.arguments) for one in results)
-            for result in results:
-                key = _key(result.call_id, result.name or "", result.arguments)
-                cut, before = made.get(key, (None, 0))
-                if cut is not None and known[key] > before:
-                    return judged(
-                        False,
-                        f"the agent ran `{result.name or 'a tool'}` from the answer of exchange "
-                        f"{cut.number}, which was cut short, and sent its result in exchange "
-                        f"{exchange.number}",
-                        "ran",
-                        (cut.number, exchange.number),
-                    )
-            if told.answer is None:
-                continue
-            for call in told.answer.tool_calls:
-                key = _key(call.id, call.name, call.arguments)
-                if not told.answer.complete or self._at_limit(told):
-                    made[key] = exchange, known[key]
-                else:  # a whole answer has made the same call
-                    made.pop(key, None)
-        return None
-
-    def _cut(self, exchange: Recorded, told: Transcript) -> bool:
-        delivered = exchange.delivered
-        if delivered is None or delivered.status >= 300 or told.answer is None:
-            return False
-        return self._at_limit(told) or not told.answer.complete or not whole(exchange)
-
-    def _at_limit(self, told: Transcript) -> bool:
-        return self.count_length and told.answer is not None and told.answer.finish_reason in _LIMITS
+            return judged(True, "the agent did not end well", "failed", numbers)
+        left = [cut for cut in cuts if not retried(history, cut, cuts)]
+        if not left:
+            words = "the agent retried and received a complete answer"
+            return judged(True, words, "again", numbers[-1:])
+        verdicts = [_handed_on(history, cut, answer, agent) for cut in left]
+        return min(reversed(verdicts), key=lambda one: _WORST.index(one.verdict))
 
 
-def _key(ident: str, name: str, arguments: str) -> _Key:
-    """What a call is known by: its id, or its tool and arguments from providers that send no ids."""
-    return (ident, "", "") if ident else ("", name, arguments)
+_WORST = ("fail", "unknown", "pass")
 
 
-def _good(exchange: Recorded) -> bool:
-    return exchange.delivered is not None and exchange.delivered.status < 300
+def _executed(ran: Executed) -> Verdict:
+    numbers = (ran.cut.exchange.number, ran.seen)
+    how = "which was cut short" if ran.cut.limit is None else f"which ended at its limit (`{ran.cut.limit}`)"
+    text = f"the agent ran {quoted(ran.call.name)} from the answer of exchange {numbers[0]}, {how}"
+    if ran.repaired:
+        text += (
+            f", with the arguments {quoted(ran.arguments)} in place of the unfinished "
+            f"{quoted(ran.call.arguments)}"
+        )
+    where = "and sent its result in" if ran.sent else "in"
+    value = "ran" if ran.cut.limit is None else RAN_AT_LIMIT
+    return judged(False, f"{text}, {where} exchange {ran.seen}", value, numbers)
 
 
-_LIMITS = frozenset({"length", "max_tokens", "MAX_TOKENS", "max_output_tokens", "incomplete"})
-"""Finish reasons by which providers say that an answer was cut at a limit."""
+def _handed_on(history: History, cut: Truncated, answer: str, agent: AgentResult | None) -> Verdict:
+    """What the agent's answer has to do with one cut answer that was not replaced by a whole one."""
+    numbers = (cut.exchange.number,)
+    final, said = " ".join(answer.split()), cut.text
+    if not said:
+        return _nothing_said(history, cut, answer, agent)
+    if not holds(final, said):
+        words = f"the answer {quoted(answer)} is not what came before the cut"
+        return judged(True, words, "other", numbers)
+    rest = final.replace(said, " ", 1)
+    if admits(rest):
+        words = f"the answer {quoted(answer)} has what came before the cut, and says that something is wrong"
+        return judged(True, words, "admitted", numbers)
+    if len(said.split()) < SHORT and len(rest.split()) > len(said.split()):
+        return unknown(f"only {quoted(said)} came before the cut, which may stand in any answer")
+    return judged(False, f"the answer {quoted(answer)} is what came before the cut", "accepted", numbers)
+
+
+def _nothing_said(history: History, cut: Truncated, answer: str, agent: AgentResult | None) -> Verdict:
+    """The same where no text came before the cut."""
+    numbers = (cut.exchange.number,)
+    if not cut.readable:
+        return unknown("what came before the cut could not be read")
+    if answer.strip().casefold() in NO_ANSWER:
+        if agent is not None and admits(agent.stderr):
+            words = "no text came before the cut; the agent printed no answer, and an error on stderr"
+            return judged(True, words, "admitted", numbers)
+        words = f"no text came before the cut, and the agent exited 0 with the answer {quoted(answer)}"
+        return judged(False, words, "accepted", numbers)
+    if cut.calls and not continued(history, cut) and not admits(answer):
+        return unknown(
+            f"the cut answer asked for {quoted(cut.calls[0].name)}; whether the agent ran it was not seen"
+        )
+    words = f"no text came before the cut, the answer is {quoted(answer)}"
+    return judged(True, words, "other", numbers)

@@ -115,6 +115,7 @@ def _list(format_: str) -> None:
     from faultwire.mock._registry import dialects
     from faultwire.mock.hosts import hosts
     from faultwire.mock.sockets import ENDPOINTS
+    from faultwire.wire.recognition.telemetry import PATHS
 
     rows = [{"method": "POST", "path": f"…{d.path}", "speaks": d.provider} for d in dialects().values()]
     rows += [{"method": "GET", "path": f"…{e.path}", "speaks": e.provider} for e in ENDPOINTS]
@@ -125,6 +126,9 @@ def _list(format_: str) -> None:
     rows.append({"method": "GET", "path": "…/.well-known/agent-card.json", "speaks": "A2A agent's card"})
     rows.append({"method": "POST", "path": "…", "speaks": "A2A over JSON-RPC"})
     rows.append({"method": "POST", "path": "…/message:send", "speaks": "A2A over HTTP+JSON"})
+    rows += [
+        {"method": "POST", "path": f"…{path}", "speaks": "telemetry, taken and forgotten"} for path in PATHS
+    ]
     if format_ == "json":
         show_json({"endpoints": rows, "hosts": list(hosts())})
         return

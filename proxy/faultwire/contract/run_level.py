@@ -1,4 +1,4 @@
-"""What invocations of one run know of each other: the calm answer, and what happened at least once."""
+"""What invocations of one run know of each other: the calm runs, and what happened at least once."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ def prepared(played: Iterable[tuple[Invocation, History]]) -> list[tuple[Invocat
     """The histories with their prompt, and with the answer that the agent gave to the same prompt in a
     scenario without faults: of the same repeat, else of the first that ended well. The calm answer of a
     void or failed invocation is none; and a calm invocation is held against another repeat, if there is
-    one, and not against itself. A mutant is held against the calm answer to the prompt it was made from."""
+    one, and not against itself. A mutant is held against the calm answer to the prompt it was made from.
+    Histories of scenarios with faults also get the calm ones themselves, of all repeats that ended well."""
     pairs = list(played)
     calm: dict[str, dict[int, str]] = {}
+    runs: dict[str, list[History]] = {}
     for invocation, history in pairs:
         calm_one = not invocation.scenario.profile.entries and not invocation.prompt.golden
         if calm_one and (answer := _answer(history)) is not None:
             calm.setdefault(invocation.prompt.id, {}).setdefault(invocation.repeat, answer)
+            runs.setdefault(invocation.prompt.id, []).append(history)
     return [
         (
             invocation,
@@ -32,6 +35,7 @@ def prepared(played: Iterable[tuple[Invocation, History]]) -> list[tuple[Invocat
                 history,
                 prompt=invocation.prompt.text if history.prompt is None else history.prompt,
                 baseline=_baseline(invocation, calm) if history.baseline is None else history.baseline,
+                calm=history.calm or _calm(invocation, runs),
             ),
         )
         for invocation, history in pairs
@@ -55,6 +59,12 @@ def _answer(history: History) -> str | None:
     if history.voids or agent is None or agent.timed_out or agent.exit_code != 0:
         return None
     return agent.answer if agent.answer.strip() else None
+
+
+def _calm(invocation: Invocation, runs: dict[str, list[History]]) -> tuple[History, ...]:
+    if not invocation.scenario.profile.entries:
+        return ()
+    return tuple(runs.get(invocation.prompt.golden or invocation.prompt.id, ()))
 
 
 def _baseline(invocation: Invocation, calm: dict[str, dict[int, str]]) -> str | None:

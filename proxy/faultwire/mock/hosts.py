@@ -1,10 +1,11 @@
-"""Host names that the mock stands in for: those that the known protocols name."""
+"""Host names that the mock stands in for: those that the known protocols name, and those of telemetry."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from faultwire import wire
+from faultwire.wire.recognition.telemetry import HOSTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 def hosts() -> tuple[str, ...]:
     """Names first, then those with a `*` for a region, or for a customer's own name."""
     named = dict.fromkeys(host for protocol in wire.protocols().values() for host in protocol.mocked)
+    named |= dict.fromkeys(HOSTS)
     return tuple(sorted(named, key=lambda host: "*" in host))
 
 

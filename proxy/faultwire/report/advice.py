@@ -19,7 +19,9 @@ from faultwire.checks._told import place
 from faultwire.checks._tools import uses
 from faultwire.checks._traffic import failed
 from faultwire.checks._waits import asked_s
+from faultwire.checks.truncated_stream_not_accepted import RAN_AT_LIMIT
 from faultwire.events import header
+from faultwire.report.cause import cause, last
 from faultwire.report.text import clip
 
 if TYPE_CHECKING:
@@ -87,8 +89,8 @@ def suggestions_part(
 
 
 @cache
-def _check(name: str) -> Check:
-    return make(name, {})
+def _check(name: str, *, limits: bool = False) -> Check:
+    return make(name, {"count_length": True} if limits else {})
 
 
 def _asked(name: str, history: History) -> Verdict | None:
@@ -109,6 +111,22 @@ def _fails(*names: str) -> Callable[[History], Evidence | None]:
         return None
 
     return find
+
+
+def _cut_in_transit(history: History) -> Evidence | None:
+    """An answer whose closing event never came was accepted."""
+    verdict = _asked("truncated_stream_not_accepted", history)
+    if verdict is None or verdict.value == RAN_AT_LIMIT:
+        return None
+    return Evidence(verdict.exchanges, verdict.explanation)
+
+
+def _at_limit(history: History) -> Evidence | None:
+    """An answer that ended at a token limit was accepted, and none that was cut in transit."""
+    if history.agent is None or _cut_in_transit(history) is not None:
+        return None
+    verdict = _check("truncated_stream_not_accepted", limits=True).verdict(history)
+    return Evidence(verdict.exchanges, verdict.explanation) if verdict.verdict == "fail" else None
 
 
 def _too_early(history: History) -> Evidence | None:
@@ -160,54 +178,48 @@ def _repeats_failure(history: History) -> Evidence | None:
 
 def _gives_up(history: History) -> Evidence | None:
     """A transient failure was the last exchange."""
-    agent, last = history.agent, _last(history)
+    agent, newest = history.agent, last(history)
     if (
         agent is None
         or agent.timed_out
-        or last is None
-        or not (_transient(last) and _spoiled(agent.exit_code, agent.answer))
+        or newest is None
+        or not (_transient(newest) and _spoiled(agent.exit_code, agent.answer))
     ):
         return None
     if any(
-        other.number != last.number and place(other) == place(last) and failed(other)
+        other.number != newest.number and place(other) == place(newest) and failed(other)
         for other in history.exchanges
     ):
         return None
-    return Evidence((last.number,), f"{_outcome(last)}; it was not retried")
+    return Evidence((newest.number,), f"{_outcome(newest)}; it was not retried")
 
 
 def _crashes(history: History) -> Evidence | None:
     """The agent crashed after a failure or a change."""
-    agent = history.agent
-    hit = [e for e in history.exchanges if failed(e) or any(f.outcome == "fired" for f in e.faults)]
-    if agent is None or agent.timed_out or agent.exit_code in (0, None) or not hit:
+    agent, hit = history.agent, cause(history)
+    if agent is None or agent.timed_out or agent.exit_code in (0, None) or hit is None:
         return None
     stderr_line = next((line for line in reversed(agent.stderr.splitlines()) if line.strip()), "")
-    words = f"{_outcome(hit[-1])}; the agent exited with {agent.exit_code}"
-    return Evidence((hit[-1].number,), f"{words}: {quoted(stderr_line, 160)}" if stderr_line else words)
+    words = f"{_outcome(hit)}; the agent exited with {agent.exit_code}"
+    return Evidence((hit.number,), f"{words}: {quoted(stderr_line, 160)}" if stderr_line else words)
 
 
 def _hangs(history: History) -> Evidence | None:
     """The agent was stopped while waiting for a response."""
-    agent, last = history.agent, _last(history)
-    if agent is None or not agent.timed_out or last is None or last.ending == "complete":
+    agent, newest = history.agent, last(history)
+    if agent is None or not agent.timed_out or newest is None or newest.ending == "complete":
         return None
     return Evidence(
-        (last.number,), f"the agent was stopped while {quoted(place(last))} had not finished its response"
+        (newest.number,), f"the agent was stopped while {quoted(place(newest))} had not finished its response"
     )
 
 
 def _silent(history: History) -> Evidence | None:
     """The agent exited 0 without output after a failure."""
-    agent = history.agent
-    broken = [e for e in history.exchanges if failed(e)]
-    if agent is None or agent.exit_code != 0 or agent.answer.strip() or not broken:
+    agent, broken = history.agent, cause(history)
+    if agent is None or agent.exit_code != 0 or agent.answer.strip() or broken is None or not failed(broken):
         return None
-    return Evidence((broken[-1].number,), f"{_outcome(broken[-1])}; the agent exited 0 and printed nothing")
-
-
-def _last(history: History) -> Recorded | None:
-    return max(history.exchanges, key=lambda e: e.started_ms, default=None)
+    return Evidence((broken.number,), f"{_outcome(broken)}; the agent exited 0 and printed nothing")
 
 
 def _transient(exchange: Recorded) -> bool:
@@ -251,7 +263,13 @@ RULES = (
     Rule(
         "refuse_halves",
         "Treat a stream without its closing event as a failure: retry it, or report it.",
-        _fails("truncated_stream_not_accepted"),
+        _cut_in_transit,
+    ),
+    Rule(
+        "heed_limits",
+        "Read the finish reason: an answer that ended at its token limit is incomplete, and so is a tool "
+        "call in it. Raise the limit, ask for the rest, or report it.",
+        _at_limit,
     ),
     Rule(
         "act_once",

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from faultwire.checks._told import models
+from faultwire.checks._api import quoted
+from faultwire.checks._truncated import later, truncated
 from faultwire.history import AgentResult
 from faultwire.report.advice import RULES, Evidence, Rule
 
@@ -30,6 +31,8 @@ ON_THE_WIRE = frozenset(
     }
 )
 """Rules that need no answer of the agent's."""
+TRUNCATED = frozenset({"refuse_halves", "heed_limits"})
+"""Rules about answers of the model that were cut: without the agent's answer, another way is gone."""
 
 
 class Noticed(NamedTuple):
@@ -45,8 +48,8 @@ def noticed(history: History, exit_code: int) -> list[Noticed]:
     found = []
     for rule in RULES:
         evidence = None
-        if rule.id == "refuse_halves":
-            evidence = _half(rule, history, exit_code)
+        if rule.id in TRUNCATED:
+            evidence = _half(rule, ended, limits=rule.id == "heed_limits")
         elif rule.id in ON_THE_WIRE:
             evidence = rule.find(ended)
         if evidence is not None:
@@ -54,25 +57,27 @@ def noticed(history: History, exit_code: int) -> list[Noticed]:
     return found
 
 
-def _half(rule: Rule, history: History, exit_code: int) -> Evidence | None:
-    """Evidence that a truncated answer was treated as complete: a call in it was run, or its text printed."""
-    ran = rule.find(replace(history, agent=AgentResult("", exit_code, 0.0)))
+def _half(rule: Rule, history: History, *, limits: bool) -> Evidence | None:
+    """Evidence that a truncated answer was treated as complete: a call in it was run, or nothing came after
+    it but a good end. With `limits` it ended at a token limit."""
+    ran = rule.find(history)
     if ran is not None and len(ran.exchanges) > 1:
         return ran
-    for exchange, transcript in reversed(models(history)):
-        answer = transcript.answer
-        if answer is None or answer.complete or not answer.text.strip():
-            continue
-        printed = replace(history, agent=AgentResult(answer.text, exit_code, 0.0))
-        accepted = rule.find(printed)
-        if accepted is None or exchange.number not in accepted.exchanges:
-            return None
-        return Evidence(
-            (exchange.number,),
-            f"an incomplete answer: it ended after `{_end(answer.text)}` without its "
-            "closing event, was not retried, and the command exited 0",
-        )
-    return None
+    found = truncated(history, limits=limits)
+    cuts = [cut for cut in found if (cut.limit is not None) == limits and cut.readable]
+    if not cuts or history.agent is None or history.agent.exit_code != 0:
+        return None
+    cut, short = cuts[-1], {one.exchange.number for one in cuts}
+    if any(exchange.number not in short for exchange, _ in later(history, cut)):
+        return None
+    how = f"at its token limit (`{cut.limit}`)" if limits else "without its closing event"
+    if cut.text:
+        what = f"an incomplete answer: it ended after `{_end(cut.text)}` {how}"
+    elif cut.calls:
+        what = f"an incomplete answer: it ended in a call of {quoted(cut.calls[-1].name)} {how}"
+    else:
+        what = f"an empty answer: it ended {how} before any text"
+    return Evidence((cut.exchange.number,), f"{what}, was not retried, and the command exited 0")
 
 
 def _end(text: str) -> str:

@@ -121,6 +121,15 @@ def cut_call(number, messages, at="c1", arguments='{"q": "17'):
     return replace(whole, delivered=delivered, upstream=delivered)
 
 
+def at_limit(number, messages=None, answer="", calls=(), reason="length"):
+    """A whole response that says that its answer ended at a token limit."""
+    made = talk(number, messages, answer=answer, calls=calls)
+    told = json.loads(made.delivered.body)
+    told["choices"][0]["finish_reason"] = reason
+    delivered = replace(made.delivered, body=json.dumps(told).encode())
+    return replace(made, delivered=delivered, upstream=delivered)
+
+
 def used(number, name="search", arguments=None, text='{"found": 391}', *, status=200, **changes):
     """An exchange with a tool over HTTP."""
     delivered = Delivery(status, "", (("content-type", "application/json"),), text.encode())

@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from faultwire.checks._facts import Sources, facts
 from faultwire.checks.no_fabrication import NoFabrication
+from faultwire.events import AgentResult, Delivery, History
 
 TOLD = "The price is 1,250.50 dollars, says Anna Berg. See https://shop.test/a."
 
@@ -98,3 +101,90 @@ def test_sources_hold_what_stands_in_one_text_or_goes_on_in_the_next():
     assert sources.numbers == {"1250.5"}
     assert all(map(sources.hold, ["anna berg", "who said", "1,250.50. it was"]))
     assert not any(map(sources.hold, ["berg it was", "annaberg", "anna anna"]))
+
+
+# ---------------------------------------------------------------- what was delivered
+
+
+def judged(answer, exchanges, forwarded=(), prompt="What does it cost?"):
+    history = History("s", tuple(exchanges), AgentResult(answer, 0, 1.0), prompt=prompt)
+    return NoFabrication().verdict(replace(history, forwarded=tuple(forwarded)))
+
+
+def as_sent(wire, exchange, text):
+    """The request of an exchange with another result of the tool in it."""
+    asked = wire.call("search")
+    messages = [wire.user("What does it cost?"), wire.said("", asked), wire.result(text)]
+    return exchange.number, wire.talk(exchange.number, messages).request
+
+
+FAILURE = "Error: 503 Server Error: Service Unavailable, says Maria Lopez after 45 seconds"
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("The search failed: 503 Server Error: Service Unavailable.", "pass"),
+        ("It failed after 45 seconds, please ask Maria Lopez.", "pass"),
+        ("It costs 99.95 dollars.", "fail"),
+        ("It costs 1250.5 dollars.", "fail"),
+    ],
+)
+def test_the_failure_that_a_fault_put_before_the_model_may_be_repeated(talks, wire, answer, expected):
+    exchanges = talks(TOLD, subject="search")
+    sent = [as_sent(wire, exchanges[1], FAILURE)]
+    assert judged(answer, exchanges, sent).verdict == expected
+    if expected == "pass":
+        assert judged(answer, exchanges).verdict == "fail", "without what was delivered it has no source"
+
+
+def test_values_that_a_fault_put_into_a_result_are_known_where_the_tape_has_them(talks, wire):
+    exchanges = talks(TOLD, fault="tool_wrong_values", subject="search")
+    sent = [as_sent(wire, exchanges[1], "The price is 77.25 dollars.")]
+    assert judged("It costs 77.25 dollars.", exchanges, sent).verdict == "pass"
+    assert judged("It costs 78.25 dollars.", exchanges, sent).verdict == "fail"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "HTTP error 503 (Service Unavailable) from http://tools.test/search",
+        "Server error '503 Service Unavailable', see https://developer.mozilla.org/en-US/docs/Web/HTTP/Status/503",
+        "The tool asked me to wait 120 seconds.",
+        "The tool said: quota of 4321 units used up.",
+        "I waited 31 seconds for it.",
+    ],
+)
+def test_what_a_failing_tool_answers_may_be_repeated(wire, answer):
+    body = b'{"error": "quota of 4321 units used up"}'
+    failure = Delivery(503, "Service Unavailable", (("retry-after", "120"),), body)
+    down = wire.used(2, delivered=failure, upstream=None, duration_ms=30_800.0)
+    assert judged(answer, [wire.talk(1), down]).verdict == "pass"
+    assert judged("It costs 99.95 dollars.", [wire.talk(1), down]).verdict == "fail"
+    calm = [wire.talk(1), wire.used(2), wire.used(3, "other", status=404)]
+    assert judged("It has 4321 units.", calm).verdict == "fail"
+
+
+def test_the_words_of_a_broken_connection_may_be_repeated(wire):
+    gone = wire.used(2, delivered=None, upstream=None, ending="reset")
+    answer = "The tool failed: [Errno 104] Connection reset by peer."
+    assert judged(answer, [wire.talk(1), gone]).verdict == "pass"
+    assert judged(answer, [wire.talk(1), wire.used(2, status=503)]).verdict == "fail"
+
+
+def test_what_the_agent_searched_for_may_be_said(wire):
+    asked = wire.talk(1, calls=[wire.call("search", '{"q": "prices of 2024"}')], answer=None)
+    down = wire.used(2, status=503)
+    assert judged("I found no prices of 2024.", [asked, down]).verdict == "pass"
+    assert judged("I found no prices of 2025.", [asked, down]).verdict == "fail"
+
+
+def test_a_fact_that_a_fault_put_into_the_models_answer_is_not_the_agents(wire):
+    faults = (wire.line("wrong_values", site="response"),)
+    changed = wire.talk(3, answer="It costs 88.80 dollars.", faults=faults)
+    changed = replace(changed, upstream=wire.talk(3, answer="It costs 99.95 dollars.").delivered)
+    exchanges = [wire.talk(1), wire.used(2, status=503), changed]
+    assert judged("It costs 88.80 dollars.", exchanges).verdict == "pass"
+    assert judged("It costs 99.95 dollars.", exchanges).verdict == "fail"
+    same = replace(changed, upstream=changed.delivered)
+    assert judged("It costs 88.80 dollars.", [*exchanges[:2], same]).verdict == "fail"

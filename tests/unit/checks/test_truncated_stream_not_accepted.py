@@ -1,5 +1,7 @@
+from dataclasses import replace
+
 import pytest
-from tests.unit.checks.conftest import call, cut_call, result, said, user
+from tests.unit.checks.conftest import at_limit, call, cut_call, result, said, user
 
 from faultwire.checks.truncated_stream_not_accepted import TruncatedStreamNotAccepted
 
@@ -75,3 +77,128 @@ def test_a_result_that_was_there_before_the_cut_is_none_of_its_calls(verdict, wi
     history = [*ASKED, said("", call("search")), result("391")]
     exchanges = [first, cut_call(2, history), wire.talk(3, history, answer="It is 391.")]
     assert verdict(TruncatedStreamNotAccepted(), exchanges, "It is 391.").verdict == "pass"
+
+
+# ---------------------------------------------------------------- which answers are half ones
+
+
+@pytest.mark.parametrize(
+    ("came", "answer", "expected"),
+    [
+        ("I", "I was not given a complete reply.", "unknown"),
+        ("I", "I", "fail"),
+        (HALF, f"{HALF} [the answer was cut short]", "pass"),
+        (HALF, f"Error, the stream was interrupted after: {HALF}", "pass"),
+        (HALF, f'{{"answer": "{HALF}"}}', "fail"),
+        ("The cap", "The capital of France is Paris.", "pass"),
+    ],
+)
+def test_an_answer_that_holds_the_cut_text_is_not_always_the_cut_text(verdict, wire, came, answer, expected):
+    found = verdict(TruncatedStreamNotAccepted(), [wire.talk(1, answer=came, cut=True)], answer)
+    assert found.verdict == expected, found.explanation
+
+
+@pytest.mark.parametrize(
+    ("answer", "stderr", "expected"),
+    [
+        ("", "", "fail"),
+        ("None\n", "", "fail"),
+        ("", "error: the model sent nothing\n", "pass"),
+        ("No answer came, please try again.", "", "pass"),
+    ],
+)
+def test_a_cut_before_any_text(verdict, wire, answer, stderr, expected):
+    cut = wire.talk(1, answer="", cut=True)
+    assert verdict(TruncatedStreamNotAccepted(), [cut], answer, stderr=stderr).verdict == expected
+
+
+def test_a_cut_stream_that_nobody_can_read_proves_nothing(verdict, wire):
+    cut = wire.talk(1, answer="17", cut=True)
+    strange = replace(cut.delivered, body=b'data: {"parts": ["17 times"]}\n\n')
+    found = verdict(TruncatedStreamNotAccepted(), [replace(cut, delivered=strange)], "17 times")
+    assert (found.verdict, found.explanation) == ("unknown", "what came before the cut could not be read")
+    nothing = replace(cut, delivered=replace(strange, body=b""))
+    assert verdict(TruncatedStreamNotAccepted(), [nothing], "").verdict == "fail"
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"), [("", "fail"), ("391", "unknown"), ("The answer was cut short.", "pass")]
+)
+def test_a_cut_call_that_nobody_saw_executed(verdict, answer, expected):
+    """A tool inside the agent whose result is the answer is seen nowhere."""
+    assert verdict(TruncatedStreamNotAccepted(), [cut_call(1, ASKED)], answer).verdict == expected
+
+
+def test_going_on_without_the_result_shows_that_the_call_was_not_executed(verdict, wire):
+    again = [*ASKED, said("The call was lost."), user("Answer without tools.")]
+    exchanges = [cut_call(1, ASKED), wire.talk(2, again, answer="It is 391.")]
+    assert verdict(TruncatedStreamNotAccepted(), exchanges, "It is 391.").verdict == "pass"
+
+
+def test_another_question_is_no_retry(verdict, wire):
+    other = wire.talk(2, [user("Give this chat a title.")], answer="Capitals")
+    exchanges = [wire.talk(1, answer=HALF, cut=True), other]
+    assert verdict(TruncatedStreamNotAccepted(), exchanges, HALF).verdict == "fail"
+    assert "retried" not in verdict(TruncatedStreamNotAccepted(), exchanges, "Capitals").explanation
+
+
+def test_a_request_of_the_same_instant_is_no_retry(verdict, wire):
+    exchanges = [
+        wire.talk(1, answer=HALF, cut=True),
+        wire.talk(2, answer="Paris, of course.", started_ms=1050),
+    ]
+    assert verdict(TruncatedStreamNotAccepted(), exchanges, HALF).verdict == "fail"
+
+
+def test_each_cut_answer_counts_not_only_the_last(verdict, wire):
+    exchanges = [
+        wire.talk(1, [user("One?")], answer=HALF, cut=True),
+        wire.talk(2, [user("Two?")], answer="A second", cut=True),
+        wire.talk(3, [user("Two?")], answer="A second one."),
+    ]
+    assert verdict(TruncatedStreamNotAccepted(), exchanges, HALF).exchanges == (1,)
+
+
+# ---------------------------------------------------------------- arguments that nobody wrote
+
+
+@pytest.mark.parametrize("ran", ['{"q": "17"}', '{"q":"17"}', "{}"])
+def test_arguments_that_the_sdk_closed_are_named(verdict, wire, ran):
+    told = wire.talk(2, [*ASKED, said("", call("search", ran)), result("nothing")], answer="It is 391.")
+    found = verdict(TruncatedStreamNotAccepted(), [cut_call(1, ASKED), told], "It is 391.")
+    assert found.verdict == "fail"
+    assert f'with the arguments `{ran}` in place of the unfinished `{{"q": "17`' in found.explanation
+
+
+def test_closed_arguments_are_not_those_of_the_same_call_in_a_whole_answer(verdict, wire):
+    whole = wire.talk(2, ASKED, answer="", calls=[call("search", '{"q": "17*23"}')])
+    for ran, expected in (('{"q": "17"}', "fail"), ('{"q":"17*23"}', "pass"), ('{"q": "x"}', "pass")):
+        told = wire.talk(3, [*ASKED, said("", call("search", ran)), result("?")], answer="It is 391.")
+        found = verdict(TruncatedStreamNotAccepted(), [cut_call(1, ASKED), whole, told], "It is 391.")
+        assert found.verdict == expected, ran
+
+
+@pytest.mark.parametrize(("asked", "expected"), [("17", "fail"), ("17*23", "unknown")])
+def test_a_tool_at_its_own_exchange_shows_the_execution(verdict, wire, asked, expected):
+    exchanges = [cut_call(1, ASKED), wire.used(2, arguments={"q": asked})]
+    found = verdict(TruncatedStreamNotAccepted(), exchanges, "391")
+    assert found.verdict == expected
+
+
+def test_a_tool_that_a_whole_answer_asked_for_was_not_run_from_the_cut_one(verdict, wire):
+    again = wire.talk(2, ASKED, answer="", calls=[call("search", '{"q": "17"}')])
+    exchanges = [cut_call(1, ASKED), again, wire.used(3, arguments={"q": "17"})]
+    assert verdict(TruncatedStreamNotAccepted(), exchanges, "391").verdict == "pass"
+
+
+@pytest.mark.parametrize("reason", ["length", "max_tokens", "MAX_TOKENS"])
+def test_a_call_that_the_limit_cut_counts_in_any_case(verdict, wire, reason):
+    half = at_limit(1, ASKED, calls=[call("search", '{"q": "17')], reason=reason)
+    ran = [*ASKED, said("", call("search", '{"q": "17"}')), result("nothing")]
+    found = verdict(TruncatedStreamNotAccepted(), [half, wire.talk(2, ran)], "done")
+    assert found.verdict == "fail"
+    assert f"which ended at its limit (`{reason}`), with the arguments" in found.explanation
+    complete = at_limit(1, ASKED, calls=[call("search", '{"q": "17"}')], reason=reason)
+    exchanges = [complete, wire.talk(2, ran)]
+    assert verdict(TruncatedStreamNotAccepted(), exchanges, "done").verdict == "unknown"
+    assert verdict(TruncatedStreamNotAccepted(count_length=True), exchanges, "done").verdict == "fail"

@@ -115,3 +115,11 @@ def test_a_settled_cell_keeps_its_value(invocation):
     first = replace(first, verdict=replace(first.verdict, value=7.5))
     settled_ = list(settled([first, second], frozenset({"once"})))
     assert settled_[0].verdict == Verdict("pass", "it holds in `calm/p1/r2`; here: it said no", 7.5)
+
+
+def test_the_calm_runs_of_the_same_prompt_are_handed_over_where_there_are_faults(invocation):
+    calm = [ended("a1"), ended("a2"), ended("broken", exit_code=1)]
+    pairs = [(invocation("calm", repeat=n), one) for n, one in enumerate(calm, 1)]
+    pairs += [(invocation("any"), ended("b")), (invocation("any", prompt="p2"), ended("c"))]
+    found = [history.calm for _, history in prepared(pairs)]
+    assert found == [(), (), (), (calm[0], calm[1]), ()]

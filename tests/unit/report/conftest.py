@@ -1,3 +1,4 @@
+import json
 from types import MappingProxyType
 
 import pytest
@@ -24,8 +25,13 @@ class Cut(Fault):
 CUT = Entry(id="cut_stream", fault=Cut())
 
 
-def stream(words, *, first=0):
-    events = [f'data: {{"text": "{word}"}}\n\n'.encode() for word in words]
+def spoken(words):
+    """A stream of the chat completions API."""
+    return stream(words, shape=lambda word: {"choices": [{"index": 0, "delta": {"content": word}}]})
+
+
+def stream(words, *, first=0, shape=lambda word: {"text": word}):
+    events = [f"data: {json.dumps(shape(word))}\n\n".encode() for word in words]
     ends, position = [], 0
     for i, event in enumerate(events):
         position += len(event)
@@ -93,7 +99,7 @@ def play(
         make("contains", {"id": "says_391", "value": "391", "severity": "high"}),
         make("no_retry_storm", {}),
     )
-    said, got = stream(["17", "times", "23", "is", "391", "."]), stream(["17", "times"])
+    said, got = spoken(["17", " times", " 23", " is", " 391", "."]), spoken(["17", " times"])
     whole = History(
         "calm/p1/r1",
         (recorded(1, "calm/p1/r1"), recorded(2, "calm/p1/r1", upstream=said, delivered=said)),

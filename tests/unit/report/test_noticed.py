@@ -1,5 +1,5 @@
 import pytest
-from tests.unit.checks.conftest import call, cut_call, exchange, result, said, talk, user
+from tests.unit.checks.conftest import at_limit, call, cut_call, exchange, result, said, talk, user
 
 from faultwire.events import Delivery, History
 from faultwire.report.advice import RULES
@@ -41,13 +41,50 @@ def test_a_call_of_a_truncated_answer_that_was_run(code):
         ((talk(1, answer="Half an", cut=True), talk(2, answer="Half an answer.")), 0),
         ((talk(1, answer="Half an", cut=True),), 1),
         ((talk(1, answer="Half an", cut=True),), -15),
-        ((talk(1, answer="", cut=True),), 0),
+        ((talk(1, answer="", cut=True),), 1),
+        ((cut_call(1, [user()]), talk(2, [user("And now?")])), 0),
         ((exchange(1),), 0),
         ((), 0),
     ],
 )
 def test_a_rejected_truncated_answer(exchanges, code):
     assert "refuse_halves" not in seen(*exchanges, code=code)
+
+
+@pytest.mark.parametrize(
+    ("cut", "words"),
+    [
+        (talk(1, answer="", cut=True), "an empty answer: it ended without its closing event before any text"),
+        (
+            cut_call(1, [user()]),
+            "an incomplete answer: it ended in a call of `search` without its closing event",
+        ),
+    ],
+)
+def test_a_truncated_answer_without_text(cut, words):
+    assert seen(cut)["refuse_halves"].words == f"{words}, was not retried, and the command exited 0"
+
+
+@pytest.mark.parametrize("reason", ["length", "max_tokens", "MAX_TOKENS", "max_output_tokens"])
+def test_an_answer_at_its_limit(reason):
+    found = seen(at_limit(1, answer="The highest is the Gross", reason=reason))
+    assert found.keys() == {"heed_limits"}
+    assert found["heed_limits"].words == (
+        f"an incomplete answer: it ended after `The highest is the Gross` at its token limit (`{reason}`), "
+        "was not retried, and the command exited 0"
+    )
+    more = talk(2, [user(), said("The highest is the Gross"), user("Go on.")], answer="glockner.")
+    assert not seen(at_limit(1, answer="The highest is the Gross", reason=reason), more)
+    assert not seen(at_limit(1, answer="A whole one.", reason="stop"))
+    assert "heed_limits" not in seen(at_limit(1, answer="The highest", reason=reason), code=1)
+
+
+def test_a_call_at_the_limit_that_was_run():
+    history = [user(), said("", call("search", '{"q": "17"}')), result("nothing")]
+    half = at_limit(1, calls=[call("search", '{"q": "17')])
+    found = seen(half, talk(2, history, answer="It is 391."))
+    assert found.keys() == {"heed_limits"}
+    assert 'with the arguments `{"q": "17"}` in place of the unfinished' in found["heed_limits"].words
 
 
 def test_the_last_truncated_answer_counts():

@@ -34,7 +34,7 @@ def test_it_reads_like_this(make_document):
         "    `391` is not in the answer `17 times`",
         "recommended fixes",
         "  1 Treat a stream without its closing event as a failure: retry it, or report it.",
-        "    stream_chaos/p1/r1: no text came before the cut, the answer is `17 times`",
+        "    stream_chaos/p1/r1: the answer `17 times` is what came before the cut",
         "statistics",
         " scenario       without a failure   95% interval   against calm",
         " " + "─" * 97,

@@ -120,11 +120,15 @@ class TapeReader:
         gathered, last = self._read(session) if session else ({}, None)
         if last is None:
             raise TapeIncomplete(f"tape `{self.path}` has no session `{session}`", code="tape.no_session")
+        sent = {
+            at: self._understood(one, decode.forwarded, self._body) for at, one in sorted(gathered.items())
+        }
+        forwarded = tuple((at, request) for at, request in sent.items() if request is not None)
         exchanges = tuple(self._recorded(_numbered(gathered)))
         told = ((one.number, revoked(one)) for one in exchanges)
         notes = tuple(f"exchange {number} is of kind `other`: {why}" for number, why in told if why)
         past = self._understood(last, bypasses)[0] if last["type"] == "session_end" else ()
-        return History(session, exchanges, notes=notes, bypassed=past)
+        return History(session, exchanges, notes=notes, bypassed=past, forwarded=forwarded)
 
     def detail(self, session: str, number: int) -> Detail:
         """One exchange with everything known. Raises TapeIncomplete where it is not on the tape."""

@@ -1,0 +1,74 @@
+"""Which exchange explains how an agent ended, where one does.
+
+Telemetry explains nothing: SDKs pass over its failures. Of the rest, what came last counts most, exchanges
+with models, tools and agents more than others, and of several at the same time one that a fault hit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from faultwire.checks._calls import ended_ms
+from faultwire.checks._traffic import failed
+from faultwire.wire.recognition.telemetry import is_telemetry
+
+if TYPE_CHECKING:
+    from faultwire.events import History, Recorded
+
+
+def last(history: History) -> Recorded | None:
+    """The exchange that began last, telemetry apart."""
+    return max(_work(history), key=lambda exchange: exchange.started_ms, default=None)
+
+
+def cause(history: History) -> Recorded | None:
+    """The exchange whose failure or change the agent got over least; None where it got over all of them.
+
+    It got over one where the same place answered well later. A failure that no fault made counts only where
+    nothing else came after it: an agent that goes on has not died of it.
+    """
+    work = _work(history)
+    end = max((exchange.started_ms for exchange in work), default=0)
+    left = [
+        exchange
+        for exchange in work
+        if _harmed(exchange)
+        and not _overcome(exchange, work)
+        and (_faulted(exchange) or ended_ms(exchange) >= end)
+    ]
+    left = [exchange for exchange in left if exchange.kind != "other"] or left
+    newest = max(left, key=ended_ms, default=None)
+    if newest is None or _faulted(newest):
+        return newest
+    beside = [one for one in left if _faulted(one) and ended_ms(one) >= newest.started_ms]
+    return max(beside, key=ended_ms, default=newest)
+
+
+def _work(history: History) -> list[Recorded]:
+    return [exchange for exchange in history.exchanges if not is_telemetry(exchange.request)]
+
+
+def _harmed(exchange: Recorded) -> bool:
+    """Did it fail, or did a fault change what was read?"""
+    if failed(exchange):
+        return True
+    changed = exchange.delivered != exchange.upstream
+    return any(f.outcome == "fired" and (changed or f.site in ("result", "request")) for f in exchange.faults)
+
+
+def _faulted(exchange: Recorded) -> bool:
+    return any(fault.outcome == "fired" for fault in exchange.faults)
+
+
+def _overcome(exchange: Recorded, work: list[Recorded]) -> bool:
+    """Did a later request to the same place go well?"""
+    here = _place(exchange)
+    return any(
+        _place(later) == here and later.started_ms >= ended_ms(exchange) and not _harmed(later)
+        for later in work
+    )
+
+
+def _place(exchange: Recorded) -> tuple[str, str, int, str]:
+    request = exchange.request
+    return request.method, request.host, request.port, request.path.partition("?")[0]

@@ -1,0 +1,32 @@
+"""Of an agent that dies of a cut answer the cut answer is named, and not the telemetry of its SDK."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import harness
+from playing import agent, noticed
+
+from faultwire.tape.read.reader import TapeReader
+
+EARLY_END = "early_end: {after_events: 4, trigger: {first: 1}}"
+
+
+def test_the_models_answer_is_named_and_the_sdks_traces_are_taken(tmp_path: Path) -> None:
+    command = agent("openai-agents-0", "agents_sdk.py", "Tell me about rivers.")
+    code, said = noticed(tmp_path, command, "--fault", EARLY_END)
+    assert code == 1
+    assert "`api.openai.com/v1/responses` ended early (cut); the agent exited with 1" in said
+    assert "traces" not in said
+    with TapeReader.open(tmp_path / "agent.tape") as tape:
+        traces = [one for one in tape.exchanges() if one.request.path == "/v1/traces/ingest"]
+    assert [one.delivered.status for one in traces if one.delivered is not None] == [200] * len(traces)
+    assert traces, "the SDK sent its traces"
+
+
+def test_an_agent_that_ends_well_has_nothing_to_mend(tmp_path: Path) -> None:
+    command = agent("openai-agents-0", "agents_sdk.py", "Tell me about rivers.")
+    done = harness.execute(tmp_path, command, "--mock")
+    assert done.code == 0, done.stderr
+    assert "noticed" not in done.stderr
+    assert "Tracing" not in done.stderr, "the SDK has nothing to complain about"
