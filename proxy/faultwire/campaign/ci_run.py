@@ -24,6 +24,7 @@ from faultwire.runner.run_identity import identity
 from faultwire.runner.scored import scored, summed
 from faultwire.runner.stateful import remembers
 from faultwire.tape.redact.redactor import Redactor, load_key
+from faultwire.tape.redact.rules import read_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -233,13 +234,14 @@ def _written(
     folder: RunFolder, outcomes: Sequence[Outcome], told: PhaseSummary, wanted: Wanted, tape: Path
 ) -> Result:
     """Judge, and write the run's files: one report, or one for each phase and one over all."""
-    redactor = Redactor(load_key(wanted.base / "keys" / "redaction.key"))
+    rules = read_rules(told.config.proxy.redact)
+    redactor = Redactor(load_key(wanted.base / "keys" / "redaction.key"), rules)
     keys = known_keys(told.config)
 
     def redact(text: str) -> str:
         for key in keys:
             text = text.replace(key, "redacted")
-        return redactor.text(text, {})
+        return redactor.error(text, {})
 
     scoring = told.config.scoring
     scores = summed([scored(outcome) for outcome in outcomes], scoring.weights)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from faultwire.events import History
@@ -33,8 +33,10 @@ def write_report(
     *,
     ledger: str,
     notes: Sequence[str],
+    rules: Mapping[str, Any],
 ) -> tuple[Path | None, dict[str, Any]]:
     """Write `report.json` and `report.html` into the run's folder; the page, and the document behind both.
+    `rules` are those of the user for what is redacted besides secrets.
 
     If they cannot be written (disk full, for example), a warning says so and the run still counts: the
     tape is the evidence.
@@ -45,8 +47,10 @@ def write_report(
     from faultwire.report.document import Subject
     from faultwire.report.observed import observed
     from faultwire.tape.redact.redactor import Redactor, load_key
+    from faultwire.tape.redact.rules import read_rules
 
-    redactor = Redactor(load_key(run.folder.path.parent.parent / "keys" / "redaction.key"))
+    key = load_key(run.folder.path.parent.parent / "keys" / "redaction.key")
+    redactor = Redactor(key, read_rules(rules))
     subject = Subject(
         id=run.folder.id,
         command="exec",
@@ -64,7 +68,7 @@ def write_report(
         profile,
         history,
         ended.code,
-        redact=lambda text: redactor.text(text, {}),
+        redact=lambda text: redactor.error(text, {}),
         forwarded=forwarded([run.tape], [history]),
     )
     try:

@@ -53,10 +53,20 @@ def show_all(reader: TapeReader, session: str | None, format_: Format) -> None:
     header = ("session", "no", "kind", "request", "status", "ending", "bytes", "first byte", "fired")
     show(columns(header, [_row(_summary(recorded)) for recorded in found]))
     if session:
-        parts = [conversation_part(recorded) for recorded in found]
+        parts = [_clean(conversation_part(recorded)) for recorded in found]
         name_results(parts, found)
         for recorded, part in zip(found, parts, strict=True):
             show("\n" + "\n".join(_spoken(recorded, part)))
+
+
+def _clean(part: dict[str, Any] | None) -> Any:
+    """A conversation without secrets: the tape redacts message by message, and here the pieces of a streamed
+    text stand joined."""
+    from faultwire.report.text import redacted
+    from faultwire.tape.redact.redactor import Redactor, fresh_key
+
+    redactor = Redactor(fresh_key())
+    return redacted(part, lambda text: redactor.text(text, {}))
 
 
 def _show_told(foreign_events: Iterable[Foreign]) -> None:
@@ -130,7 +140,7 @@ def show_one(detail: Detail, session: Iterable[Recorded], *, raw: bool, format_:
     if raw:
         click.echo(recorded.delivered.body if recorded.delivered else b"", nl=False)
         return
-    part = conversation_part(recorded, detail.forwarded, text=WHOLE, turns=WHOLE)
+    part = _clean(conversation_part(recorded, detail.forwarded, text=WHOLE, turns=WHOLE))
     name_results([part], session)
     if format_ == "json":
         show_json(_document(detail, part))

@@ -106,7 +106,14 @@ def exec_(
         if history.exchanges:
             ended = Ended(command[0], code, moment.isoformat(timespec="seconds"), lasted_s)
             report, made = write_report(
-                run, profile, traffic.seed, history, ended, ledger=ledger, notes=notes
+                run,
+                profile,
+                traffic.seed,
+                history,
+                ended,
+                ledger=ledger,
+                notes=notes,
+                rules=traffic.redacts(),
             )
             seen = made["suggestions"]
         if not quiet:

@@ -23,7 +23,7 @@ from faultwire.report.conversation import name_results
 from faultwire.report.exchange import exchange_part
 from faultwire.report.mutations import mutations_part
 from faultwire.report.statistics import ANYTIME, JEFFREYS, interval, statistics_part
-from faultwire.report.text import cleaned, clip, whole
+from faultwire.report.text import cleaned, clip, redacted, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -297,6 +297,9 @@ def _invocation(
     first = min((e.started_ms for e in history.exchanges), default=0)
     parts = [exchange_part(e, first, forwarded.get((e.session, e.number))) for e in shown]
     name_results((part["conversation"] for part in parts), history.exchanges)
+    for part in parts:
+        # The tape was redacted message by message; here the pieces of a streamed text stand joined.
+        part["conversation"] = redacted(part["conversation"], redact)
     return {
         "id": invocation.id,
         "scenario": invocation.scenario.name,

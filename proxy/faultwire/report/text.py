@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from faultwire.text import safe
 
@@ -58,3 +58,14 @@ def shown(text: str) -> str:
         if safe(rare) == rare:
             return text
     return safe(text, lines=True)
+
+
+def redacted(value: Any, redact: Callable[[str], str]) -> Any:
+    """A JSON value with every text in it redacted; names of members stay."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, list):
+        return [redacted(one, redact) for one in value]
+    if isinstance(value, dict):
+        return {key: redacted(one, redact) for key, one in value.items()}
+    return value

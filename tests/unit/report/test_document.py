@@ -104,6 +104,16 @@ def test_the_forwarded_request_is_shown_with_the_agents(make_document, make_reco
     assert problems(made) == []
 
 
+def test_what_is_whole_only_where_its_pieces_are_joined_is_redacted(make_document):
+    """The tape redacts each message of a stream or socket by itself; a report joins what they say."""
+    secret = "17 times 23 is 391"
+    assert secret in json.dumps(make_document(answer_calm="x"))  # the control
+    made = make_document(answer_calm="x", redact=lambda text: text.replace(secret, "HIDDEN"))
+    assert secret not in json.dumps(made)
+    assert made["invocations"][0]["exchanges"][1]["conversation"]["answer"]["text"] == "HIDDEN."
+    assert problems(made) == []
+
+
 def test_the_number_of_a_phase_is_that_by_which_ci_counts_it(make_document):
     chaos = make_document(about={"phase": "chaos"})["score"]
     assert (chaos["value"], chaos["number"], chaos["measure"]) == (25.0, 0.0, "chaos resilience")
