@@ -346,6 +346,8 @@ class Verifier:
         self.not_after_end(seq, event)
         if kind == "seal":
             self.seal(seq, event, root)
+        elif kind == "note" and event.get("bad") is True:
+            self.find("import_finding", f"{event['code']}: {event['text']}", seq)
         elif kind == "drop":
             self.find("drop_present", f"exchange {event['exchange']} is missing: {event['reason']}", seq)
         else:

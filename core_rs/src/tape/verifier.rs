@@ -259,6 +259,10 @@ impl TapeVerifier {
                     self.find(code, message, Some(seq));
                 }
             }
+            "note" if event.get("bad") == Some(&Value::Bool(true)) => {
+                let (code, text) = (member(event, "code")?, member(event, "text")?);
+                self.find("import_finding", format!("{code}: {text}"), Some(seq));
+            }
             "drop" => {
                 let (number, reason) = (member(event, "exchange")?, member(event, "reason")?);
                 let message = format!("exchange {number} is missing: {reason}");

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from faultwire.cli import _conversation as talk, _tape_foreign as foreign
-from faultwire.cli.output import Format, columns, fields, show, show_json
+from faultwire.cli.output import Format, columns, fields, say, show, show_json
 from faultwire.clock import iso
 from faultwire.errors import WireError
 from faultwire.events import header
@@ -39,7 +39,10 @@ ENDINGS = {
 
 
 def show_all(reader: TapeReader, session: str | None, format_: Format) -> None:
-    """Print a line for each exchange; with a single session, also its messages."""
+    """Print a line for each exchange; with a single session, also its messages. What the tape says to its
+    readers, such as what was wrong with an imported file, goes to stderr."""
+    for code, text in reader.notes():
+        say(f"note on the tape: {code}: {text}")
     exchanges = reader.history(session).exchanges if session else reader.exchanges()
     foreign_events = reader.foreign(session) if "imported" in reader.info().settings else iter(())
     if format_ == "json":

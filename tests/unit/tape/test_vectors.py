@@ -91,6 +91,7 @@ def test_every_kind_of_tampering_is_there() -> None:
     assert codes >= {
         *("chain_broken", "seal_invalid", "seal_required", "seal_untrusted", "record_malformed"),
         *("blob_missing", "sequence_gap", "session_open", "drop_present", "bypass_present"),
+        "import_finding",
     }
 
 

@@ -31,6 +31,7 @@ Code = Literal[
     "seal_invalid",
     "seal_untrusted",
     "file_mismatch",
+    "import_finding",
 ]
 """Stable words of findings."""
 

@@ -198,6 +198,8 @@ class _Check:
             self._report.imported, self._report.made_by = settings.get("imported"), settings.get("made_by")
         if kind == "seal":
             self._seals.event(seq, event, root)
+        elif kind == "note" and event.get("bad") is True:
+            self._find("import_finding", f"{event['code']}: {event['text']}", seq)
         elif kind == "drop":
             self._find("drop_present", f"exchange {event['exchange']} is missing: {event['reason']}", seq)
         else:

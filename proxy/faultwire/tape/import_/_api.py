@@ -155,7 +155,7 @@ class _Making:
         for name, ended_ms in self._ended.items():
             self._writer.close_session(name, ended_ms=ended_ms)
         if self._done.more:
-            self._writer.note("findings_left_out", f"{self._done.more} more findings were not kept")
+            self._writer.note("findings_left_out", f"{self._done.more} more findings were not kept", bad=True)
         self._writer.close()
         if self._writer.failed:
             _remove(self._done.path)
@@ -224,7 +224,7 @@ class _Making:
             return
         found = replace(found, message=found.message[:2000])
         self._done.findings.append(found)
-        self._writer.note(found.code, found.message)
+        self._writer.note(found.code, found.message, bad=not found.note)
 
     def _check(self) -> None:
         if self._writer.failed:

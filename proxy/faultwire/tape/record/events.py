@@ -82,9 +82,11 @@ def drop(session: str, number: int, reason: str) -> Event:
     return {"type": "drop", "session": session, "exchange": number, "reason": reason}
 
 
-def note(code: str, text: str) -> Event:
-    """Something that a reader of this tape must know, in words."""
-    return {"type": "note", "code": code, "text": text}
+def note(code: str, text: str, *, bad: bool = False) -> Event:
+    """Something that a reader of this tape must know, in words. `bad`: what it was made from is not what it
+    says it is, so the tape must not verify."""
+    event: Event = {"type": "note", "code": code, "text": text}
+    return {**event, "bad": True} if bad else event
 
 
 def foreign(

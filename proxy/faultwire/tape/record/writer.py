@@ -182,9 +182,9 @@ class TapeWriter:
         """Exchanges that the policy `drop` made the tape miss, wholly or in part; exact after a `flush`."""
         return self._kept_out[session] + self._cut_short[session]
 
-    def note(self, code: str, text: str) -> None:
-        """Say something on the tape that its readers must know."""
-        self._intake.offer(tape_events.note(code, text))
+    def note(self, code: str, text: str, *, bad: bool = False) -> None:
+        """Say something on the tape that its readers must know; with `bad` the tape does not verify."""
+        self._intake.offer(tape_events.note(code, text, bad=bad))
 
     def foreign(self, event: tape_events.Event, data: bytes) -> None:
         """Keep an event of somebody else's log (`records.foreign`), with the JSON text that it was."""

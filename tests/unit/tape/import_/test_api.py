@@ -97,13 +97,18 @@ def test_events_and_findings_are_kept_and_both_verifiers_agree(tmp_path: Path) -
     assert [one.kind for one in told] == [kind for kind, _ in made.OLD_EVENTS]
     assert b"redacted:v1:" in told[1].data
     assert [code for code, _ in notes] == [one.code for one in done.findings]
-    assert verify(path, (KEY.verifier,)).ok
+    report = verify(path, (KEY.verifier,))
+    bad = [one.code for one in done.findings if not one.note]
+    assert bad
+    assert not report.ok
+    assert [one.message.partition(":")[0] for one in report.findings] == bad
+    assert {one.code for one in report.findings} == {"import_finding"}
     out = io.BytesIO()
     jsonl.write(path, out)
     other = run_path(str(Path(__file__).parents[4] / "docs" / "verify_tape.py"))
     lines = out.getvalue().splitlines(keepends=True)[1:]
     keys = [other["parse_key"](str(KEY.verifier))]
-    assert other["verify"](lines, keys).findings == []
+    assert [one["code"] for one in other["verify"](lines, keys).findings] == ["import_finding"] * len(bad)
     assert other["KINDS"] == KINDS
     strange = [line.replace(b'"type":"foreign"', b'"type":"foreigm"') for line in lines]
     with redirect_stdout(io.StringIO()):
@@ -119,7 +124,10 @@ def test_a_file_that_breaks_off_leaves_what_came_before(tmp_path: Path) -> None:
 
     done = store(broken(1), tmp_path / "some.tape", "flows", "p/t", KEY)
     assert (done.exchanges, [one.code for one in done.findings]) == (1, ["import_broken_off"])
-    assert verify(tmp_path / "some.tape", (KEY.verifier,)).ok
+    found = verify(tmp_path / "some.tape", (KEY.verifier,)).findings
+    assert [one.message for one in found] == [
+        "import_broken_off: nothing more can be read: the rest is noise"
+    ]
     with pytest.raises(TapeError, match="noise"):
         store(broken(0), tmp_path / "none.tape", "flows", "p/t", KEY)
     assert not (tmp_path / "none.tape").exists()
