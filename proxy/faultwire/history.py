@@ -170,6 +170,8 @@ class AgentResult:
     duration_s: float
     stderr: str = ""
     timed_out: bool = False
+    misplaced: str = ""
+    """What stood where the configuration looks for the answer, where an answer came and this was not it."""
 
 
 @dataclass(frozen=True, slots=True)

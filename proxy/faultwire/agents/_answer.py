@@ -20,7 +20,15 @@ SHOWN = 8
 
 
 class Missed(Exception):
-    """There is no answer where it is to be; says what is there in its place."""
+    """There is no answer where it is to be; says what is there in its place.
+
+    `misplaced`: there is an answer, but this is not where it stands; an agent that reports a failure, or
+    leaves its answer empty, is something else.
+    """
+
+    def __init__(self, message: str, *, misplaced: bool = False) -> None:
+        super().__init__(message)
+        self.misplaced = misplaced
 
 
 class AnswerPath:
@@ -36,7 +44,8 @@ class AnswerPath:
             document = json.loads(said)
         except ValueError as error:
             where = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "its numbers"
-            raise Missed(f"found no JSON (`{_short(said)}`, {where}), expected `{self.text}` in it") from None
+            text = f"found no JSON (`{_short(said)}`, {where}), expected `{self.text}` in it"
+            raise Missed(text, misplaced=bool(said.strip())) from None
         except RecursionError:
             raise Missed(f"found JSON that is nested too deeply, expected `{self.text}` in it") from None
         return self.of(document)
@@ -45,7 +54,8 @@ class AnswerPath:
         """The same for a document that is read already."""
         found = next(iter(values(document, _fitting(document, self._steps))), _NOTHING)
         if found is _NOTHING:
-            raise Missed(f"found no `{self.text}` in {_outline(document)}")
+            text = f"found no `{self.text}` in {_outline(document)}"
+            raise Missed(text, misplaced=not _reports_failure(document))
         if found is None:
             raise Missed(f"found null at `{self.text}`, expected an answer")
         return as_text(found)
@@ -78,6 +88,14 @@ def _fitting(document: Any, steps: Sequence[Step]) -> tuple[Step, ...]:
         else:
             fitted.append((deep, step))
     return tuple(fitted)
+
+
+def _reports_failure(document: Any) -> bool:
+    """Is it an agent's way to say that something went wrong, or nothing at all?"""
+    if not isinstance(document, dict):
+        return not document
+    failed = any(document.get(name) for name in ("error", "Error", "errors", "detail", "exception"))
+    return failed or document.get("success") is False or not document
 
 
 def _outline(document: Any) -> str:

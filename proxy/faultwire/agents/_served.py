@@ -88,7 +88,7 @@ class Served(ABC):
         duration = clock.monotonic() - started
         news = "" if self.server is None else self.server.news(broke=not (said.heard or said.timed_out))
         stderr = "\n".join(filter(None, (said.why, news)))
-        return AgentResult(said.answer, said.code, duration, stderr, said.timed_out)
+        return AgentResult(said.answer, said.code, duration, stderr, said.timed_out, said.misplaced)
 
     def stop(self) -> None:
         """End every running invocation; their `invoke` calls return."""
@@ -168,6 +168,8 @@ class Said:
     timed_out: bool = False
     heard: bool = True
     """Did its server answer at all?"""
+    misplaced: str = ""
+    """What stood in place of the answer, where the configuration looks for it in the wrong place."""
 
     @property
     def well(self) -> bool:

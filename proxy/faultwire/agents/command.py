@@ -185,7 +185,9 @@ class CommandAgent:
         except Missed as missed:
             why = f"faultwire: no answer: {missed}"
             stderr = f"{result.stderr.rstrip()}\n{why}\n".lstrip()
-            return replace(result, answer="", exit_code=result.exit_code or NO_ANSWER, stderr=stderr)
+            misplaced = str(missed) if missed.misplaced and result.exit_code == 0 else ""
+            code = result.exit_code or NO_ANSWER
+            return replace(result, answer="", exit_code=code, stderr=stderr, misplaced=misplaced)
 
 
 def session_word(session: str) -> str:
@@ -214,7 +216,8 @@ def _read(path: Path, limit: int) -> str:
                 raise Missed(f"found no regular file `{path.name}`, expected the answer in it")
             data = file.read(limit + 1)
     except OSError as error:
-        raise Missed(f"found no file `{path.name}` ({error.strerror}), expected the answer in it") from None
+        text = f"found no file `{path.name}` ({error.strerror}), expected the answer in it"
+        raise Missed(text, misplaced=True) from None
     if len(data) > limit:
         raise Missed(f"found more than {limit} bytes in `{path.name}`, expected the answer")
     return data.decode("utf-8", "replace")

@@ -116,7 +116,8 @@ class HttpAgent(Served):
                 return Said(self.answer_path.find(text))
             return Said(_usual_answer(text, heard))
         except Missed as missed:
-            return Said("", FAILED, f"faultwire: no answer: {missed}")
+            why = f"faultwire: no answer: {missed}"
+            return Said("", FAILED, why, misplaced=str(missed) if missed.misplaced else "")
 
 
 def _usual_answer(text: str, heard: Heard) -> str:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from faultwire.events import Recorded, Request
 
+SLACK_MS = 1.0
+"""By how much an instant may be too early: instants on a tape are whole milliseconds."""
 _Asked = tuple[str, str, str, int, str, int, str]
 """Method, scheme, host, port, path, and the size and digest of the body."""
 
@@ -49,7 +51,7 @@ class Call:
 def calls(exchanges: Sequence[Recorded]) -> tuple[Call, ...]:
     """Logical calls, each with its attempts in order."""
     found: list[Call] = []
-    current: dict[_Asked, tuple[Call, bool]] = {}
+    current: dict[_Asked, tuple[Call, float | None]] = {}
     heads = [_head(exchange.request) for exchange in exchanges]
     times = Counter(heads)
     for exchange, head in zip(exchanges, heads, strict=True):
@@ -58,13 +60,15 @@ def calls(exchanges: Sequence[Recorded]) -> tuple[Call, ...]:
             found.append(Call([exchange], max(0, counted + 1)))
             continue
         asked = (*head, sha256_hex(exchange.request.body or b""))
-        call, was_failed = current.get(asked, (None, False))
-        if call is None or not (was_failed or counted):
+        call, failed_at = current.get(asked, (None, None))
+        # one that began before the other was answered repeats nothing
+        again = failed_at is not None and exchange.started_ms >= failed_at - SLACK_MS
+        if call is None or not (again or counted):
             call = Call()
             found.append(call)
         call.tries.append(exchange)
         call.told = max(call.told, counted + 1)
-        current[asked] = (call, failed(exchange))
+        current[asked] = (call, answered_ms(exchange) if failed(exchange) else None)
     return tuple(found)
 
 
@@ -77,6 +81,13 @@ def _head(request: Request) -> tuple[str, str, str, int, str, int]:
 def ended_ms(exchange: Recorded) -> float:
     """The instant at which an exchange was over, in milliseconds since the epoch."""
     return exchange.started_ms + exchange.duration_ms
+
+
+def answered_ms(exchange: Recorded) -> float:
+    """The instant at which the client got the first bytes of an answer; the exchange's first where the tape
+    does not say."""
+    chunks = exchange.delivered.chunks if exchange.delivered is not None else ()
+    return exchange.started_ms + (chunks[0][1] / 1e6 if chunks else 0.0)
 
 
 def _counted(exchange: Recorded) -> int:

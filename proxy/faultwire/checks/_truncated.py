@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from faultwire.checks._calls import ended_ms
+from faultwire.checks._calls import SLACK_MS, ended_ms
 from faultwire.checks._once import compiled
 from faultwire.checks._told import models
 from faultwire.checks._tools import uses
@@ -38,8 +38,6 @@ _ADMITS = (
     r"unable|try again|retry|sorry)"
 )
 _CLOSERS = '"}] '
-_SLACK_MS = 5
-"""How much earlier than another one's end an exchange may begin, as clocks count milliseconds."""
 
 
 class Truncated(NamedTuple):
@@ -104,7 +102,7 @@ def truncated(history: History, *, limits: bool) -> list[Truncated]:
 
 def later(history: History, cut: Truncated) -> Sequence[tuple[Recorded, Transcript]]:
     """The exchanges with models that began after this answer had ended, and that succeeded."""
-    ended = ended_ms(cut.exchange) - _SLACK_MS
+    ended = ended_ms(cut.exchange) - SLACK_MS
     return [
         (exchange, transcript)
         for exchange, transcript in models(history)

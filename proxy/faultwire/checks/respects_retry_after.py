@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
-from faultwire.checks._calls import ended_ms
+from faultwire.checks._calls import SLACK_MS, answered_ms, ended_ms
 from faultwire.checks._told import place
 from faultwire.checks._waits import asked_s, asks_shortly
 
@@ -74,6 +74,6 @@ def _next(history: History, exchange: Recorded) -> Recorded | None:
         for other in history.exchanges
         if other.number > exchange.number
         and (other.request.method, place(other)) == where
-        and other.started_ms >= exchange.started_ms
+        and other.started_ms >= answered_ms(exchange) - SLACK_MS
     )
     return min(later, key=lambda other: other.started_ms, default=None)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SESSION = "exec"
 """The session's name; the dice depend on it, so it never changes."""
+NO_KEY = "no provider's key is set, without which SDKs end before their first request; --mock needs none"
 
 
 @click.command(
@@ -165,7 +166,8 @@ def learn(
 
         runtime = recognise(command, os.environ)
         failed = f" and exited {child.shell_code(code)}" if code else ""
-        look = "see its output above; otherwise " if code else ""
+        keyless = "" if _has_key() else f" ({NO_KEY})"
+        look = f"see its output above{keyless}; otherwise " if code else ""
         raise CaptureError(
             f"`{command[0]}` sent no traffic through the proxy{failed}, so the run is inconclusive (exit 3)"
             + "".join(f"; {note}" for note in notes),
@@ -173,6 +175,14 @@ def learn(
             "`faultwire doctor -- CMD` shows details, "
             "and --allow-no-traffic accepts a run without traffic",
         )
+
+
+def _has_key() -> bool:
+    """Is the key of any provider set? SDKs without one end before their first request."""
+    from faultwire import wire
+
+    names = {name for protocol in wire.protocols().values() for group in protocol.keys for name in group}
+    return any(os.environ.get(name) for name in names)
 
 
 def _log(run: Run) -> Path:

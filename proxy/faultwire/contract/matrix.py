@@ -20,6 +20,7 @@ from faultwire.contract.cells import (
 )
 from faultwire.contract.run_level import prepared, settled
 from faultwire.contract.score import Score, rate, resilience
+from faultwire.contract.silence import why_silent
 from faultwire.errors import ConfigError
 from faultwire.events import Verdict
 from faultwire.faults._api import ResultFault
@@ -219,7 +220,7 @@ def _untriggered(when: str, profile: Profile, history: History) -> str | None:
 
 def _why(history: History) -> str:
     if not history.exchanges:
-        return "the agent sent no traffic through the proxy"
+        return why_silent(history.agent)
     lines = [f for e in history.exchanges for f in e.faults if f.outcome != "fired"]
     if not lines:
         return f"none of {len(history.exchanges)} exchanges matched"

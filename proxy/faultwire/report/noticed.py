@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire.checks._api import quoted
+from faultwire.checks._traffic import failed
 from faultwire.checks._truncated import later, truncated
 from faultwire.history import AgentResult
 from faultwire.report.advice import RULES, Evidence, Rule
@@ -52,6 +53,8 @@ def noticed(history: History, exit_code: int) -> list[Noticed]:
             evidence = _half(rule, ended, limits=rule.id == "heed_limits")
         elif rule.id in ON_THE_WIRE:
             evidence = rule.find(ended)
+            if evidence is not None and rule.id == "act_once" and not _after_failure(history, evidence):
+                evidence = None
         if evidence is not None:
             found.append(Noticed(rule, evidence))
     return found
@@ -78,6 +81,13 @@ def _half(rule: Rule, history: History, *, limits: bool) -> Evidence | None:
     else:
         what = f"an empty answer: it ended {how} before any text"
     return Evidence((cut.exchange.number,), f"{what}, was not retried, and the command exited 0")
+
+
+def _after_failure(history: History, evidence: Evidence) -> bool:
+    """Was a call repeated because its first success never arrived? Nobody has said here which tools only
+    read, and to read twice is no mistake."""
+    numbers = set(evidence.exchanges[:-1])
+    return any(exchange.number in numbers and failed(exchange) for exchange in history.exchanges)
 
 
 def _end(text: str) -> str:

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Protocol
 from faultwire import wire
 from faultwire.agents._api import Asked
 from faultwire.capture.bypass_watch import BypassWatch
-from faultwire.checks._api import quoted
-from faultwire.errors import AgentError, CaptureError, FaultwireError, TapeError
+from faultwire.errors import AgentError, FaultwireError, TapeError
 from faultwire.events import History
 from faultwire.replay.incident_outcome import notes_on
+from faultwire.runner.setup import clean, flaw
 from faultwire.runner.workers import Workers
-from faultwire.tape.redact.redactor import Redactor, fresh_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -90,9 +89,9 @@ def play(
 
     Where our own part fails, or the agent cannot be made to forget, an invocation is void and its
     history says why; it is played up to `retries` times more until it is not. An agent that can only
-    be asked one thing after another is. Raises AgentError where the agent does not start and
-    CaptureError where no invocation at all sent anything through the proxy. Nothing is started after
-    the first error.
+    be asked one thing after another is. Raises AgentError where the agent does not start, CaptureError
+    where no invocation at all sent anything through the proxy, and ConfigError where none of the answers
+    stood where the configuration says. Nothing is started after the first error.
     """
     lookout = BypassWatch()
 
@@ -108,8 +107,9 @@ def play(
             done[played.invocation.id] = played
             progress(played)
     results = tuple(done[invocation.id] for invocation in plan)
-    if results and not any(played.history.exchanges or played.history.voids for played in results):
-        raise _silent(results, agent)
+    error = flaw([(played.invocation, played.history) for played in results], agent)
+    if error is not None:
+        raise error
     return results
 
 
@@ -131,7 +131,7 @@ def void(results: Sequence[Played]) -> FaultwireError | None:
     )
     return FaultwireError(
         # A reason may quote what the agent said, and this goes to a terminal and into `run.json`.
-        _clean(f"{count} of {len(results)} invocations {_are(count)} inconclusive ({'; '.join(each)}{more})"),
+        clean(f"{count} of {len(results)} invocations {_are(count)} inconclusive ({'; '.join(each)}{more})"),
         code="run.void",
         hint=f"{remainder}; the details are in `engine.log` in the run folder",
     )
@@ -219,27 +219,6 @@ def _ours(error: FaultwireError) -> str:
     if error.exit_code == USAGE:
         raise error
     return error.message
-
-
-def _silent(results: Sequence[Played], asked: Agent) -> CaptureError:
-    agent = results[0].history.agent
-    last = next((line for line in reversed((agent.stderr if agent else "").splitlines()) if line.strip()), "")
-    last_line = f"; its last output line: {quoted(_clean(last), 200)}" if last else ""
-    return CaptureError(
-        f"the agent ran {_times(len(results))} and sent no traffic through the proxy{last_line}",
-        hint="start its server with `agent.start`, or with the variables in `agent.env` in the run's folder"
-        if asked.network
-        else "its runtime must honour HTTPS_PROXY and the CA file; `faultwire doctor -- CMD` shows details",
-    )
-
-
-def _clean(text: str) -> str:
-    """A text without what looks like a secret: what stopped an agent may have printed its keys."""
-    return Redactor(fresh_key()).text(text, {})
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
 
 
 def _are(count: int) -> str:

@@ -49,9 +49,13 @@ def contract(
     *,
     prompt: str = "What is 6*7?",
     script: str | None = None,
+    without: tuple[str, ...] = (),
     **sections: Any,
 ) -> Said:
-    """A contract of one invariant in these scenarios, played with the mock as the provider."""
+    """A contract of one invariant in these scenarios, played with the mock as the provider.
+
+    `sections` replace those of the configuration; variables named in `without` are not in its environment.
+    """
     proxy: dict[str, Any] = {"mock": True}
     if script is not None:
         (work / "script.yaml").write_text(script)
@@ -69,11 +73,12 @@ def contract(
         },
     } | sections
     (work / "faultwire.yaml").write_text(json.dumps(document))
+    environment = {k: v for k, v in harness.base_environment().items() if k not in without}
     done = subprocess.run(
         [*harness.faultwire(), "contract", "run", "-o", "report.json"],
-        cwd=work, env=harness.base_environment(), capture_output=True, text=True, timeout=120, check=False,
+        cwd=work, env=environment, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     report = work / "report.json"
-    cells = json.loads(report.read_text())["cells"] if report.exists() else []
+    cells = json.loads(report.read_text())["cells"] if report.exists() and report.stat().st_size else []
     verdicts = {cell["scenario"]: (cell["verdict"], cell["explanation"]) for cell in cells}
     return Said(done.returncode, verdicts, done.stdout + done.stderr)

@@ -66,3 +66,24 @@ def test_what_is_no_path(path):
 
 def test_other_values_than_texts_are_json():
     assert [as_text(v) for v in ("é", 1, None, ["é"])] == ["é", "1", "null", '["é"]']
+
+
+@pytest.mark.parametrize(
+    ("said", "misplaced"),
+    [
+        ('{"output": "Paris"}', True),
+        ('["Paris"]', True),
+        ("Paris", True),
+        ('{"error": "out of tokens"}', False),
+        ('{"detail": "no such user"}', False),
+        ('{"success": false, "output": "x"}', False),
+        ('{"answer": null}', False),
+        ("{}", False),
+        ("[]", False),
+        ("", False),
+    ],
+)
+def test_an_answer_in_another_place_is_told_from_a_failure(said, misplaced):
+    with pytest.raises(Missed) as missed:
+        AnswerPath("answer").find(said)
+    assert missed.value.misplaced is misplaced

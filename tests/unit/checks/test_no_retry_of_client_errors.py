@@ -2,6 +2,7 @@ import pytest
 
 from faultwire.checks._calls import calls
 from faultwire.checks.no_retry_of_client_errors import NoRetryOfClientErrors
+from faultwire.events import Delivery
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,10 @@ def test_without_traffic_nothing_is_known(verdict):
 def test_calls_are_told_apart(wire):
     found = calls([wire.talk(1, status=400), wire.talk(2), wire.talk(3), wire.talk(4, [wire.user("x")])])
     assert [call.numbers for call in found] == [[1, 2], [3], [4]]
+
+
+@pytest.mark.parametrize(("began", "expected"), [(1010, "pass"), (1050, "fail")])
+def test_the_same_request_at_the_same_time_is_no_retry(verdict, ok, began, expected):
+    denied = Delivery(401, "", (), b"{}", chunks=((2, 40_000_000),))
+    exchanges = [ok(n, delivered=denied, at_ms=at) for n, at in ((1, 1000), (2, began))]
+    assert verdict(NoRetryOfClientErrors(), exchanges).verdict == expected

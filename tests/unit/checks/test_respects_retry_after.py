@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from faultwire.checks._waits import asked_s
@@ -39,3 +41,11 @@ def test_a_good_answer_asks_nothing():
     assert asked_s(Delivery(200, "", (("retry-after", "3"),), b"")) is None
     assert asked_s(None) is None
     assert asked_s(Delivery(503, "", (("retry-after", "999999999"),), b"")) == 86_400
+
+
+@pytest.mark.parametrize(("began", "expected"), [(1010, "pass"), (1050, "fail")])
+def test_a_request_that_was_on_its_way_already_is_no_return(verdict, ok, began, expected):
+    asked = Delivery(429, "", (("retry-after", "2"),), b"{}", chunks=((2, 40_000_000),))
+    first = replace(ok(1, delivered=asked, at_ms=1000), duration_ms=60.0)
+    found = verdict(RespectsRetryAfter(), [first, ok(2, body=b'{"b": 2}', at_ms=began), ok(3, at_ms=9000)])
+    assert found.verdict == expected

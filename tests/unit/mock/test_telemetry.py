@@ -3,6 +3,7 @@ import json
 import pytest
 
 from faultwire.events import Request, header
+from faultwire.mock import telemetry
 from faultwire.mock.answering import Answerer
 from faultwire.mock.hosts import routes
 
@@ -42,6 +43,7 @@ def test_otlp_is_answered_in_its_own_form(headers, body):
 
 
 def test_other_paths_are_not_taken():
+    assert telemetry.answer(Request("POST", "https", "api.openai.com", 443, "/v1/nothing")) is None
     assert ask("api.openai.com", "/v1/nothing").status == 404
 
 

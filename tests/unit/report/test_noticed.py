@@ -1,5 +1,7 @@
+from dataclasses import replace
+
 import pytest
-from tests.unit.checks.conftest import at_limit, call, cut_call, exchange, result, said, talk, user
+from tests.unit.checks.conftest import at_limit, call, cut_call, exchange, result, said, talk, used, user
 
 from faultwire.events import Delivery, History
 from faultwire.report.advice import RULES
@@ -99,6 +101,13 @@ def test_a_long_truncated_answer_is_clipped():
     assert told.startswith("…word")
     assert told.endswith("and 'here'")
     assert len(told) <= WORDS
+
+
+def test_a_call_that_is_made_again_though_it_was_done():
+    lost = used(1, "refund", delivered=Delivery(504, "", (), b"{}"))
+    lost = replace(lost, upstream=used(1).delivered)
+    assert seen(lost, used(2, "refund"))["act_once"].exchanges == (1, 2)
+    assert not seen(used(1), used(2)), "a tool that only reads may be asked twice"
 
 
 def test_a_program_that_dies_of_a_failure():
