@@ -39,6 +39,14 @@ if TYPE_CHECKING:
 HEAD_LIMIT = 64 * 1024
 
 
+class ResponsePieces(ResponseData):
+    """Pieces of a body that leave together, each in a chunk of its own; none is empty."""
+
+    def __init__(self, stream_id: int, pieces: list[bytes]) -> None:
+        super().__init__(stream_id, b"".join(pieces))
+        self.pieces = pieces
+
+
 class Outgoing(Protocol):
     """Changes what one client is sent, behind the tape: links that must lead back to us."""
 
@@ -62,13 +70,15 @@ class BoundedHttp1Server(BodyReader, _http1.Http1Server):
 
     def send(self, event: HttpEvent) -> Any:
         """Write to the client; mitmproxy looks the framing up in the head for every chunk. Gives commands."""
-        if type(event) is not ResponseData:
+        if not isinstance(event, ResponseData):
             return self._send_other(event)
         if self._held is not None:
             self._held[2].extend(event.data)
         elif data := event.data:  # an empty chunk would end the body
-            framed = b"%x\r\n%s\r\n" % (len(data), data) if self._chunked else data
-            return (commands.SendData(self.conn, framed),)
+            if self._chunked:
+                pieces = event.pieces if type(event) is ResponsePieces else (data,)
+                data = b"".join([b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces])
+            return (commands.SendData(self.conn, data),)
         return ()
 
     def _send_other(self, event: HttpEvent) -> Generator[commands.Command, Any, None]:

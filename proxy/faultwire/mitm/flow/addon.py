@@ -21,7 +21,7 @@ from faultwire.mitm.compat import leaves, transports
 from faultwire.mitm.engine.shared_process import Shared
 from faultwire.mitm.flow import convert, error_responses
 from faultwire.mitm.flow.gateway import Gateway
-from faultwire.mitm.flow.request import FaultLayer
+from faultwire.mitm.flow.stream import FaultLayer
 from faultwire.mitm.network import broken_tls
 from faultwire.mitm.network.egress_guard import MARK
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from faultwire.events import Close, Cut, Reset, Send
+from faultwire.events import Close, Cut, Reset
 from faultwire.exchange.pipeline import ExchangePipeline
 from faultwire.mitm.flow.recorded_websocket import RecordedWebSocket
 
@@ -195,13 +195,13 @@ class RecordedExchange:
                     return
         yield from self.pipeline.finish()
 
-    def delivered(self, action: Send) -> None:
-        """Bytes that the agent gets, where they may differ from upstream's."""
+    def delivered(self, pieces: list[bytes]) -> None:
+        """Bytes that the agent gets, where they may differ from upstream's; pieces that left at once."""
         if self.ended:
             return
-        self._last = action.data
+        self._last = pieces[-1]
         if self.recording is not None:
-            self.recording.delivered_chunk(action.data)
+            self.recording.delivered_chunks(pieces)
 
     def answered(self, response: Response) -> None:
         """The whole response that the agent gets in place of upstream's."""
