@@ -42,21 +42,24 @@ class ActionExecutor:
         sent, stop = self._sends(actions)
         if stop is not None:
             return self._go_on(sent, stop, actions, then, ended)
-        return sent if then is None else joined(sent, then())
+        if then is None:
+            return sent
+        return joined(sent, then()) if sent else then()
 
     def _sends(self, actions: Iterator[Action]) -> tuple[Known, Action | Exception | None]:
         """The commands for all that may be sent at once, and what stands behind it."""
-        sends: list[Send] = []
+        pieces: list[bytes] = []
         stop: Action | Exception | None = None
         try:
             for action in actions:
                 if not isinstance(action, Send):
                     stop = action
                     break
-                sends.append(action)
+                if action.data:
+                    pieces.append(action.data)
         except Exception as error:  # noqa: BLE001 - raised again, behind what came before it
             stop = error
-        return self.writer.deliver(sends), stop
+        return self.writer.deliver(pieces) if pieces else (), stop
 
     def _go_on(
         self,

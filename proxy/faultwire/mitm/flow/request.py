@@ -77,19 +77,19 @@ class RequestReader:
             return interim
         convert.apply_request(request, recorded.depart(None).request)  # nothing is decided on such a one
         state.request = RequestPhase.STREAMED
-        return joined(interim, self._open_stream())
+        return joined(interim, self._open_stream()) if interim else self._open_stream()
 
     def _continue(self) -> SendHttp:
         go_on = http.Response.make(100)
         go_on.headers.clear()
-        return SendHttp(ResponseHeaders(self.state.stream_id, go_on), self.state.client)
+        return SendHttp(ResponseHeaders(self.state.stream_id, go_on), self.state.context.client)
 
     def _open_stream(self) -> Commands:
         if (yield from self._connect()):
             state = self.state
-            convert.frame(state.flow.request, None, h2_upstream=state.server.alpn == b"h2")
+            convert.frame(state.flow.request, None, h2_upstream=state.context.server.alpn == b"h2")
             head = RequestHeaders(state.stream_id, state.flow.request, end_stream=False)
-            yield SendHttp(head, state.server)
+            yield SendHttp(head, state.context.server)
 
     def data(self, event: RequestData) -> Commands:
         """Part of the body."""
@@ -102,7 +102,7 @@ class RequestReader:
         if not state.begun or state.request in (RequestPhase.DONE, RequestPhase.FAILED):
             return ()
         state.recorded.request_chunk(event.data)
-        return (SendHttp(event, state.server),) if state.request is RequestPhase.STREAMED else ()
+        return (SendHttp(event, state.context.server),) if state.request is RequestPhase.STREAMED else ()
 
     def trailers(self, event: RequestTrailers) -> Commands:
         """Trailers behind the body."""
@@ -143,8 +143,10 @@ class RequestReader:
         if state.gateway.stock_hooks:
             yield HttpRequestHook(state.flow)
         if state.flow.request.trailers:
-            yield SendHttp(RequestTrailers(state.stream_id, state.flow.request.trailers), state.server)
-        yield SendHttp(event, state.server)
+            yield SendHttp(
+                RequestTrailers(state.stream_id, state.flow.request.trailers), state.context.server
+            )
+        yield SendHttp(event, state.context.server)
         if state.response is ResponsePhase.DONE:
             state.upstream = False
             yield from self.writer.finish()
@@ -191,7 +193,7 @@ class RequestReader:
         convert.apply_request(request, outbound.request)
         if not (yield from self._connect()):
             return
-        content, server, stream_id = request.raw_content, state.server, state.stream_id
+        content, server, stream_id = request.raw_content, state.context.server, state.stream_id
         convert.frame(request, None if live else len(content or b""), h2_upstream=server.alpn == b"h2")
         bare = not (live or content or request.trailers)
         yield SendHttp(RequestHeaders(stream_id, request, bare), server)

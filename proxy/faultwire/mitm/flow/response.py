@@ -134,7 +134,7 @@ class Responder:
             self._body += event.data
             return ()
         if not recorded.touches:
-            return (SendHttp(event, state.client),)
+            return (SendHttp(event, state.context.client),)
         return self.executor.execute(recorded.feed(event.data))
 
     def trailers(self, event: ResponseTrailers) -> Commands:
@@ -160,7 +160,7 @@ class Responder:
             return self._switch()
         cancelled = self._cancel_switched()
         state.upstream = False
-        return joined(cancelled, self._deliver(body))
+        return joined(cancelled, self._deliver(body)) if cancelled else self._deliver(body)
 
     def _end(self) -> Commands:
         self._place_trailers()

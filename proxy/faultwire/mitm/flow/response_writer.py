@@ -32,7 +32,7 @@ from faultwire.mitm.flow.stream_state import (
 if TYPE_CHECKING:
     from mitmproxy import http
 
-    from faultwire.events import Response, Send
+    from faultwire.events import Response
     from faultwire.mitm.flow.error_responses import Refusal
 
 
@@ -53,18 +53,19 @@ class ResponseWriter:
         state = self.state
         state.head_sent = True
         assert state.flow.response is not None
-        return SendHttp(ResponseHeaders(state.stream_id, state.flow.response, end_stream), state.client)
+        head = ResponseHeaders(state.stream_id, state.flow.response, end_stream)
+        return SendHttp(head, state.context.client)
 
-    def deliver(self, sends: list[Send]) -> Known:
-        """Pieces of the body, each in a frame of its own."""
-        pieces = [action.data for action in sends if action.data]
-        if not pieces:
-            return ()
+    def deliver(self, pieces: list[bytes]) -> Known:
+        """Pieces of the body, at least one and none empty; each is in a frame of its own."""
         state = self.state
+        client = state.context.client
         state.recorded.delivered(pieces)
-        if len(pieces) == 1 or state.flow.request.is_http2:
-            return tuple([SendHttp(ResponseData(state.stream_id, piece), state.client) for piece in pieces])
-        return (SendHttp(compat.ResponsePieces(state.stream_id, pieces), state.client),)
+        if len(pieces) == 1:
+            return (SendHttp(ResponseData(state.stream_id, pieces[0]), client),)
+        if state.flow.request.is_http2:
+            return tuple([SendHttp(ResponseData(state.stream_id, piece), client) for piece in pieces])
+        return (SendHttp(compat.ResponsePieces(state.stream_id, pieces), client),)
 
     def answer(self, response: Response, ending: str, error: str | None) -> Commands:
         """A whole answer of our own."""
@@ -75,7 +76,7 @@ class ResponseWriter:
             state.recorded.answered(replace(convert.response_of(message), body=content))
         sent: Known = (self.head(end_stream=not content),)
         if content:
-            sent += (SendHttp(ResponseData(state.stream_id, content), state.client),)
+            sent += (SendHttp(ResponseData(state.stream_id, content), state.context.client),)
         return joined(sent, self.complete(ending, error))
 
     def own(self, response: Response) -> http.Response:
@@ -109,7 +110,8 @@ class ResponseWriter:
         state = self.state
         if state.begun:
             state.recorded.end(ending, error)
-        state.release_all()
+        if state.waiting:
+            state.release_all()
         return self._complete_shown() if state.gateway.stock_hooks else self._close()
 
     def _complete_shown(self) -> Commands:
@@ -123,11 +125,11 @@ class ResponseWriter:
         trailers = state.flow.response.trailers
         last: Known = ()
         if trailers:
-            last = (SendHttp(ResponseTrailers(state.stream_id, trailers), state.client),)
+            last = (SendHttp(ResponseTrailers(state.stream_id, trailers), state.context.client),)
         if state.request is RequestPhase.DONE:
-            return joined(last, self.finish())
+            return joined(last, self.finish()) if last else self.finish()
         self.said_all = True
-        return (*last, SendHttp(ResponseEndOfMessage(state.stream_id), state.client))
+        return (*last, SendHttp(ResponseEndOfMessage(state.stream_id), state.context.client))
 
     def hang_up(self, ending: str, error: str | None) -> Commands:
         """End without a word: FIN on HTTP/1, RST_STREAM on HTTP/2."""
@@ -141,7 +143,7 @@ class ResponseWriter:
             yield HttpErrorHook(state.flow)
         if state.request is not RequestPhase.FAILED:
             killed = ResponseProtocolError(state.stream_id, ending, compat.KILL)
-            yield SendHttp(killed, state.client)
+            yield SendHttp(killed, state.context.client)
         yield self._drop()
 
     def abandon(self, event: RequestProtocolError) -> Commands:
@@ -152,7 +154,7 @@ class ResponseWriter:
         state.release_all()
         if state.upstream:
             state.upstream = False
-            yield SendHttp(event, state.server)
+            yield SendHttp(event, state.context.server)
         state.flow.error = mitm_flow.Error(event.message)
         if state.gateway.stock_hooks:
             yield HttpErrorHook(state.flow)
@@ -169,4 +171,4 @@ class ResponseWriter:
         if not state.upstream:
             return ()
         state.upstream = False
-        return (SendHttp(RequestProtocolError(state.stream_id, "cut", compat.CANCEL), state.server),)
+        return (SendHttp(RequestProtocolError(state.stream_id, "cut", compat.CANCEL), state.context.server),)

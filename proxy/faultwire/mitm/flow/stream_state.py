@@ -11,7 +11,6 @@ from mitmproxy.proxy import commands
 
 if TYPE_CHECKING:
     from mitmproxy import http
-    from mitmproxy.connection import Client, Connection
     from mitmproxy.proxy.context import Context
 
     from faultwire.mitm.compat.hooks import Pause
@@ -83,16 +82,6 @@ class StreamState:
     waiting: int = 0
     """Bytes of the response that wait behind it."""
     throttled: bool = False
-
-    @property
-    def client(self) -> Client:
-        """The client's connection."""
-        return self.context.client
-
-    @property
-    def server(self) -> Connection:
-        """The server's connection."""
-        return self.context.server
 
     @property
     def nobody_asks(self) -> bool:
