@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from faultwire.events import FaultFired
 from faultwire.exchange.session_state import Subject
 from faultwire.faults._api import ResultFault
-from faultwire.frozen import dataclass
+from faultwire.plugins.frozen import dataclass
 from faultwire.profile.match import may_match, mismatch, needs_response, response_mismatch
 from faultwire.wire import tool_site
 from faultwire.wire.framing import split as framing

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from faultwire.frozen import dataclass
+from faultwire.plugins.frozen import dataclass
 from faultwire.wire.recognition.peers import Peers
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire.checks._told import models
-from faultwire.history import AgentResult
+from faultwire.events import AgentResult
 from faultwire.report.advice import RULES, Evidence, Rule
 
 if TYPE_CHECKING:

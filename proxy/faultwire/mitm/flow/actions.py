@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faultwire.events import Action, Close, Cut, Send, Wait
+from faultwire.mitm.compat import convert
 from faultwire.mitm.compat.hooks import FaultwireResetHook, FaultwireWaitHook, Hangup, Pause
-from faultwire.mitm.flow import convert
 from faultwire.mitm.flow.stream_state import Commands, Ended, Known, StreamState, joined
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from mitmproxy.proxy.layers.http._events import (
 )
 from mitmproxy.proxy.layers.http._hooks import HttpRequestHook
 
-from faultwire.mitm.flow import convert, error_responses
+from faultwire.mitm.compat import convert, error_responses
 from faultwire.mitm.flow.actions import ActionExecutor
 from faultwire.mitm.flow.replay_source import ReplaySource
 from faultwire.mitm.flow.response import Responder

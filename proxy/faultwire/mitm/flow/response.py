@@ -20,7 +20,7 @@ from mitmproxy.proxy.layers.http._events import (
 from mitmproxy.proxy.layers.http._hooks import HttpResponseHeadersHook
 
 from faultwire.events import Action, Response, Send, Wait
-from faultwire.mitm.flow import convert, error_responses
+from faultwire.mitm.compat import convert, error_responses
 from faultwire.mitm.flow.actions import ActionExecutor, split_sends
 from faultwire.mitm.flow.response_writer import ResponseWriter
 from faultwire.mitm.flow.stream_state import (

@@ -19,7 +19,7 @@ from mitmproxy.proxy.layers.http._events import (
 from mitmproxy.proxy.layers.http._hooks import HttpErrorHook, HttpResponseHook
 
 from faultwire.mitm import compat
-from faultwire.mitm.flow import convert
+from faultwire.mitm.compat import convert
 from faultwire.mitm.flow.stream_state import (
     Commands,
     Known,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mitmproxy import http
 
     from faultwire.events import Response
-    from faultwire.mitm.flow.error_responses import Refusal
+    from faultwire.mitm.compat.error_responses import Refusal
 
 
 @dataclass(slots=True, eq=False)

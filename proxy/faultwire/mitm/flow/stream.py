@@ -31,7 +31,7 @@ from mitmproxy.proxy.layers.http._events import (
 from mitmproxy.proxy.layers.http._hooks import HttpRequestHeadersHook
 
 from faultwire.mitm import compat
-from faultwire.mitm.flow import error_responses
+from faultwire.mitm.compat import error_responses
 from faultwire.mitm.flow.actions import ActionExecutor
 from faultwire.mitm.flow.replay_source import ReplaySource
 from faultwire.mitm.flow.request import RequestReader
