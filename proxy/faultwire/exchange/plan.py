@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from faultwire.events import Exchange, Outcome, ToolResult
     from faultwire.exchange.session_state import Judgement, SessionState, Verb
     from faultwire.faults._api import Site
-    from faultwire.profile.model import Entry, On, Profile, Stage, Trigger
+    from faultwire.profile.entry_model import Entry, On, Stage, Trigger
+    from faultwire.profile.model import Profile
     from faultwire.wire.tool_sites import Own
 
 

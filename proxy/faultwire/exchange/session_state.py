@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.events import Exchange, FaultFired, RequestView, ToolCall, ToolResult
-    from faultwire.wire.protocol import Rewrite
     from faultwire.wire.tool_sites import Own
+    from faultwire.wire.types import Rewrite
 
 KEPT = 4096
 """Distinct calls, decisions and tool-call ids that are remembered, each."""

@@ -17,7 +17,8 @@ from faultwire.contract.statistics import ALPHA, compare, compare_all, is_flaky,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from faultwire.contract.matrix import Cell, Matrix
+    from faultwire.contract.cells import Cell
+    from faultwire.contract.matrix import Matrix
     from faultwire.contract.statistics import Comparison, Decision
 
 FLAKY = 200

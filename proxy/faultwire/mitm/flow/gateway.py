@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from faultwire.events import Response, Side
     from faultwire.mitm.compat import BoundedHttp1Server
     from faultwire.mitm.compat.error_responses import Refusal
-    from faultwire.mitm.engine.sessions import Session, Whose
+    from faultwire.mitm.engine.session import Session
+    from faultwire.mitm.engine.sessions import Whose
     from faultwire.mitm.flow.replay import Replays
     from faultwire.tape.record.writer import TapeWriter
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from mitmproxy.proxy.layers.http._events import HttpEvent
 
-    from faultwire.mitm.engine.sessions import Session
+    from faultwire.mitm.engine.session import Session
     from faultwire.mitm.engine.settings import EngineSettings
     from faultwire.replay.answer import Answer
     from faultwire.replay.settings import ReplaySettings
