@@ -63,7 +63,9 @@ class FaultLayer(HttpLayer):
             server = compat.BoundedHttp1Server(self.context.fork())
             self.gateway.attend(server, self.context.client)
             self.connections.setdefault(self.context.client, server)
-        return super()._handle_event(event)  # no generator of ours between mitmproxy's
+        stock = super()._handle_event
+        self._handle_event = stock  # type: ignore[method-assign]  # only the start is ours
+        return stock(event)
 
     def make_stream(self, stream_id: int) -> Any:
         """Called by mitmproxy for every request head."""
