@@ -37,7 +37,7 @@ SHIPPED = (
     "faultwire/report/templates/report.html.j2",
     "faultwire/report/templates/style.css",
     "faultwire/agents/child/__init__.py",
-    "faultwire/tape/files/schema.sql",
+    "faultwire/tape/format/schema.sql",
     "faultwire/demo/demo.yaml",
     "faultwire/demo/script.yaml",
     "faultwire/demo/requirements.txt",

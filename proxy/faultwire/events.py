@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from faultwire.frozen import dataclass
 from faultwire.history import (
     AgentResult as AgentResult,
     Bypass as Bypass,
@@ -21,6 +20,7 @@ from faultwire.history import (
     Verdict as Verdict,
     past as past,
 )
+from faultwire.plugins.frozen import dataclass
 
 Path = tuple[str | int, ...]
 """Where a value stands in a JSON document: object keys and array indexes from the root."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
-from faultwire.frozen import dataclass
+from faultwire.plugins.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from faultwire._taped_test import MODES
+from faultwire.runner.taped_test import MODES
 
 if TYPE_CHECKING:
-    from faultwire._taped_test import TapedTest
+    from faultwire.runner.taped_test import TapedTest
 
 _ACTIVE = pytest.StashKey["TapedTest"]()
 
@@ -56,8 +56,8 @@ def _faultwire_marked(request: pytest.FixtureRequest) -> None:
 def faultwire(request: pytest.FixtureRequest) -> Iterator[TapedTest]:
     """The proxy of one test. Its environment is this process's while the test runs, so subprocesses and
     clients that are made in the test go through it; `env` has it for whatever starts otherwise."""
-    from faultwire._taped_test import asked, started
     from faultwire.errors import FaultwireError
+    from faultwire.runner.taped_test import asked, started
 
     node = request.node
     mark = node.get_closest_marker("faultwire")

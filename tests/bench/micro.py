@@ -89,7 +89,7 @@ EVENTS = EVENT * ((1 << 20) // len(EVENT))
 
 
 AS_THE_ENGINE = """
-from faultwire import frozen
+from faultwire.plugins import frozen
 frozen.leave_unchecked()
 from tests.bench import micro
 micro.main()

@@ -7,7 +7,8 @@ the stream. Counted in the engine's thread, from the request's first byte to the
     files    files of ours that were entered
     changes  how often the next call was in another file than the one before
 
-The figures are counts, so load and machine do not matter. `--trace` prints calls by file and function.
+The figures are counts, so the machine does not matter; an answer in two reads costs more than in one.
+`--trace` prints calls by file and function.
 """
 
 from __future__ import annotations

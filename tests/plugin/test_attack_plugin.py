@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
-PACK = Path(__file__).parent / "attack_pack"
 PROFILE = """
 faults:
   - flattery: {praise: "Well asked!"}
@@ -52,33 +47,11 @@ print(json.dumps([first, ask([*talk, {{"role": "assistant", "content": "It said 
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Path:
-    """What `pip install` leaves behind of the package, as far as entry points need it."""
-    project = tomllib.loads((PACK / "pyproject.toml").read_text())["project"]
-    info = tmp_path / "attack_pack-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: attack-pack\nVersion: 1.0\n")
-    points = project["entry-points"]["faultwire.faults"]
-    lines = "".join(f"{name} = {value}\n" for name, value in points.items())
-    (info / "entry_points.txt").write_text(f"[faultwire.faults]\n{lines}")
-    (tmp_path / "attack_pack.py").write_bytes((PACK / "attack_pack.py").read_bytes())
-    return tmp_path
+def site(tmp_path: Path, installed) -> Path:
+    return installed("attack_pack", tmp_path / "site")
 
 
-def python(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH"), *sys.path])])
-    return subprocess.run(
-        [sys.executable, *arguments],
-        env=os.environ | {"PYTHONPATH": path},
-        cwd=site,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-
-
-def test_the_model_reads_what_the_package_planted(site):
+def test_the_model_reads_what_the_package_planted(site, python):
     done = python(site, "-c", USE)
     assert done.returncode == 0, done.stderr
     (texts, ledger), (later, returned) = json.loads(done.stdout)
@@ -89,7 +62,7 @@ def test_the_model_reads_what_the_package_planted(site):
     assert ["whisper", "returned"] in returned, "its canary came back"
 
 
-def test_they_are_listed_and_documented(site):
+def test_they_are_listed_and_documented(site, python):
     listed = python(site, "-m", "faultwire", "faults", "list", "--format", "json")
     assert listed.returncode == 0, listed.stderr
     sites = {fault["name"]: fault["site"] for fault in json.loads(listed.stdout)}
@@ -99,7 +72,7 @@ def test_they_are_listed_and_documented(site):
     assert "the word" in shown.stdout
 
 
-def test_a_profile_needs_the_package(tmp_path):
+def test_a_profile_needs_the_package(tmp_path, python):
     (tmp_path / "p.yaml").write_text(PROFILE)
     done = python(tmp_path, "-m", "faultwire", "profiles", "validate", "./p.yaml")
     assert done.returncode == 2

@@ -4,15 +4,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
-PACK = Path(__file__).parent / "fault_pack"
 PROFILE = "faults: [{teapot: {short: true}, on: {kind: tool}}]"
 USE = f"""
 from faultwire.dice import Dice
@@ -30,38 +26,17 @@ print(decision.entry.fault.start(exchange, dice.held(decision.entry.id, "k", 0))
 """
 
 
-def installed(site: Path, name: str, entry_points: dict[str, str]) -> None:
-    """What `pip install` leaves behind of a package, as far as entry points need it."""
-    info = site / f"{name.replace('-', '_')}-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    lines = "".join(f"{key} = {value}\n" for key, value in entry_points.items())
-    (info / "entry_points.txt").write_text(f"[faultwire.faults]\n{lines}")
-
-
 @pytest.fixture
-def site(tmp_path: Path) -> Path:
-    project = tomllib.loads((PACK / "pyproject.toml").read_text())["project"]
-    installed(tmp_path, project["name"], project["entry-points"]["faultwire.faults"])
-    (tmp_path / "fault_pack.py").write_bytes((PACK / "fault_pack.py").read_bytes())
-    return tmp_path
+def site(tmp_path: Path, installed) -> Path:
+    return installed("fault_pack", tmp_path / "site")
 
 
-def python(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH"), *sys.path])])
-    environment = os.environ | {"PYTHONPATH": path}
-    command = [sys.executable, *arguments]
-    return subprocess.run(
-        command, env=environment, cwd=site, capture_output=True, text=True, check=False, timeout=60
-    )
-
-
-def test_it_is_used_in_a_profile_like_any_other(site):
+def test_it_is_used_in_a_profile_like_any_other(site, python):
     done = python(site, "-c", USE)
     assert (done.returncode, done.stdout, done.stderr) == (0, "short and stout\n", "")
 
 
-def test_it_is_listed_and_documented(site):
+def test_it_is_listed_and_documented(site, python):
     listed = python(site, "-m", "faultwire", "faults", "list", "--format", "json")
     assert listed.returncode == 0, listed.stderr
     names = [fault["name"] for fault in json.loads(listed.stdout)]
@@ -72,7 +47,7 @@ def test_it_is_listed_and_documented(site):
     assert "short and stout" in shown.stdout
 
 
-def test_without_the_package_the_fault_is_unknown(tmp_path):
+def test_without_the_package_the_fault_is_unknown(tmp_path, python):
     (tmp_path / "p.yaml").write_text(PROFILE)
     done = python(tmp_path, "-m", "faultwire", "profiles", "validate", "./p.yaml")
     assert done.returncode == 2
@@ -89,9 +64,8 @@ def test_without_the_package_the_fault_is_unknown(tmp_path):
         ({"kettle": "broken:Nothing"}, "fault `kettle` of `bad-pack` (broken:Nothing) failed to load: ZeroDivisionError"),
     ],
 )  # fmt: skip
-def test_a_package_that_fails_stops_everything_and_is_named(site, entry_points, message):
-    (site / "broken.py").write_text("1 / 0\n")
-    installed(site, "bad-pack", entry_points)
+def test_a_package_that_fails_stops_everything_and_is_named(site, python, install_bad, entry_points, message):
+    install_bad(site, "faultwire.faults", entry_points, broken="1 / 0\n")
     done = python(site, "-m", "faultwire", "faults", "list")
     assert done.returncode == 3
     assert done.stderr.startswith(f"fault.plugin: {message}")
@@ -116,7 +90,7 @@ print(asked.getresponse().status)
 
 
 @pytest.mark.parametrize("writes", [False, True])
-def test_a_fault_that_writes_to_an_exchange_stops_it(site, writes):
+def test_a_fault_that_writes_to_an_exchange_stops_it(site, python, writes):
     """Else the tape would hold, sealed, what nobody asked."""
     if writes:
         pack = (site / "fault_pack.py").read_text()

@@ -57,6 +57,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     Path(site, "faultwire_here.pth").write_text("\n".join(lines) + "\n")
     copy = shutil.copytree(PACK, tmp_path_factory.mktemp("pack") / "protocol_pack")
     pip = [sys.executable, "-m", "pip", "--python", str(interpreter), "install", "--quiet", "--no-deps"]
+    pip += ["--no-index", "--no-build-isolation"]
     done = subprocess.run([*pip, str(copy)], capture_output=True, text=True, check=False, timeout=280)
     assert done.returncode == 0, done.stderr
     return interpreter

@@ -20,7 +20,7 @@ from types import ModuleType
 import pytest
 
 from faultwire import _core
-from faultwire.tape.evidence.hash_chain import is_canonical, record_bytes
+from faultwire.tape.format.hash_chain import is_canonical, record_bytes
 
 ROOT = Path(__file__).parents[2]
 VECTOR = json.loads((ROOT / "tests" / "vectors" / "es6_numbers.json").read_text())

@@ -26,11 +26,10 @@ from tests.unit.tape.conftest import second_verifier
 
 from faultwire.cli import main
 from faultwire.events import Exchange, FaultFired, Message, Request, Response
-from faultwire.tape.evidence import verify_export
-from faultwire.tape.evidence.hash_chain import GENESIS, leaf
 from faultwire.tape.evidence.verify import verify
-from faultwire.tape.export import jsonl
-from faultwire.tape.record import events as tape_events
+from faultwire.tape.export import jsonl, verify_export
+from faultwire.tape.format import events as tape_events
+from faultwire.tape.format.hash_chain import GENESIS, leaf
 from faultwire.tape.record.writer import TapeWriter
 
 JSON = (("content-type", "application/json"),)

@@ -21,12 +21,11 @@ import pytest
 from tests.unit.tape.conftest import Deck, second_verifier
 
 from faultwire import _core
-from faultwire.tape.evidence import verify_export
 from faultwire.tape.evidence.checkpoint import Checkpoint
 from faultwire.tape.evidence.findings import VerifyReport
-from faultwire.tape.evidence.hash_chain import GENESIS, leaf
 from faultwire.tape.evidence.signed_note import SignerKey, VerifierKey
-from faultwire.tape.export import jsonl
+from faultwire.tape.export import jsonl, verify_export
+from faultwire.tape.format.hash_chain import GENESIS, leaf
 from faultwire.tape.record.writer import TapeWriter
 
 OURS, OTHER = SignerKey("p", b"s" * 32), SignerKey("q", b"t" * 32)

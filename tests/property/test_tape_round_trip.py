@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from faultwire import _core
 from faultwire.events import Delivery, Exchange, FaultFired, Headers, Request, Response
-from faultwire.tape.evidence.hash_chain import record_bytes
 from faultwire.tape.evidence.verify import verify
+from faultwire.tape.format.hash_chain import record_bytes
+from faultwire.tape.read.fault_ledger import ledger_hash
 from faultwire.tape.read.reader import TapeReader
-from faultwire.tape.record.fault_ledger import ledger_hash
 from faultwire.tape.record.writer import TapeWriter
 from faultwire.tape.redact.redactor import Redactor
 

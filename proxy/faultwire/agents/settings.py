@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from faultwire.agents._answer import AnswerPath
 from faultwire.agents._template import FORM, PLACES, Template
-from faultwire.profile.model import Frozen
+from faultwire.profile.entry_model import Frozen
 
 RESERVED = ("model", "messages", "input", "stream")
 """Members of a request to an OpenAI-compatible agent that are not the user's to set."""

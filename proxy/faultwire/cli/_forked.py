@@ -152,7 +152,8 @@ def _profile(traffic: Traffic, recorded: Recorded) -> Profile:
     """The faults as a profile that can act on this exchange. Raises UsageError."""
     from faultwire.errors import UsageError
     from faultwire.exchange.tunnel import divide
-    from faultwire.profile.model import On, Profile
+    from faultwire.profile.entry_model import On
+    from faultwire.profile.model import Profile
 
     profile = traffic.load()
     if not divide(profile).idle:

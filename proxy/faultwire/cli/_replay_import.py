@@ -91,8 +91,8 @@ def _traffic(kind: str, module: str, file: Path, origin: Origin) -> None:
     from faultwire.cli._replay_export import tools_of, written
     from faultwire.cli.tape_keep import origin_and_signer
     from faultwire.replay.incident_export import Wish, from_tape
-    from faultwire.tape.files.file import SUFFIX
     from faultwire.tape.files.find import STATE
+    from faultwire.tape.format.file import SUFFIX
     from faultwire.tape.import_._api import store
     from faultwire.tape.import_._source import digest_of
     from faultwire.tape.redact.redactor import load_key

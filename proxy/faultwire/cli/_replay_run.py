@@ -54,7 +54,7 @@ def _sessions(config: Config, paths: Sequence[Path], runs: Sequence[str]) -> Ite
 def _at(path: Path, config: Config) -> tuple[Session, ...]:
     from faultwire.replay.incident_read import read_all
     from faultwire.runner.incident_sources import from_tape
-    from faultwire.tape.files.file import SUFFIX
+    from faultwire.tape.format.file import SUFFIX
 
     if path.suffix == SUFFIX:
         return from_tape(path, config)

@@ -86,7 +86,7 @@ def _agent(config: Config) -> Iterator[Finding]:
     """Ask the first golden prompt through the proxy, with nothing broken."""
     from faultwire.agents.make import prepared
     from faultwire.campaign.ci_run import Part, Wanted, launch_settings
-    from faultwire.contract.matrix import Invocation
+    from faultwire.contract.cells import Invocation
     from faultwire.runner.launch import start_run
     from faultwire.runner.phases import CALM
     from faultwire.runner.run import play

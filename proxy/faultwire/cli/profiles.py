@@ -11,7 +11,8 @@ from faultwire.cli.output import Format, columns, fields, format_option, say, sh
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from faultwire.profile.model import Entry, Profile
+    from faultwire.profile.entry_model import Entry
+    from faultwire.profile.model import Profile
 
 
 @click.group()

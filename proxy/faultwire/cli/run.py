@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from faultwire.campaign.ci_run import Part
     from faultwire.config.model import Config
-    from faultwire.contract.matrix import Scenario
+    from faultwire.contract.cells import Scenario
 
 
 @click.command("run", short_help="Test golden prompts and their mutations: the robustness score.")

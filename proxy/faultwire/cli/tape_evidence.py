@@ -149,9 +149,9 @@ def _judged(name: str, trusted: Sequence[VerifierKey], *, demanded: bool) -> _Ju
     from pathlib import Path
 
     from faultwire.errors import TapeError
-    from faultwire.tape.evidence import verify_export
     from faultwire.tape.evidence.inclusion_proof import SUFFIX
     from faultwire.tape.evidence.verify import verify as check
+    from faultwire.tape.export import verify_export
     from faultwire.tape.files.find import find
 
     try:
@@ -212,7 +212,7 @@ def _proof(name: str, trusted: Sequence[VerifierKey]) -> _Judged:
 def _read(path: Path) -> str:
     from faultwire.errors import TapeError, TapeNotFound
     from faultwire.tape.evidence.inclusion_proof import MAX_SIZE
-    from faultwire.tape.files.small_file import small_file
+    from faultwire.tape.format.small_file import small_file
 
     try:
         return small_file(path, MAX_SIZE, links=True).decode("utf-8", "replace")

@@ -73,8 +73,8 @@ def target_of(output: str) -> Path:
     """Where a new tape goes: a bare name is one of this project's tapes."""
     from pathlib import Path
 
-    from faultwire.tape.files.file import SUFFIX
     from faultwire.tape.files.find import STATE
+    from faultwire.tape.format.file import SUFFIX
 
     if "/" in output or output.endswith(SUFFIX):
         return Path(output)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, NonNegativeInt
 
-from faultwire.profile.model import Frozen
+from faultwire.profile.entry_model import Frozen
 
 if TYPE_CHECKING:
     from faultwire.agents.settings import AgentSettings
     from faultwire.checks._api import Check
-    from faultwire.contract.matrix import Prompt, Scenario
+    from faultwire.contract.cells import Prompt, Scenario
     from faultwire.profile.model import Profile, ToolSite
 
 Weight = Annotated[float, Field(ge=0, le=1)]

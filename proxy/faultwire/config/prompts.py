@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.config.invariants import expected
 from faultwire.config.reading import listed, text
-from faultwire.contract.matrix import Prompt
+from faultwire.contract.cells import Prompt
 from faultwire.profile.yaml import shown
 
 if TYPE_CHECKING:

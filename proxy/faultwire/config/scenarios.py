@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faultwire.config.reading import listed, text, texts
-from faultwire.contract.matrix import Scenario, slug
+from faultwire.contract.cells import Scenario, slug
 from faultwire.errors import ProfileError
 from faultwire.profile import entry, flakestorm, whole
 from faultwire.profile.find import SUFFIXES, find
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from faultwire.config.reading import Reading
-    from faultwire.profile.model import Entry, ToolSite
+    from faultwire.profile.entry_model import Entry
+    from faultwire.profile.model import ToolSite
 
 FAULTS = ("profile", "faults", *flakestorm.PARTS)
 """Where the faults of a scenario come from; several add up."""

@@ -10,14 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from faultwire.contract.cells import (
-    Cell as Cell,
-    Invariant as Invariant,
-    Invocation as Invocation,
-    Prompt as Prompt,
-    Scenario as Scenario,
-    slug as slug,
-)
+from faultwire.contract.cells import Cell, Invariant, Invocation, Prompt, Scenario
 from faultwire.contract.run_level import prepared, settled
 from faultwire.contract.score import Score, rate, resilience
 from faultwire.contract.silence import why_silent
@@ -30,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from faultwire.events import FaultFired, History, Recorded
-    from faultwire.profile.model import Entry, Profile
+    from faultwire.profile.entry_model import Entry
+    from faultwire.profile.model import Profile
 
 Side = Literal["tool", "llm", "other"]
 """Which traffic a fault is about, as the `when` of an invariant names it."""

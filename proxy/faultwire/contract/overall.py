@@ -10,7 +10,8 @@ from faultwire.contract.score import Rate, rate
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from faultwire.contract.matrix import Invocation, Matrix
+    from faultwire.contract.cells import Invocation
+    from faultwire.contract.matrix import Matrix
 
 VerdictName = Literal["pass", "fail", "unknown"]
 PHASES = ("mutation", "chaos", "contract", "replay")

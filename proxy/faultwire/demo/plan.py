@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import PositiveFloat, PositiveInt
 
 from faultwire.checks._registry import make
-from faultwire.contract.matrix import Prompt, Scenario
+from faultwire.contract.cells import Prompt, Scenario
 from faultwire.errors import ConfigError, Location
+from faultwire.profile.entry_model import Frozen
 from faultwire.profile.find import builtin
 from faultwire.profile.load import load
-from faultwire.profile.model import Frozen
 from faultwire.profile.yaml import read
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from faultwire.events import FaultFired
 from faultwire.exchange.session_state import Subject
 from faultwire.faults._api import ResultFault
-from faultwire.frozen import dataclass
+from faultwire.plugins.frozen import dataclass
 from faultwire.profile.match import may_match, mismatch, needs_response, response_mismatch
 from faultwire.wire import tool_site
 from faultwire.wire.framing import split as framing
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from faultwire.events import Exchange, Outcome, ToolResult
     from faultwire.exchange.session_state import Judgement, SessionState, Verb
     from faultwire.faults._api import Site
-    from faultwire.profile.model import Entry, On, Profile, Stage, Trigger
+    from faultwire.profile.entry_model import Entry, On, Stage, Trigger
+    from faultwire.profile.model import Profile
     from faultwire.wire.tool_sites import Own
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from faultwire.events import Exchange, ToolResult
     from faultwire.exchange.session_state import SessionState
     from faultwire.profile.model import Profile
-    from faultwire.wire.protocol import Rewrite
+    from faultwire.wire.types import Rewrite
 
 
 class ResultDecision(NamedTuple):

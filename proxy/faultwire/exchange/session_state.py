@@ -10,15 +10,15 @@ from collections import OrderedDict
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from faultwire.frozen import dataclass
+from faultwire.plugins.frozen import dataclass
 from faultwire.wire.recognition.peers import Peers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.events import Exchange, FaultFired, RequestView, ToolCall, ToolResult
-    from faultwire.wire.protocol import Rewrite
     from faultwire.wire.tool_sites import Own
+    from faultwire.wire.types import Rewrite
 
 KEPT = 4096
 """Distinct calls, decisions and tool-call ids that are remembered, each."""

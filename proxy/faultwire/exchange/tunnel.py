@@ -15,14 +15,15 @@ from faultwire.events import Exchange
 from faultwire.exchange.plan import Decision, decide
 from faultwire.exchange.session_state import Subject
 from faultwire.faults.connection._stage import BadTls, ConnectionFault, NoTunnel
+from faultwire.profile.entry_model import On
 from faultwire.profile.match import may_match, mismatch
-from faultwire.profile.model import On, Profile
+from faultwire.profile.model import Profile
 
 if TYPE_CHECKING:
     from faultwire.events import FaultFired, Kind, Request, Response
     from faultwire.exchange.request_out import SessionContext
     from faultwire.faults.connection._stage import Flaw
-    from faultwire.profile.model import Entry
+    from faultwire.profile.entry_model import Entry
 
 _AT_FIRST = frozenset({"host", "session"})
 """Keys of `on` that are known when a connection is made."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from faultwire import frozen, plugins
+from faultwire import plugins
 from faultwire.mitm.engine.lazy_imports import import_later, spare_addons
+from faultwire.plugins import frozen
 
 if __name__ == "__main__":
     spare_addons()

@@ -8,7 +8,7 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, model
 
 from faultwire.mock._api import Failure
 from faultwire.mock.matching import Match
-from faultwire.profile.model import Frozen
+from faultwire.profile.entry_model import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from pydantic import NonNegativeInt
 
 from faultwire import _core
 from faultwire.mock import talk
-from faultwire.profile.model import Frozen, Globs
+from faultwire.profile.entry_model import Frozen, Globs
 
 if TYPE_CHECKING:
     from faultwire.mock._api import Conversation

@@ -40,7 +40,7 @@ from faultwire.mock._api import Call, Failure, Reply
 from faultwire.mock._mcp_tools import McpTool, stated_tool
 from faultwire.mock.failing import BreakSpec, ErrorSpec, FailureSpec
 from faultwire.mock.matching import Match
-from faultwire.profile.model import Frozen
+from faultwire.profile.entry_model import Frozen
 from faultwire.profile.problems import Problems
 from faultwire.profile.yaml import MAX_BYTES, Node, read, shown
 

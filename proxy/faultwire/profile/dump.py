@@ -11,7 +11,8 @@ from faultwire import _core
 from faultwire.errors import ProfileError
 from faultwire.faults._registry import registry
 from faultwire.profile.entry import numbered
-from faultwire.profile.model import AgentSite, Entry, On, Profile, ToolSite, Trigger
+from faultwire.profile.entry_model import Entry, On, Trigger
+from faultwire.profile.model import AgentSite, Profile, ToolSite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,13 +9,13 @@ from faultwire.errors import did_you_mean, printable
 from faultwire.faults._api import Fault, RequestFault, ResultFault
 from faultwire.faults._registry import registry
 from faultwire.profile import jsonpath
-from faultwire.profile.model import ARROW, Entry, On, Trigger
+from faultwire.profile.entry_model import ARROW, Entry, On, Trigger
 from faultwire.profile.yaml import Node, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from faultwire.profile.model import Globs
+    from faultwire.profile.entry_model import Globs
     from faultwire.profile.problems import Problems
 
 KEYS = ("id", "on", "trigger")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from faultwire.errors import ProfileError
 from faultwire.faults._registry import registry
 from faultwire.profile import entry, whole
-from faultwire.profile.model import Profile, Trigger
+from faultwire.profile.entry_model import Trigger
+from faultwire.profile.model import Profile
 from faultwire.profile.problems import Problems
 from faultwire.profile.yaml import Node, read, shown
 

@@ -20,7 +20,7 @@ from faultwire.profile.problems import Problems
 from faultwire.profile.yaml import MAX_BYTES, Node, read, shown
 
 if TYPE_CHECKING:
-    from faultwire.profile.model import Entry
+    from faultwire.profile.entry_model import Entry
 
 __all__ = ["dump", "find", "from_dump", "inline", "load", "merge", "parse"]
 

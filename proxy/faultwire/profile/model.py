@@ -6,16 +6,7 @@ from functools import cached_property
 
 from faultwire.faults._api import SITES
 from faultwire.profile.candidates import Candidates
-from faultwire.profile.entry_model import (
-    ARROW as ARROW,
-    Entry as Entry,
-    Frozen as Frozen,
-    Globs as Globs,
-    On as On,
-    Recovery as Recovery,
-    Stage as Stage,
-    Trigger as Trigger,
-)
+from faultwire.profile.entry_model import Entry, Frozen, Globs
 
 
 class ToolSite(Frozen):

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from faultwire.errors import Location, UsageError, did_you_mean, nearest, printable
 from faultwire.faults._api import Fault
 from faultwire.faults._describe import inside, settings
-from faultwire.profile.model import On, Trigger
+from faultwire.profile.entry_model import On, Trigger
 from faultwire.profile.yaml import Node, shown
 from faultwire.text import safe
 

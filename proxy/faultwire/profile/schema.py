@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.faults._describe import describe
 from faultwire.faults._registry import registry
+from faultwire.profile.entry_model import On, Trigger
 from faultwire.profile.flakestorm import PARTS
-from faultwire.profile.model import AgentSite, On, ToolSite, Trigger
+from faultwire.profile.model import AgentSite, ToolSite
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -12,7 +12,7 @@ from faultwire.profile.yaml import shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from faultwire.profile.model import Entry, On, Trigger
+    from faultwire.profile.entry_model import Entry, On, Trigger
     from faultwire.profile.problems import Problems
     from faultwire.profile.yaml import Node
 

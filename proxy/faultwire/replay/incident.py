@@ -19,7 +19,7 @@ from faultwire import _core
 from faultwire.errors import Location
 from faultwire.faults._settings import HeaderFields, Milliseconds
 from faultwire.faults.tool.recorded_response import NoneLeft, answerable
-from faultwire.profile.model import Frozen, Globs
+from faultwire.profile.entry_model import Frozen, Globs
 
 SUFFIXES = (".yaml", ".yml", ".json")
 """What a session's file is called."""

@@ -10,7 +10,8 @@ from faultwire.faults.tool.recorded_response import RecordedResponse
 
 if TYPE_CHECKING:
     from faultwire.events import History
-    from faultwire.profile.model import Entry, Profile
+    from faultwire.profile.entry_model import Entry
+    from faultwire.profile.model import Profile
 
 NAMED = 8
 """Tools that a message names."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faultwire.faults.tool.recorded_response import RecordedAnswer, RecordedResponse
-from faultwire.profile.model import Entry, On, Profile, ToolSite
+from faultwire.profile.entry_model import Entry, On
+from faultwire.profile.model import Profile, ToolSite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from faultwire.profile.model import Globs
+    from faultwire.profile.entry_model import Globs
     from faultwire.replay.incident import Session, ToolResponse
 
 MCP = "mcp__"

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from faultwire import _core
 from faultwire.errors import Location, ScenarioError, printable
 from faultwire.faults.tool.recorded_response import NoneLeft
-from faultwire.profile.model import Frozen
+from faultwire.profile.entry_model import Frozen
 from faultwire.profile.problems import Problems
 from faultwire.profile.yaml import MAX_BYTES, Node, read, shown
 from faultwire.replay.incident import DEFAULT, SUFFIXES, Session, ToolResponse

@@ -12,18 +12,18 @@ from faultwire.replay.mask import Masks
 from faultwire.replay.match import Index
 from faultwire.tape.evidence.salvage import cut_short, kept_of_cut
 from faultwire.tape.evidence.verify import verify
+from faultwire.tape.format.blobs import unpack
+from faultwire.tape.format.validate import event_of
 from faultwire.tape.read.metadata import masks_of
 from faultwire.tape.read.partial import partial_copy
 from faultwire.tape.read.reader import TapeReader
-from faultwire.tape.read.validate import event_of
-from faultwire.tape.record.blobs import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from faultwire.events import Recorded
     from faultwire.replay.settings import ReplaySettings
-    from faultwire.tape.record.events import Event
+    from faultwire.tape.format.events import Event
 
 
 class Unverified(TapeReader):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from faultwire.checks._api import Check
-    from faultwire.contract.matrix import Invocation
+    from faultwire.contract.cells import Invocation
     from faultwire.events import History, Recorded, Verdict
 
 EXAMINED = 300

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from faultwire.checks._api import Check
-    from faultwire.contract.matrix import Cell, Invocation, Matrix, Prompt, Scenario, Unjudged
+    from faultwire.contract.cells import Cell, Invocation, Prompt, Scenario
+    from faultwire.contract.matrix import Matrix, Unjudged
     from faultwire.contract.score import Score
     from faultwire.contract.statistics import Decision
     from faultwire.events import History, Recorded, Request

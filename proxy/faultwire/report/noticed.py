@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from faultwire.checks._api import quoted
 from faultwire.checks._traffic import failed
 from faultwire.checks._truncated import later, truncated
-from faultwire.history import AgentResult
+from faultwire.events import AgentResult
 from faultwire.report.advice import RULES, Evidence, Rule
 
 if TYPE_CHECKING:

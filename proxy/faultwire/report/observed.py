@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from faultwire.contract.matrix import Invocation, Matrix, Prompt, Scenario
+from faultwire.contract.cells import Invocation, Prompt, Scenario
+from faultwire.contract.matrix import Matrix
 from faultwire.report.document import document
 from faultwire.report.noticed import noticed
 from faultwire.report.text import clip

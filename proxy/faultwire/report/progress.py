@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from faultwire.contract.matrix import Cell, Invocation
+    from faultwire.contract.cells import Cell, Invocation
     from faultwire.events import History
 
 EVERY_S = 10.0

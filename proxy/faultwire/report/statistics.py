@@ -25,7 +25,8 @@ from faultwire.contract.statistics import (
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-    from faultwire.contract.matrix import Cell, Matrix
+    from faultwire.contract.cells import Cell
+    from faultwire.contract.matrix import Matrix
     from faultwire.contract.statistics import Decision, Sample
 
 FLAKY = 200

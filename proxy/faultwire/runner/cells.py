@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from faultwire.contract.matrix import Invocation
+from faultwire.contract.cells import Invocation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from faultwire.contract.matrix import Prompt, Scenario
+    from faultwire.contract.cells import Prompt, Scenario
 
 
 def planned(

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from faultwire.config.contract_file import load_contract
-from faultwire.contract.matrix import Prompt, Scenario, fits
+from faultwire.contract.cells import Prompt, Scenario
+from faultwire.contract.matrix import fits
 from faultwire.errors import ConfigError, Location, ScenarioError, printable
 from faultwire.replay import incident_read
 from faultwire.replay.incident import DEFAULT

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from faultwire.checks._api import Check
-    from faultwire.contract.matrix import Cell, Scenario
+    from faultwire.contract.cells import Cell, Scenario
     from faultwire.runner.phases import Phase
     from faultwire.runner.play_phase import Outcome
     from faultwire.runner.run import Played

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from faultwire.agents._api import Asked
 from faultwire.checks._api import Check
-from faultwire.contract.matrix import Invocation, Prompt, Scenario, distinct, fits
+from faultwire.contract.cells import Invocation, Prompt, Scenario
+from faultwire.contract.matrix import distinct, fits
 from faultwire.errors import ConfigError
 from faultwire.profile.model import Profile
 from faultwire.runner.cells import planned

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from faultwire.agents._api import Agent
-    from faultwire.contract.matrix import Invocation
+    from faultwire.contract.cells import Invocation
     from faultwire.contract.statistics import Decision, Until
     from faultwire.runner.phases import Phase
     from faultwire.runner.run import Played, Stage

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from faultwire.agents._api import Agent
     from faultwire.capture.bypass_watch import InvocationWatch
-    from faultwire.contract.matrix import Invocation
+    from faultwire.contract.cells import Invocation
     from faultwire.events import Bypass
     from faultwire.profile.model import Profile
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from faultwire.contract.matrix import Invocation
+from faultwire.contract.cells import Invocation
 from faultwire.runner.phases import CALM
 from faultwire.runner.run import play
 

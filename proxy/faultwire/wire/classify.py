@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from faultwire import _core
 from faultwire.errors import WireError
 from faultwire.events import Response, header
-from faultwire.frozen import dataclass
+from faultwire.plugins.frozen import dataclass
 from faultwire.wire.framing import content_coding, split as framing
 from faultwire.wire.mcp import http as mcp
 from faultwire.wire.recognition import recognise as recognition

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from faultwire.wire.conversation_history import ConversationHistory
     from faultwire.wire.framing.split import Splitter
 
-__all__ = ["Errors", "Protocol", "Rewrite", "StreamEditor", "StreamReader"]
-
 
 def _plain_error(status: int, message: str | None, retry_after_s: float | None) -> Response:
     return plain_errors.error(status, message=message, retry_after_s=retry_after_s)

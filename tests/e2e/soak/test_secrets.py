@@ -17,7 +17,7 @@ from tests.bench.rig import Rig
 from faultwire.mitm.engine.client import Engine
 from faultwire.tape.evidence.keyring import KeyRing
 from faultwire.tape.evidence.verify import verify
-from faultwire.tape.record.blobs import unpack
+from faultwire.tape.format.blobs import unpack
 
 SHAPED = {
     "openai": "sk-proj-Zq3vT8mKx1Rw5Yb7Nc2Hd9Lf4Pj6Gs0Aa8Ee",

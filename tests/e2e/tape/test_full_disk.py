@@ -64,7 +64,7 @@ def test_a_second_process_cannot_write_the_same_tape(tmp_path: Path) -> None:
 
     writer = TapeWriter.create(tmp_path / "t.tape", origin="p/t", settings={})
     program = (
-        "import pathlib, sys; from faultwire.tape.files.file import lock; lock(pathlib.Path(sys.argv[1]))"
+        "import pathlib, sys; from faultwire.tape.format.file import lock; lock(pathlib.Path(sys.argv[1]))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path / "t.tape")],

@@ -23,8 +23,8 @@ import pytest
 from websockets.sync.server import ServerConnection, serve
 
 from faultwire.events import Recorded
+from faultwire.tape.format.blobs import unpack
 from faultwire.tape.read.reader import TapeReader
-from faultwire.tape.record.blobs import unpack
 
 EMPLOYEE, TENANT, NICK, NUMBER = "EMP-739214", "tenant-Vq83Kx", "Zannatra-Quist", "NR-5583-K"
 MAIL, IBAN = "zelda.morrow@firm-example.org", "DE89370400440532013000"

@@ -4,18 +4,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from faultwire.contract.matrix import (
-    Invocation,
-    Matrix,
-    Prompt,
-    Scenario,
-    Unjudged,
-    aims,
-    distinct,
-    judge,
-    lacking,
-    slug,
-)
+from faultwire.contract.cells import Invocation, Prompt, Scenario, slug
+from faultwire.contract.matrix import Matrix, Unjudged, aims, distinct, judge, lacking
 from faultwire.errors import ConfigError
 from faultwire.events import Verdict
 from faultwire.faults._api import Fault

@@ -25,9 +25,9 @@ from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.mitm.compat import http2
 from faultwire.mitm.compat.hooks import FaultwireWaitHook
-from faultwire.mitm.flow import actions
+from faultwire.mitm.flow import stream_state
 from faultwire.mitm.flow.gateway import Gateway
-from faultwire.mitm.flow.request import FaultLayer
+from faultwire.mitm.flow.stream import FaultLayer
 from faultwire.mitm.network.egress_guard import Guard
 from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile
@@ -230,7 +230,7 @@ def test_a_stream_that_waits_keeps_no_other_one_from_being_read() -> None:
     ctx.master.addons["proxyserver"].connections[play.person.id] = handler
     waiting = play.ask()
     server, _ = play.servers[0]
-    more = actions.QUEUE_LIMIT // 16384 + 2
+    more = stream_state.QUEUE_LIMIT // 16384 + 2
     play.answer(waiting, bytes(16384), ends=False)
     for _ in range(more):
         play.answer(waiting, bytes(16384), ends=False)

@@ -1,6 +1,6 @@
 """Files that somebody made to harm whoever opens them.
 
-`faultwire.tape.files.sqlite_schema`, `.shape`, `.about`, `.small`.
+`faultwire.tape.format.sqlite_schema`, `.shape`, `.about`, `.small`.
 
 A tape may come by mail. Whatever it holds, whoever opens it gets one typed error, and soon.
 
@@ -23,18 +23,18 @@ import zstandard
 
 from faultwire.errors import TapeError, TapeTampered, UsageError
 from faultwire.events import Message
-from faultwire.tape.evidence.hash_chain import GENESIS, leaf, record_bytes
 from faultwire.tape.evidence.inclusion_proof import prove
 from faultwire.tape.evidence.salvage import salvage
 from faultwire.tape.evidence.sealer import seal_path, seal_tape
 from faultwire.tape.evidence.signed_note import SignerKey, VerifierKey
 from faultwire.tape.evidence.verify import verify
 from faultwire.tape.files.copy import merge
-from faultwire.tape.files.file import connect_reader
-from faultwire.tape.files.small_file import small_file
+from faultwire.tape.format.file import connect_reader
+from faultwire.tape.format.hash_chain import GENESIS, leaf, record_bytes
+from faultwire.tape.format.small_file import small_file
+from faultwire.tape.format.validate import check, event_of
 from faultwire.tape.read.metadata import info
 from faultwire.tape.read.reader import TapeReader
-from faultwire.tape.read.validate import check, event_of
 from faultwire.tape.redact.scan import scan
 
 KEY = SignerKey("p", b"s" * 32)

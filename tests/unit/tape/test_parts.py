@@ -12,7 +12,11 @@ import pytest
 
 from faultwire.errors import TapeNotFound, TapeTampered
 from faultwire.events import Exchange, FaultFired, Request, Response
-from faultwire.tape.evidence.hash_chain import (
+from faultwire.tape.files.find import find, tapes
+from faultwire.tape.format.blobs import BlobLog, unpack
+from faultwire.tape.format.events import KINDS, fault_fired, ledger_line, text_of
+from faultwire.tape.format.file import lay_out
+from faultwire.tape.format.hash_chain import (
     GENESIS,
     is_canonical,
     is_canonical_event,
@@ -21,18 +25,14 @@ from faultwire.tape.evidence.hash_chain import (
     record_bytes,
     root,
 )
-from faultwire.tape.files.file import lay_out
-from faultwire.tape.files.find import find, tapes
-from faultwire.tape.files.sqlite_schema import expected_schema, schema_digest
-from faultwire.tape.record.blobs import BlobLog, unpack
+from faultwire.tape.format.rows import insert_blobs, insert_events
+from faultwire.tape.format.sqlite_schema import expected_schema, schema_digest
+from faultwire.tape.read.fault_ledger import ledger_hash
 from faultwire.tape.record.encoder import EventEncoder
 from faultwire.tape.record.event_log import EventLog, storable
-from faultwire.tape.record.events import KINDS, fault_fired, ledger_line, text_of
-from faultwire.tape.record.fault_ledger import ledger_hash
 from faultwire.tape.record.journal import Journal
 from faultwire.tape.record.queue import HURRY, WriteQueue
 from faultwire.tape.record.recorder import Recording
-from faultwire.tape.record.rows import insert_blobs, insert_events
 from faultwire.tape.redact.redactor import Redactor
 
 EXCHANGE = Exchange("s", 1, Request("GET", "https", "h", 443, "/"))

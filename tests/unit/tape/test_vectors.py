@@ -15,15 +15,15 @@ from typing import Any
 import pytest
 
 from faultwire import _core
-from faultwire.tape.evidence import verify_export
-from faultwire.tape.evidence.hash_chain import is_canonical
 from faultwire.tape.evidence.signed_note import VerifierKey
 from faultwire.tape.evidence.verify import verify
+from faultwire.tape.export import verify_export
 from faultwire.tape.export.jsonl import HEAD
-from faultwire.tape.files.file import APPLICATION_ID
+from faultwire.tape.format.file import APPLICATION_ID
+from faultwire.tape.format.hash_chain import is_canonical
 
 ROOT = Path(__file__).parents[3]
-SCHEMA = ROOT / "proxy" / "faultwire" / "tape" / "files" / "schema.sql"
+SCHEMA = ROOT / "proxy" / "faultwire" / "tape" / "format" / "schema.sql"
 VECTORS: dict[str, Any] = json.loads((ROOT / "tests" / "vectors" / "tapes.json").read_text())
 ONLY_OURS = {"file_unsealed", "hash_mismatch", "row_mismatch", "blob_unreferenced"}
 """What only a database has."""

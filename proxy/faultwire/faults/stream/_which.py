@@ -56,4 +56,7 @@ class Picker:
 
 def _keeps_alive(event: bytes) -> bool:
     """A comment, or fields that tell a client nothing by themselves."""
-    return all(line.startswith((b":", b"id:", b"retry:")) for line in event.splitlines() if line)
+    for line in event.splitlines():  # noqa: SIM110 - no generator: this is asked of every event
+        if line and not line.startswith((b":", b"id:", b"retry:")):
+            return False
+    return True

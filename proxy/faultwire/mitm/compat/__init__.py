@@ -19,7 +19,7 @@ from faultwire.mitm.compat import http1, http2
 from faultwire.mitm.compat.codes import BAD_GATEWAY, CANCEL, KILL
 from faultwire.mitm.compat.handler import FastHandler, Hooks, SafeHandler
 from faultwire.mitm.compat.hooks import FaultwireWaitHook, Pause
-from faultwire.mitm.compat.http1 import BoundedHttp1Server
+from faultwire.mitm.compat.http1 import BoundedHttp1Server, ResponsePieces
 from faultwire.mitm.compat.leaves import LeafCertificates
 from faultwire.mitm.compat.tls import JoiningTls
 
@@ -35,6 +35,7 @@ __all__ = [
     "Hooks",
     "JoiningTls",
     "LeafCertificates",
+    "ResponsePieces",
     "SafeHandler",
     "check",
     "fast_handler_works",
@@ -48,13 +49,12 @@ _NEEDED: tuple[tuple[Any, tuple[str, ...]], ...] = (
         http_layer.HttpStream,
         (
             "state_wait_for_request_headers",
-            "state_consume_request_body",
-            "state_stream_request_body",
-            "state_wait_for_response_headers",
-            "state_stream_response_body",
-            "state_consume_response_body",
+            "state_uninitialized",
+            "state_done",
             "state_errored",
             "handle_protocol_error",
+            "handle_event",
+            "passthrough",
             "send_response",
             "flow_done",
             "check_killed",

@@ -119,8 +119,10 @@ class _Limited(ProxyConnectionHandler):
         mitmproxy waits for every peer, the one that is read included. One that answers while it reads
         takes nothing more until its answer is taken, so that both would wait for ever.
         """
-        if any(_backlog(transport.writer) > BACKLOG for transport in self.transports.values()):
-            await self._catch_up(asyncio.current_task())
+        for peer in self.transports.values():
+            if _backlog(peer.writer) > BACKLOG:
+                await self._catch_up(asyncio.current_task())
+                break
         if self._held:
             task = asyncio.current_task()
             for connection, held in list(self._held.items()):

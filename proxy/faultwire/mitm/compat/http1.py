@@ -26,9 +26,9 @@ from mitmproxy.proxy.layers.http._events import (
     ResponseTrailers,
 )
 
+from faultwire.mitm.compat import convert, error_responses
 from faultwire.mitm.compat.codes import BAD_GATEWAY
 from faultwire.mitm.compat.trailers import BodyReader, closing
-from faultwire.mitm.flow import convert, error_responses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -37,6 +37,14 @@ if TYPE_CHECKING:
     from mitmproxy.proxy.layers.http._base import HttpEvent
 
 HEAD_LIMIT = 64 * 1024
+
+
+class ResponsePieces(ResponseData):
+    """Pieces of a body that leave together, each in a chunk of its own; none is empty."""
+
+    def __init__(self, stream_id: int, pieces: list[bytes]) -> None:
+        super().__init__(stream_id, b"".join(pieces))
+        self.pieces = pieces
 
 
 class Outgoing(Protocol):
@@ -62,18 +70,21 @@ class BoundedHttp1Server(BodyReader, _http1.Http1Server):
 
     def send(self, event: HttpEvent) -> Any:
         """Write to the client; mitmproxy looks the framing up in the head for every chunk. Gives commands."""
-        if type(event) is not ResponseData:
-            return self._send_other(event)
+        if not isinstance(event, ResponseData):
+            changed = self.outgoing is not None or self._held is not None
+            return self._send_changed(event) if changed else self._write(event)
         if self._held is not None:
             self._held[2].extend(event.data)
         elif data := event.data:  # an empty chunk would end the body
-            framed = b"%x\r\n%s\r\n" % (len(data), data) if self._chunked else data
-            return (commands.SendData(self.conn, framed),)
+            if self._chunked:
+                pieces = event.pieces if type(event) is ResponsePieces else (data,)
+                data = b"".join([b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces])
+            return (commands.SendData(self.conn, data),)
         return ()
 
-    def _send_other(self, event: HttpEvent) -> Generator[commands.Command, Any, None]:
-        if self.outgoing is not None and isinstance(event, ResponseHeaders):
-            changes = self.outgoing()
+    def _send_changed(self, event: HttpEvent) -> Generator[commands.Command, Any, None]:
+        if isinstance(event, ResponseHeaders):
+            changes = self.outgoing() if self.outgoing is not None else None
             if changes is not None:
                 event = ResponseHeaders(event.stream_id, event.response.copy(), event.end_stream)
                 if changes.head(event.response):
@@ -82,18 +93,18 @@ class BoundedHttp1Server(BodyReader, _http1.Http1Server):
         elif self._held is not None:
             yield from self._let_go(whole=isinstance(event, ResponseEndOfMessage))
         yield from self._write(event)
+
+    def _write(self, event: HttpEvent) -> Any:
         if isinstance(event, ResponseHeaders):
             framing = convert.value_of(event.response.headers, b"transfer-encoding") or ""
             self._chunked = "chunked" in framing.lower()
-
-    def _write(self, event: HttpEvent) -> Generator[commands.Command, Any, None]:
-        if isinstance(event, ResponseTrailers):
+        elif isinstance(event, ResponseTrailers):
             self._trailers = event.trailers
+            return ()
         elif isinstance(event, ResponseEndOfMessage) and self._trailers is not None:
             trailers, self._trailers = self._trailers, None
-            yield from closing(super().send(event), trailers)
-        else:
-            yield from super().send(event)
+            return closing(super().send(event), trailers)
+        return super().send(event)
 
     def _let_go(self, *, whole: bool) -> Generator[commands.Command, Any, None]:
         """Send what was held; a body that was cut off goes as it is."""
@@ -130,15 +141,15 @@ class PatientHttp1Client(BodyReader, _http1.Http1Client):
 
     _trailers: http.Headers | None = None
 
-    def send(self, event: HttpEvent) -> Generator[commands.Command, Any, None]:
+    def send(self, event: HttpEvent) -> Any:
         """Write to the server; trailers go behind the last chunk."""
         if isinstance(event, RequestTrailers):
             self._trailers = event.trailers
-        elif isinstance(event, RequestEndOfMessage) and self._trailers is not None:
+            return ()
+        if isinstance(event, RequestEndOfMessage) and self._trailers is not None:
             trailers, self._trailers = self._trailers, None
-            yield from closing(super().send(event), trailers)
-        else:
-            yield from super().send(event)
+            return closing(super().send(event), trailers)
+        return super().send(event)
 
     def read_headers(self, event: events.ConnectionEvent) -> Generator[commands.Command, Any, None]:
         """Read a response head once it is whole."""
@@ -164,7 +175,7 @@ def _interim(data: bytes) -> bool:
 
 
 def _refused(status: int, message: str, kind: str) -> bytes:
-    """A whole refusal, as the others are (`faultwire.mitm.flow.error_responses`)."""
+    """A whole refusal, as the others are (`faultwire.mitm.compat.error_responses`)."""
     answer = error_responses.Refusal(status, kind, message).response()
     head = "".join(f"{name}: {value}\r\n" for name, value in answer.headers)
     return f"HTTP/1.1 {status} {answer.reason}\r\n{head}\r\n".encode() + (answer.body or b"")

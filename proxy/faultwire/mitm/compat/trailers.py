@@ -6,6 +6,7 @@ together, which saves most of the work on streams of small events.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import h11
@@ -24,13 +25,21 @@ LAST_CHUNK = b"0\r\n"
 class BodyReader(_http1.Http1Connection):
     """Reads bodies for either side of a connection."""
 
-    def read_body(self, event: events.Event) -> Generator[commands.Command, Any, None]:
+    def read_body(self, event: events.Event) -> Any:
         """Hand on what has come of a body, then its trailers and its end."""
         assert self.stream_id is not None
         ended, parts, problem = self._read(event)
-        if parts:
-            data = bytes(parts[0]) if len(parts) == 1 else b"".join(parts)
-            yield ReceiveHttp(self.ReceiveData(self.stream_id, data))
+        if not parts:
+            return self._stop(ended, problem)
+        data = bytes(parts[0]) if len(parts) == 1 else b"".join(parts)
+        received = ReceiveHttp(self.ReceiveData(self.stream_id, data))
+        if ended is None and problem is None:
+            return (received,)
+        return chain((received,), self._stop(ended, problem))
+
+    def _stop(self, ended: Any, problem: h11.ProtocolError | None) -> Generator[commands.Command, Any, None]:
+        """The end of a body, where it has come, or what is wrong with it."""
+        assert self.stream_id is not None
         if problem is not None:
             yield commands.CloseConnection(self.conn)
             message = f"HTTP/1 protocol error: {problem}"

@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from faultwire.events import Bypass
-    from faultwire.mitm.engine.sessions import Session, Whose
+    from faultwire.mitm.engine.session import Session
+    from faultwire.mitm.engine.sessions import Whose
     from faultwire.mitm.engine.settings import EngineSettings, ShareSettings
     from faultwire.mitm.engine.shared_process import Shared
     from faultwire.mitm.network.ca import Authority

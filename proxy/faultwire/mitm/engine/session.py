@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.events import past
 from faultwire.exchange.tunnel import divide
-from faultwire.tape.read.bypassed import KEPT
+from faultwire.tape.format.bypassed import KEPT
 
 if TYPE_CHECKING:
     from faultwire.events import Bypass, Exchange, FaultFired

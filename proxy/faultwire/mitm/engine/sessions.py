@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire import dice
 from faultwire.errors import UsageError
-from faultwire.mitm.engine.session import Session as Session, number_of_calls
+from faultwire.mitm.engine.session import Session, number_of_calls
 from faultwire.mitm.engine.shared_process import Shared
 
 if TYPE_CHECKING:

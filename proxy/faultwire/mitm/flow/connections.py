@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from mitmproxy.connection import Connection
 
     from faultwire.mitm.compat.hooks import Pause
-    from faultwire.mitm.engine.sessions import Session, Whose
+    from faultwire.mitm.engine.session import Session
+    from faultwire.mitm.engine.sessions import Whose
     from faultwire.mitm.flow.recorded_exchange import RecordedExchange
 
 

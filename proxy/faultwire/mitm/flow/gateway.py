@@ -9,10 +9,9 @@ import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from faultwire.mitm.compat import transports
+from faultwire.mitm.compat import convert, error_responses, transports
 from faultwire.mitm.engine.sessions import Sessions
 from faultwire.mitm.engine.shared_process import Shared, UnattributedCalls
-from faultwire.mitm.flow import convert, error_responses
 from faultwire.mitm.flow.connections import ClientConnection, Stats
 from faultwire.mitm.flow.recorded_exchange import RecordedExchange
 from faultwire.mitm.flow.reverse_proxy import ReverseProxy
@@ -30,8 +29,9 @@ if TYPE_CHECKING:
 
     from faultwire.events import Response, Side
     from faultwire.mitm.compat import BoundedHttp1Server
-    from faultwire.mitm.engine.sessions import Session, Whose
-    from faultwire.mitm.flow.error_responses import Refusal
+    from faultwire.mitm.compat.error_responses import Refusal
+    from faultwire.mitm.engine.session import Session
+    from faultwire.mitm.engine.sessions import Whose
     from faultwire.mitm.flow.replay import Replays
     from faultwire.tape.record.writer import TapeWriter
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from faultwire.events import Close, Cut, Reset, Send
+from faultwire.events import Close, Cut, Reset
 from faultwire.exchange.pipeline import ExchangePipeline
 from faultwire.mitm.flow.recorded_websocket import RecordedWebSocket
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Action, FaultFired, Headers, Request, Response
     from faultwire.exchange.pipeline import OutboundRequest, SessionContext
-    from faultwire.mitm.engine.sessions import Session
+    from faultwire.mitm.engine.session import Session
     from faultwire.tape.record.recorder import Recording
     from faultwire.tape.record.writer import TapeWriter
 
@@ -33,12 +33,12 @@ class RecordedExchange:
         "_live",
         "_messages",
         "_sent",
-        "_touched",
         "ended",
         "needs_request_body",
         "pipeline",
         "recording",
         "session",
+        "touches",
     )
 
     def __init__(
@@ -59,7 +59,8 @@ class RecordedExchange:
         self._sent = False
         self._live = False
         self._last = b""
-        self._touched = False
+        self.touches = False
+        """Must the body go through `feed`? Else it may be passed on as it comes."""
         self._leave = leave
         self._messages: RecordedWebSocket | None = None
 
@@ -116,8 +117,8 @@ class RecordedExchange:
         """Upstream's head is there; the head to deliver, before it is framed."""
         self._heard(response)
         delivered = self.pipeline.head(response)
-        self._touched = self.pipeline.touches or self.pipeline.needs_response_body
-        if self._touched and self.recording is not None and not self.ended:
+        self.touches = self.pipeline.touches or self.pipeline.needs_response_body
+        if self.touches and self.recording is not None and not self.ended:
             self.recording.touched()
         return delivered
 
@@ -138,7 +139,7 @@ class RecordedExchange:
     def replaces(self, answer: Response) -> Response:
         """An answer of ours takes upstream's place; the head to deliver, before it is framed."""
         delivered = self.pipeline.head(answer)
-        self._touched = self.pipeline.touches
+        self.touches = self.pipeline.touches
         if self.recording is not None and not self.ended:
             self.recording.touched()
         return delivered
@@ -153,7 +154,7 @@ class RecordedExchange:
         delivered = self.pipeline.trailers(told)
         if self.recording is not None and not self.ended:
             self.recording.trailers("upstream", told)
-            if self._touched:
+            if self.touches:
                 self.recording.trailers("delivered", delivered)
         return delivered
 
@@ -164,16 +165,11 @@ class RecordedExchange:
             self.recording.trailers("delivered", delivered)
         return delivered
 
-    @property
-    def touches(self) -> bool:
-        """Must the body go through `feed`? Else it may be passed on as it comes."""
-        return self._touched
-
     def upstream_chunk(self, data: bytes) -> None:
         """Part of the response body as upstream sent it."""
         if self.ended:
             return
-        if not self._touched:
+        if not self.touches:
             self._last = data
         if self.recording is not None:
             self.recording.upstream_chunk(data)
@@ -195,13 +191,13 @@ class RecordedExchange:
                     return
         yield from self.pipeline.finish()
 
-    def delivered(self, action: Send) -> None:
-        """Bytes that the agent gets, where they may differ from upstream's."""
+    def delivered(self, pieces: list[bytes]) -> None:
+        """Bytes that the agent gets, where they may differ from upstream's; pieces that left at once."""
         if self.ended:
             return
-        self._last = action.data
+        self._last = pieces[-1]
         if self.recording is not None:
-            self.recording.delivered_chunk(action.data)
+            self.recording.delivered_chunks(pieces)
 
     def answered(self, response: Response) -> None:
         """The whole response that the agent gets in place of upstream's."""

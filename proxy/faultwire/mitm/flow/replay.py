@@ -23,7 +23,7 @@ from faultwire import clock
 from faultwire.events import header, with_header
 from faultwire.faults.tool.recorded_response import RecordedResponse
 from faultwire.mitm import compat
-from faultwire.mitm.flow import convert
+from faultwire.mitm.compat import convert
 from faultwire.replay.fork import Forked
 from faultwire.replay.player import Player
 from faultwire.replay.reader import index, open_tape
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from mitmproxy.proxy.layers.http._events import HttpEvent
 
-    from faultwire.mitm.engine.sessions import Session
+    from faultwire.mitm.engine.session import Session
     from faultwire.mitm.engine.settings import EngineSettings
     from faultwire.replay.answer import Answer
     from faultwire.replay.settings import ReplaySettings

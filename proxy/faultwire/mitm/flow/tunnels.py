@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.events import Request, Response
 from faultwire.exchange.tunnel import Tunnel
-from faultwire.mitm.flow import convert
+from faultwire.mitm.compat import convert
 
 if TYPE_CHECKING:
     from mitmproxy import http
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from faultwire.exchange.request_out import SessionContext
     from faultwire.faults.connection._stage import Flaw
-    from faultwire.mitm.engine.sessions import Session
+    from faultwire.mitm.engine.session import Session
     from faultwire.tape.record.recorder import Recording
     from faultwire.tape.record.writer import TapeWriter
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from faultwire.mitm.network.egress_guard import Guard
-    from faultwire.profile.model import Globs, Profile
+    from faultwire.profile.entry_model import Globs
+    from faultwire.profile.model import Profile
 
 MOST = 10_000
 """Addresses in one message."""

@@ -6,17 +6,18 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from faultwire.tape.evidence import hash_chain, signed_note
+from faultwire.tape.evidence import signed_note
 from faultwire.tape.evidence.checkpoint import Checkpoint, note_digest
 from faultwire.tape.evidence.sealer import file_digest, seal_path
-from faultwire.tape.files.small_file import small_file
+from faultwire.tape.format import hash_chain
+from faultwire.tape.format.small_file import small_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from faultwire.tape.evidence.signed_note import VerifierKey
-    from faultwire.tape.record.events import Event
+    from faultwire.tape.format.events import Event
 
 
 _MEMBERS = {"type", "seq", "prev", "size", "root", "note", "key"}

@@ -18,10 +18,11 @@ import orjson
 
 from faultwire import _core
 from faultwire.errors import TapeIncomplete, TapeTampered
-from faultwire.tape.evidence import hash_chain, signed_note
+from faultwire.tape.evidence import signed_note
 from faultwire.tape.evidence.checkpoint import Checkpoint
-from faultwire.tape.files.file import connect_reader, event_rows
-from faultwire.tape.read.validate import event_of
+from faultwire.tape.format import hash_chain
+from faultwire.tape.format.file import connect_reader, event_rows
+from faultwire.tape.format.validate import event_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,7 +14,7 @@ from pathlib import Path
 from faultwire.dice import token
 from faultwire.errors import TapeError, UsageError
 from faultwire.tape.evidence.signed_note import NoteError, SignerKey, VerifierKey
-from faultwire.tape.files.small_file import small_file
+from faultwire.tape.format.small_file import small_file
 
 KEYS = Path(".faultwire") / "keys"
 _MAX = 64 * 1024

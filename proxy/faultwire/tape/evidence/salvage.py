@@ -18,19 +18,18 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from faultwire.dice import token
 from faultwire.errors import TapeError, TapeTampered, UsageError
-from faultwire.tape.evidence import hash_chain
 from faultwire.tape.evidence.verify import verify
-from faultwire.tape.files import file
-from faultwire.tape.read.validate import event_of
-from faultwire.tape.record.blobs import unpack
-from faultwire.tape.record.rows import insert_blobs, insert_events
+from faultwire.tape.format import file, hash_chain
+from faultwire.tape.format.blobs import unpack
+from faultwire.tape.format.rows import insert_blobs, insert_events
+from faultwire.tape.format.validate import event_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from faultwire.tape.evidence.findings import Finding
-    from faultwire.tape.record.blobs import BlobRow
-    from faultwire.tape.record.rows import EventRow
+    from faultwire.tape.format.blobs import BlobRow
+    from faultwire.tape.format.rows import EventRow
 
 BATCH = 256
 _WRITTEN_BY = 18

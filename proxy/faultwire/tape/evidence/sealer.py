@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING
 
 from faultwire._core import Frontier
 from faultwire.errors import TapeError, TapeTampered
-from faultwire.tape.evidence import hash_chain
 from faultwire.tape.evidence.checkpoint import Checkpoint, note_digest
-from faultwire.tape.files import file
-from faultwire.tape.read.validate import event_of
-from faultwire.tape.record import events as tape_events
-from faultwire.tape.record.rows import insert_events
+from faultwire.tape.format import events as tape_events, file, hash_chain
+from faultwire.tape.format.rows import insert_events
+from faultwire.tape.format.validate import event_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from faultwire.tape.evidence.signed_note import SignerKey
-    from faultwire.tape.record.events import Event
+    from faultwire.tape.format.events import Event
 
 EVERY = 1000
 """Exchanges between two seals of a tape that is still written."""

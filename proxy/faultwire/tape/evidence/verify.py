@@ -14,20 +14,20 @@ from faultwire import _core
 from faultwire._core import Frontier
 from faultwire.errors import TapeTampered
 from faultwire.events import past
-from faultwire.tape.evidence import hash_chain
 from faultwire.tape.evidence.check_seals import SealChecker
 from faultwire.tape.evidence.findings import MAX_FINDINGS, Code, Finding, VerifyReport, evidence_class
-from faultwire.tape.files.file import connect_reader, event_rows, schema_digest
-from faultwire.tape.read.bypassed import bypasses
-from faultwire.tape.read.validate import chunk_bytes, named
-from faultwire.tape.record.blobs import unpack
-from faultwire.tape.record.events import KINDS
+from faultwire.tape.format import hash_chain
+from faultwire.tape.format.blobs import unpack
+from faultwire.tape.format.bypassed import bypasses
+from faultwire.tape.format.events import KINDS
+from faultwire.tape.format.file import connect_reader, event_rows, schema_digest
+from faultwire.tape.format.validate import chunk_bytes, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from faultwire.tape.evidence.signed_note import VerifierKey
-    from faultwire.tape.record.events import Event
+    from faultwire.tape.format.events import Event
 
 __all__ = ["Finding", "VerifyReport", "evidence_class", "verify"]
 

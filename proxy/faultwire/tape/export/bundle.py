@@ -19,16 +19,16 @@ from faultwire.tape.evidence.keyring import KeyRing
 from faultwire.tape.evidence.sealer import file_digest
 from faultwire.tape.evidence.signed_note import NoteError, parse
 from faultwire.tape.evidence.verify import verify
-from faultwire.tape.files.file import connect_reader, event_rows
-from faultwire.tape.read.bypassed import bypasses
-from faultwire.tape.read.validate import event_of
+from faultwire.tape.format.bypassed import bypasses
+from faultwire.tape.format.file import connect_reader, event_rows
+from faultwire.tape.format.validate import event_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from faultwire.tape.evidence.signed_note import VerifierKey
-    from faultwire.tape.record.events import Event
+    from faultwire.tape.format.events import Event
 
 UNIT = "exchanges"
 VERSION = 1

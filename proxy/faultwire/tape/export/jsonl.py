@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, BinaryIO
 import orjson
 
 from faultwire.errors import TapeTampered
-from faultwire.tape.files.file import connect_reader, event_rows
-from faultwire.tape.record.blobs import unpack
+from faultwire.tape.format.blobs import unpack
+from faultwire.tape.format.file import connect_reader, event_rows
 
 if TYPE_CHECKING:
     import sqlite3

@@ -1,1 +1,1 @@
-"""Tapes as files: the SQLite schema, finding, copying, appending, pruning."""
+"""Tapes as files: finding, copying, appending, pruning."""

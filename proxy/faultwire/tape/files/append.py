@@ -11,10 +11,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from faultwire.tape.files import file
 from faultwire.tape.files.copy import Copy
+from faultwire.tape.format import file
+from faultwire.tape.format.validate import event_of
 from faultwire.tape.read.reader import TapeReader
-from faultwire.tape.read.validate import event_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from faultwire.tape.evidence.signed_note import SignerKey
-    from faultwire.tape.record.events import Event
+    from faultwire.tape.format.events import Event
 
 _OF_SESSION = ("session_start", "session_end")
 Name = tuple[str, int]

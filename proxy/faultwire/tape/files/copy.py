@@ -16,14 +16,13 @@ from faultwire.clock import wall_ms
 from faultwire.errors import TapeError, TapeIncomplete, TapeTampered, UsageError, did_you_mean
 from faultwire.tape.evidence.sealer import Sealer, close_file
 from faultwire.tape.evidence.verify import verify
-from faultwire.tape.files import file
+from faultwire.tape.format import events as tape_events, file
+from faultwire.tape.format.blobs import BlobLog, unpack
+from faultwire.tape.format.rows import insert_blobs, insert_events
+from faultwire.tape.format.validate import event_of
 from faultwire.tape.read.metadata import masks_of
 from faultwire.tape.read.reader import TapeReader
-from faultwire.tape.read.validate import event_of
-from faultwire.tape.record import events as tape_events
-from faultwire.tape.record.blobs import BlobLog, unpack
 from faultwire.tape.record.event_log import EventLog
-from faultwire.tape.record.rows import insert_blobs, insert_events
 from faultwire.tape.redact.redactor import Redactor, fresh_key
 from faultwire.tape.redact.rekey import Rekey
 
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from faultwire.tape.evidence.signed_note import SignerKey
-    from faultwire.tape.record.events import Event
+    from faultwire.tape.format.events import Event
 
 BATCH = 500
 BATCH_BYTES = 16 << 20

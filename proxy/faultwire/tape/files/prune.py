@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faultwire.errors import TapeError, UsageError
-from faultwire.tape.files.file import SEAL
+from faultwire.tape.format.file import SEAL
 from faultwire.tape.read.reader import TapeReader
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from faultwire import wire
 from faultwire.errors import TapeError
 from faultwire.events import Exchange
 from faultwire.tape.evidence.sealer import seal_path
+from faultwire.tape.format import events as tape_events
 from faultwire.tape.import_._clean import clean, instant, name_of
-from faultwire.tape.record import events as tape_events
 from faultwire.tape.record.recorder import Elsewhere
 from faultwire.tape.record.writer import TapeWriter
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import zstandard
 
 from faultwire.errors import TapeError
-from faultwire.tape.files.sqlite_schema import bounded
+from faultwire.tape.format.sqlite_schema import bounded
 from faultwire.tape.import_._api import Found
 from faultwire.tape.import_._source import MAX_DOCUMENT, parsed
 

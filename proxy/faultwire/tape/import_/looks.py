@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from faultwire.errors import TapeError, UsageError
-from faultwire.tape.files.file import APPLICATION_ID
+from faultwire.tape.format.file import APPLICATION_ID
 from faultwire.tape.import_._source import opened
 
 if TYPE_CHECKING:

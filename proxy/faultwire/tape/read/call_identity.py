@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from faultwire.events import Delivery, Request
-    from faultwire.tape.record.events import Event
+    from faultwire.tape.format.events import Event
 
 
 class Known(NamedTuple):

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.errors import TapeError
 from faultwire.events import Delivery, Message, Recorded, Request
+from faultwire.tape.format.events import fault_fired, headers_of
 from faultwire.tape.read.call_identity import CallNumbering, StoredRecorded
 from faultwire.tape.read.lazy_bodies import MAX_BODY, LazyBody, StoredDelivery, StoredRequest
-from faultwire.tape.record.events import fault_fired, headers_of
 
 if TYPE_CHECKING:
+    from faultwire.tape.format.events import Event
     from faultwire.tape.read.call_identity import CallNumbers
     from faultwire.tape.read.lazy_bodies import Fetch
-    from faultwire.tape.record.events import Event
 
 
 @dataclass(slots=True)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from faultwire._core import Frontier
 from faultwire.errors import TapeIncomplete, TapeTampered
-from faultwire.tape.evidence.hash_chain import leaf
-from faultwire.tape.files.file import connect_reader, event_rows
-from faultwire.tape.read.validate import event_of
+from faultwire.tape.format.file import connect_reader, event_rows
+from faultwire.tape.format.hash_chain import leaf
+from faultwire.tape.format.validate import event_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,8 +13,8 @@ import orjson
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from faultwire.tape.format.events import Event
     from faultwire.tape.read.lazy_bodies import Fetch
-    from faultwire.tape.record.events import Event
 
 
 @dataclass(frozen=True, slots=True)

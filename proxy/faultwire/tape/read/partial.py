@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from faultwire.errors import TapeError, TapeTampered
 from faultwire.tape.evidence.salvage import to_its_end
-from faultwire.tape.files import file
-from faultwire.tape.read.validate import event_of
-from faultwire.tape.record.blobs import unpack
-from faultwire.tape.record.rows import insert_blobs, insert_events
+from faultwire.tape.format import file
+from faultwire.tape.format.blobs import unpack
+from faultwire.tape.format.rows import insert_blobs, insert_events
+from faultwire.tape.format.validate import event_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from faultwire.tape.record.blobs import BlobRow
-    from faultwire.tape.record.events import Event
-    from faultwire.tape.record.rows import EventRow
+    from faultwire.tape.format.blobs import BlobRow
+    from faultwire.tape.format.events import Event
+    from faultwire.tape.format.rows import EventRow
 
 _LAST = (1 << 63) - 1
 """The greatest number of a row (SQLite, "ROWIDs and the INTEGER PRIMARY KEY")."""

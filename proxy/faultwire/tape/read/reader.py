@@ -17,23 +17,24 @@ import orjson
 
 from faultwire.errors import TapeError, TapeIncomplete, TapeTampered
 from faultwire.events import History
-from faultwire.tape.evidence.hash_chain import leaf
-from faultwire.tape.files.file import connect_reader
-from faultwire.tape.read import decode, metadata, validate
-from faultwire.tape.read.bypassed import bypasses
+from faultwire.tape.format import validate
+from faultwire.tape.format.blobs import unpack
+from faultwire.tape.format.bypassed import bypasses
+from faultwire.tape.format.events import fault_fired
+from faultwire.tape.format.file import connect_reader
+from faultwire.tape.format.hash_chain import leaf
+from faultwire.tape.read import decode, metadata
 from faultwire.tape.read.call_identity import CallNumbering, LookedUpCall, revoked
 from faultwire.tape.read.decode import EventDecoder
+from faultwire.tape.read.fault_ledger import ledger_hash
 from faultwire.tape.read.lazy_bodies import Remembered
 from faultwire.tape.read.metadata import Foreign as Foreign, SessionInfo as SessionInfo, TapeInfo as TapeInfo
-from faultwire.tape.record.blobs import unpack
-from faultwire.tape.record.events import fault_fired
-from faultwire.tape.record.fault_ledger import ledger_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from faultwire.events import FaultFired, Recorded, Request
-    from faultwire.tape.record.events import Event
+    from faultwire.tape.format.events import Event
 
 T = TypeVar("T")
 

@@ -26,7 +26,7 @@ from faultwire.tape.redact.user_matches import rule_edits
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from faultwire.tape.record.events import Chunks
+    from faultwire.tape.format.events import Chunks
     from faultwire.tape.record.recorder import Mark
     from faultwire.tape.redact.edit import Edit
     from faultwire.tape.redact.headers import Head

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from faultwire.tape.record import events as tape_events
+from faultwire.tape.format import events as tape_events
 from faultwire.tape.record.body import Body, untouched
 from faultwire.tape.record.overload_policy import BEHIND
 from faultwire.tape.redact.headers import Head
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from faultwire.events import Request, Response
     from faultwire.tape.evidence.sealer import Sealer
-    from faultwire.tape.record.blobs import BlobLog, BlobRow
+    from faultwire.tape.format.blobs import BlobLog, BlobRow
+    from faultwire.tape.format.events import Event
+    from faultwire.tape.format.rows import EventRow
     from faultwire.tape.record.event_log import EventLog
-    from faultwire.tape.record.events import Event
     from faultwire.tape.record.recorder import Mark, Recording
-    from faultwire.tape.record.rows import EventRow
     from faultwire.tape.redact.redactor import Redactor
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faultwire._core import Frontier
-from faultwire.tape.evidence.hash_chain import GENESIS, leaf, record_bytes, storable
+from faultwire.tape.format.hash_chain import GENESIS, leaf, record_bytes, storable
 
 if TYPE_CHECKING:
     from faultwire.tape.evidence.sealer import Sealer
-    from faultwire.tape.record.events import Event
-    from faultwire.tape.record.rows import EventRow
+    from faultwire.tape.format.events import Event
+    from faultwire.tape.format.rows import EventRow
     from faultwire.tape.redact.redactor import Redactor
 
 

@@ -14,6 +14,7 @@ from faultwire.clock import monotonic_ns, wall_ms
 from faultwire.events import Response
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Protocol
 
     from faultwire.events import Delivery, Exchange, FaultFired, Headers, Message, Request
@@ -165,12 +166,18 @@ class Recording:
 
     def delivered_chunk(self, data: bytes) -> None:
         """Bytes of the body as the agent got them, where a fault touches the body."""
+        self.delivered_chunks((data,))
+
+    def delivered_chunks(self, pieces: Iterable[bytes]) -> None:
+        """The same for several pieces that the agent got at once."""
         if self._hears():
-            now = monotonic_ns() - self.started_ns
+            now, size = monotonic_ns() - self.started_ns, 0
             if self.touched_at is None:
                 self.touched_at = now
-            self.down.append((now, data))
-            self._put(len(data))
+            for data in pieces:
+                self.down.append((now, data))
+                size += len(data)
+            self._put(size)
 
     def trailers(self, side: str, headers: Headers) -> None:
         """Trailers after a body; `side` is `request`, `upstream`, or `delivered` where they differ."""

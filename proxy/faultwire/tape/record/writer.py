@@ -19,16 +19,15 @@ from typing import TYPE_CHECKING, Any
 from faultwire.clock import wall_ms
 from faultwire.errors import TapeError, UsageError
 from faultwire.tape.evidence.sealer import EVERY, Sealer, close_file
-from faultwire.tape.files import file
-from faultwire.tape.record import events as tape_events
-from faultwire.tape.record.blobs import BlobLog
+from faultwire.tape.format import events as tape_events, file
+from faultwire.tape.format.blobs import BlobLog
+from faultwire.tape.format.rows import insert_blobs, insert_events
 from faultwire.tape.record.encoder import EventEncoder
 from faultwire.tape.record.event_log import EventLog
 from faultwire.tape.record.journal import Journal
 from faultwire.tape.record.overload_policy import BEHIND, DEFAULT
 from faultwire.tape.record.queue import WriteQueue
 from faultwire.tape.record.recorder import Recording
-from faultwire.tape.record.rows import insert_blobs, insert_events
 from faultwire.tape.redact.redactor import Redactor, fresh_key
 
 if TYPE_CHECKING:

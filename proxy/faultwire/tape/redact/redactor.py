@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire import dice
 from faultwire.errors import TapeError
-from faultwire.tape.evidence.hash_chain import record_bytes, storable
+from faultwire.tape.format.hash_chain import record_bytes, storable
 from faultwire.tape.redact import text as redact_text
 from faultwire.tape.redact.edit import MARK
 from faultwire.tape.redact.header_fields import field_edits, path_edits, tells
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from faultwire.events import Headers
-    from faultwire.tape.record.events import Event
+    from faultwire.tape.format.events import Event
     from faultwire.tape.redact.edit import Edit
     from faultwire.tape.redact.rules import Hit, Rules
 

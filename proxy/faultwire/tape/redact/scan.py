@@ -17,8 +17,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from faultwire.errors import TapeError, TapeTampered
-from faultwire.tape.files.file import connect_reader, event_rows
-from faultwire.tape.record.blobs import unpack
+from faultwire.tape.format.blobs import unpack
+from faultwire.tape.format.file import connect_reader, event_rows
 from faultwire.tape.redact.edit import MARK, Edit
 from faultwire.tape.redact.header_fields import field_edits, path_edits, tells
 from faultwire.tape.redact.known_keys import known_edits

@@ -14,7 +14,7 @@ from faultwire.mitm.engine.sessions import HOSTS_KEPT, Sessions, UnknownUsers
 from faultwire.profile.dump import merge
 from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile
-from faultwire.tape.read.bypassed import KEPT
+from faultwire.tape.format.bypassed import KEPT
 
 
 def context(name: str) -> SessionContext:

@@ -1,7 +1,7 @@
 """A stream performing actions, as a transcript: events in, commands out, no socket.
 
-`faultwire.mitm.flow.request`, `respond` and `perform` together are one state machine; it is driven through
-the layer that mitmproxy would drive. Bytes on real sockets are in tests/e2e/engine.
+The parts of a `faultwire.mitm.flow.stream` together are one state machine; it is driven through the layer
+that mitmproxy would drive. Bytes on real sockets are in tests/e2e/engine.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from faultwire.exchange.session_state import SessionState
 from faultwire.mitm.compat import Hooks
 from faultwire.mitm.compat.hooks import FaultwireResetHook, FaultwireWaitHook
 from faultwire.mitm.compat.http1 import PatientHttp1Client
-from faultwire.mitm.flow import actions
+from faultwire.mitm.flow import stream_state
 from faultwire.mitm.flow.addon import FaultwireAddon
 from faultwire.mitm.flow.gateway import Gateway
-from faultwire.mitm.flow.request import FaultLayer
+from faultwire.mitm.flow.stream import FaultLayer
 from faultwire.mitm.network.egress_guard import Guard
 from faultwire.profile.dump import merge
 from faultwire.profile.inline import inline
@@ -224,7 +224,7 @@ def test_what_piles_up_behind_a_wait_is_bounded(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(play.gateway, "throttle", lambda flow, paused: throttled.append(paused))
     play.ask()
     play.answer(SSE + chunk(EVENTS[0]) + chunk(EVENTS[1]))
-    big = b"data: " + b"x" * (actions.QUEUE_LIMIT // 4) + b"\n\n"
+    big = b"data: " + b"x" * (stream_state.QUEUE_LIMIT // 4) + b"\n\n"
     while not play.hooks:
         play.answer(chunk(EVENTS[2]))
     for _ in range(6):
@@ -429,7 +429,7 @@ def test_what_a_server_says_while_its_101_waits_is_not_counted_for_ever(
     play = fault("latency: {ms: 5, on: {path: '/ws', status: 101}}")
     monkeypatch.setattr(play.gateway, "throttle", lambda flow, paused, by="server": throttled.append(paused))
     play.ask(UPGRADE)
-    said = b"\x82\x7f" + actions.QUEUE_LIMIT.to_bytes(8, "big") + bytes(actions.QUEUE_LIMIT)
+    said = b"\x82\x7f" + stream_state.QUEUE_LIMIT.to_bytes(8, "big") + bytes(stream_state.QUEUE_LIMIT)
     head = b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n"
     play.answer(head + said[:9])
     play.answer(said[9:])

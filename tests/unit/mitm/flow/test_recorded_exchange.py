@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from faultwire.dice import Dice
-from faultwire.events import Request, Response, Send
+from faultwire.events import Request, Response
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.mitm.engine.sessions import Sessions
@@ -113,7 +113,7 @@ def test_what_a_fault_touches_is_recorded_on_both_sides(tmp_path: Path) -> None:
     recorded.sends(recorded.arrive(stream))
     if recorded.touches:
         recorded.upstream_chunk(b"data: 1\n\n")
-        recorded.delivered(Send(b"data: other\n\n"))
+        recorded.delivered([b"data: other\n\n"])
     recorded.end("complete")
     exchange = world.recorded()
     assert exchange.upstream is not None
@@ -178,7 +178,7 @@ def test_nothing_is_told_after_the_end(tmp_path: Path) -> None:
     recorded.request_chunk(b"x")
     recorded.forwards(HEAD)
     recorded.upstream_chunk(b"data: 1\n\n")
-    recorded.delivered(Send(b"data: 1\n\n"))
+    recorded.delivered([b"data: 1\n\n"])
     recorded.sends(OK)
     recorded.answered(OK)
     recorded.end("complete")

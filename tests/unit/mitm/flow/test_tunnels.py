@@ -8,7 +8,8 @@ from faultwire.dice import Dice
 from faultwire.events import Request
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
-from faultwire.mitm.engine.sessions import Session, Sessions
+from faultwire.mitm.engine.session import Session
+from faultwire.mitm.engine.sessions import Sessions
 from faultwire.mitm.flow.tunnels import RecordedTunnel
 from faultwire.profile.inline import inline
 

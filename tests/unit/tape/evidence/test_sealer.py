@@ -17,15 +17,15 @@ import pytest
 from tests.unit.tape.conftest import KEY as REDACTION, Deck
 
 from faultwire.errors import TapeError, TapeIncomplete, TapeTampered
-from faultwire.tape.evidence import sealer, verify_export
+from faultwire.tape.evidence import sealer
 from faultwire.tape.evidence.checkpoint import Checkpoint
 from faultwire.tape.evidence.findings import evidence_class
-from faultwire.tape.evidence.hash_chain import GENESIS, leaf, record_bytes
 from faultwire.tape.evidence.inclusion_proof import check, prove
 from faultwire.tape.evidence.salvage import salvage
 from faultwire.tape.evidence.signed_note import SignerKey, parse as parse_note
 from faultwire.tape.evidence.verify import VerifyReport, verify
-from faultwire.tape.export import jsonl
+from faultwire.tape.export import jsonl, verify_export
+from faultwire.tape.format.hash_chain import GENESIS, leaf, record_bytes
 from faultwire.tape.read.reader import TapeReader
 from faultwire.tape.record.writer import TapeWriter
 

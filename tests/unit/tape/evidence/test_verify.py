@@ -12,8 +12,8 @@ import orjson
 import pytest
 
 from faultwire.errors import TapeError, TapeNotFound, TapeVersion
-from faultwire.tape.evidence.hash_chain import GENESIS, leaf, record_bytes, root
 from faultwire.tape.evidence.verify import VerifyReport, verify
+from faultwire.tape.format.hash_chain import GENESIS, leaf, record_bytes, root
 from faultwire.tape.read.reader import TapeReader
 
 Tamper = Callable[[sqlite3.Connection], None]

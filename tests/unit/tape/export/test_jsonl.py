@@ -17,11 +17,11 @@ from tests.unit.tape.conftest import Deck
 
 from faultwire import _core
 from faultwire.errors import TapeTampered
-from faultwire.tape.evidence.hash_chain import GENESIS, leaf, record_bytes
 from faultwire.tape.evidence.sealer import seal_path
 from faultwire.tape.evidence.signed_note import SignerKey
 from faultwire.tape.evidence.verify import verify
 from faultwire.tape.export import jsonl
+from faultwire.tape.format.hash_chain import GENESIS, leaf, record_bytes
 from faultwire.tape.record.writer import TapeWriter
 
 ROOT = Path(__file__).parents[4]

@@ -19,12 +19,12 @@ from faultwire.tape.evidence.signed_note import SignerKey
 from faultwire.tape.evidence.verify import verify
 from faultwire.tape.export import jsonl
 from faultwire.tape.files.copy import merge, share
+from faultwire.tape.format.events import KINDS
 from faultwire.tape.import_ import _api, agentops, har, looks
 from faultwire.tape.import_._api import Elsewhere, Event, Exchanged, Found, Item, store
 from faultwire.tape.import_._clean import clean, instant, name_of
 from faultwire.tape.import_._source import MAX_WHOLE, digest_of, dumped, opened, parsed, whole
 from faultwire.tape.read.reader import TapeReader
-from faultwire.tape.record.events import KINDS
 
 KEY = SignerKey("p", b"s" * 32)
 ASK = Request("POST", "https", "h.example", 443, "/v1", (("content-type", "text/plain"),), b"ask")

@@ -10,7 +10,7 @@ import pytest
 from faultwire.errors import TapeIncomplete
 from faultwire.events import Exchange, Request, Response
 from faultwire.tape.evidence.verify import verify
-from faultwire.tape.files.file import connect_reader, event_rows
+from faultwire.tape.format.file import connect_reader, event_rows
 from faultwire.tape.read.digest import Digest, digest, exchange_digest, had
 from faultwire.tape.record.writer import TapeWriter
 

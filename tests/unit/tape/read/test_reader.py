@@ -11,8 +11,8 @@ import pytest
 
 from faultwire.errors import TapeError, TapeIncomplete, TapeNotFound, TapeTampered
 from faultwire.events import Request, Response
-from faultwire.tape.evidence.hash_chain import leaf
-from faultwire.tape.files.file import check_genuine, connect_reader
+from faultwire.tape.format.file import check_genuine, connect_reader
+from faultwire.tape.format.hash_chain import leaf
 from faultwire.tape.read.decode import EventDecoder, decode
 from faultwire.tape.read.reader import TapeReader
 

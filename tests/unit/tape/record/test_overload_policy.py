@@ -12,7 +12,7 @@ import pytest
 from faultwire.events import Exchange, Request, Response
 from faultwire.tape.evidence.findings import evidence_class
 from faultwire.tape.evidence.verify import verify
-from faultwire.tape.files.file import connect_reader, event_rows
+from faultwire.tape.format.file import connect_reader, event_rows
 from faultwire.tape.record.overload_policy import BEHIND, Policy
 from faultwire.tape.record.writer import TapeWriter
 

@@ -15,10 +15,10 @@ from faultwire.events import Exchange, FaultFired, Request, Response
 from faultwire.tape.evidence.sealer import seal_path
 from faultwire.tape.evidence.signed_note import SignerKey
 from faultwire.tape.evidence.verify import verify
+from faultwire.tape.read.fault_ledger import ledger_hash
 from faultwire.tape.read.reader import TapeReader
 from faultwire.tape.record import body as bodies
 from faultwire.tape.record.body import MAX_HELD
-from faultwire.tape.record.fault_ledger import ledger_hash
 from faultwire.tape.record.queue import WriteQueue
 from faultwire.tape.record.writer import TapeWriter
 from faultwire.tape.redact.redactor import Redactor

@@ -20,7 +20,7 @@ if str(CORPORA := Path(__file__).parents[2] / "patterns") not in sys.path:
 from pattern_carriers import instance
 
 from faultwire.events import Exchange, Headers, Message, Request, Response
-from faultwire.tape.record.blobs import unpack
+from faultwire.tape.format.blobs import unpack
 from faultwire.tape.record.body import Body
 from faultwire.tape.record.writer import TapeWriter
 from faultwire.tape.redact.headers import Head

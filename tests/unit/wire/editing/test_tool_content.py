@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from faultwire.wire.editing import tool_content
-from faultwire.wire.protocol import Rewrite
+from faultwire.wire.types import Rewrite
 
 BLOCKS = [
     {"type": "text", "text": "one"},

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from faultwire._taped_test import MODES, SEAL, SESSION, Asked, _grown, asked
 from faultwire.errors import TapeNotFound, TapeTampered, UsageError
 from faultwire.events import Exchange, Request, Response
+from faultwire.runner.taped_test import MODES, SEAL, SESSION, Asked, _grown, asked
 from faultwire.tape.evidence.keyring import KeyRing
 from faultwire.tape.evidence.signed_note import SignerKey
 from faultwire.tape.evidence.verify import verify
-from faultwire.tape.files.file import check_name
+from faultwire.tape.format.file import check_name
 from faultwire.tape.read.reader import TapeReader
 from faultwire.tape.record.writer import TapeWriter
 

@@ -26,7 +26,7 @@ def value_of(headers: http.Headers, name: bytes) -> str | None:
 
 def headers_of(headers: http.Headers) -> Headers:
     """Header fields as text, in order."""
-    return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers.fields)
+    return tuple([(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers.fields])
 
 
 def fields_of(headers: Headers) -> http.Headers:

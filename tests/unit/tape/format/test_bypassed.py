@@ -13,9 +13,9 @@ from faultwire.tape.evidence.signed_note import SignerKey
 from faultwire.tape.evidence.verify import evidence_class, verify
 from faultwire.tape.export import bundle
 from faultwire.tape.files.copy import merge
-from faultwire.tape.read.bypassed import KEPT, bypass_members, bypasses
+from faultwire.tape.format.bypassed import KEPT, bypass_members, bypasses
+from faultwire.tape.format.events import session_end
 from faultwire.tape.read.reader import TapeReader
-from faultwire.tape.record.events import session_end
 from faultwire.tape.record.writer import TapeWriter
 
 KEY = SignerKey("p", b"s" * 32)

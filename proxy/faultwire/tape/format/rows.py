@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
-    from faultwire.tape.record.blobs import BlobRow
+    from faultwire.tape.format.blobs import BlobRow
 
 EventRow = tuple[int, str, bytes, bytes]
 """seq, session, record, hash."""

@@ -8,7 +8,7 @@ import pytest
 from mitmproxy import http
 
 from faultwire.events import Request, Response, header
-from faultwire.mitm.flow import convert
+from faultwire.mitm.compat import convert
 
 
 def message(**headers: str) -> http.Request:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from faultwire.events import FaultFired
-from faultwire.tape.read.bypassed import bypass_members
+from faultwire.tape.format.bypassed import bypass_members
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

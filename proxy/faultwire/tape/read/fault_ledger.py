@@ -5,8 +5,8 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from faultwire.tape.evidence.hash_chain import record_bytes
-from faultwire.tape.record.events import ledger_line
+from faultwire.tape.format.events import ledger_line
+from faultwire.tape.format.hash_chain import record_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, cast
 import orjson
 
 from faultwire.errors import TapeTampered
-from faultwire.tape.evidence.hash_chain import MAX_INT
+from faultwire.tape.format.hash_chain import MAX_INT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from faultwire.tape.record.events import Event
+    from faultwire.tape.format.events import Event
 
     Fits = Callable[[Any], bool]
     Members = tuple[tuple[str, Fits], ...]

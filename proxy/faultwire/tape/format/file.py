@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.dice import token
 from faultwire.errors import TapeError, TapeNotFound, UsageError
-from faultwire.tape.files.sqlite_schema import (
+from faultwire.tape.format.sqlite_schema import (
     APPLICATION_ID as APPLICATION_ID,
     VERSION as VERSION,
     bounded,

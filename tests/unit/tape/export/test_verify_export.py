@@ -1,4 +1,4 @@
-"""`faultwire.tape.evidence.verify_export`: JSON lines judged by the core, and told as a tape is."""
+"""`faultwire.tape.export.verify_export`: JSON lines judged by the core, and told as a tape is."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from tests.unit.tape.conftest import Deck
 from faultwire import _core
 from faultwire.cli import main
 from faultwire.errors import TapeError, TapeNotFound
-from faultwire.tape.evidence import verify_export
 from faultwire.tape.evidence.verify import verify
-from faultwire.tape.export import jsonl
+from faultwire.tape.export import jsonl, verify_export
 from faultwire.tape.record.writer import TapeWriter
 
 

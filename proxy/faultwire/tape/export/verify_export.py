@@ -16,7 +16,7 @@ from faultwire._core import TapeVerifier
 from faultwire.errors import TapeError, TapeNotFound
 from faultwire.tape.evidence.findings import MAX_FINDINGS, Code, Finding, VerifyReport
 from faultwire.tape.export.jsonl import HEAD
-from faultwire.tape.record.blobs import MAX_BLOB
+from faultwire.tape.format.blobs import MAX_BLOB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

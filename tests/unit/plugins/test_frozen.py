@@ -1,4 +1,4 @@
-"""`faultwire.frozen`: frozen wherever anybody looks, and cheap where nobody does."""
+"""`faultwire.plugins.frozen`: frozen wherever anybody looks, and cheap where nobody does."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from faultwire.events import Exchange, FaultFired, Request
 SHOW = """
 import sys
 from dataclasses import FrozenInstanceError, replace
-from faultwire import frozen
+from faultwire.plugins import frozen
 if sys.argv[1] == "loose":
     frozen.leave_unchecked()
 from faultwire.events import Request

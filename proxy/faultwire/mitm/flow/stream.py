@@ -1,0 +1,251 @@
+"""One HTTP exchange inside mitmproxy, carrying out what its pipeline asks for on a live stream.
+
+`FaultStream` takes over mitmproxy's stream state machine from the point where a request head has been
+validated. It is made of parts that know mitmproxy's events and commands but not the stream:
+
+    RequestReader ─► Responder ─► ActionExecutor ─► ResponseWriter
+          └──────► ReplaySource ──────┘
+
+What they share is in a `StreamState`. The stream hands them its events and runs everything in one wrapper:
+an exception in our code refuses the exchange and voids the run, it never lets traffic pass.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mitmproxy.proxy import events
+from mitmproxy.proxy.layers.http import DropStream, HttpLayer, HttpStream, SendHttp
+from mitmproxy.proxy.layers.http._events import (
+    RequestData,
+    RequestEndOfMessage,
+    RequestHeaders,
+    RequestProtocolError,
+    RequestTrailers,
+    ResponseData,
+    ResponseEndOfMessage,
+    ResponseHeaders,
+    ResponseProtocolError,
+    ResponseTrailers,
+)
+from mitmproxy.proxy.layers.http._hooks import HttpRequestHeadersHook
+
+from faultwire.mitm import compat
+from faultwire.mitm.compat import error_responses
+from faultwire.mitm.flow.actions import ActionExecutor
+from faultwire.mitm.flow.replay_source import ReplaySource
+from faultwire.mitm.flow.request import RequestReader
+from faultwire.mitm.flow.response import Responder
+from faultwire.mitm.flow.response_writer import ResponseWriter
+from faultwire.mitm.flow.stream_state import RequestPhase, ResponsePhase, StreamState
+from faultwire.mitm.flow.websocket import WebSocketLayer
+from faultwire.wire.framing import split as framing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from mitmproxy.proxy import commands
+    from mitmproxy.proxy.context import Context
+
+    from faultwire.mitm.flow.gateway import Gateway
+    from faultwire.mitm.flow.stream_state import Commands, Ended
+
+    Running = Generator[commands.Command, Any, None]
+
+
+class FaultLayer(HttpLayer):
+    """mitmproxy's HTTP layer with our streams in it, and its client side with a limit on heads."""
+
+    gateway: Gateway
+
+    def _handle_event(self, event: events.Event) -> Any:
+        if isinstance(event, events.Start) and self.context.client.alpn != b"h2":
+            server = compat.BoundedHttp1Server(self.context.fork())
+            self.gateway.attend(server, self.context.client)
+            self.connections.setdefault(self.context.client, server)
+        stock = super()._handle_event
+        self._handle_event = stock  # type: ignore[method-assign]  # only the start is ours
+        return stock(event)
+
+    def make_stream(self, stream_id: int) -> Any:
+        """Called by mitmproxy for every request head."""
+        self.streams[stream_id] = FaultStream(self.context.fork(), stream_id, self.gateway)
+        return ()  # ours have nothing to do at their start
+
+
+class FaultStream(HttpStream):
+    """mitmproxy's stream, made of our parts."""
+
+    def __init__(self, context: Context, stream_id: int, gateway: Gateway) -> None:
+        super().__init__(context, stream_id)
+        state = self._state = StreamState(context, stream_id, gateway)
+        writer = self._writer = ResponseWriter(state, self.flow_done)
+        executor = ActionExecutor(state, writer)
+        responder = self._responder = Responder(state, writer, executor, self._killed, self._upgrade)
+        self._replay: ReplaySource | None = None
+        if gateway.replays is not None:
+            self._replay = ReplaySource(state, writer, executor, responder, gateway.replays)
+        reader = self._reader = RequestReader(state, writer, executor, responder, self._replay, self._killed)
+        self._handlers: dict[type[events.Event], Callable[[Any], Commands]] = {
+            RequestHeaders: self._head,
+            RequestData: reader.data,
+            RequestTrailers: reader.trailers,
+            RequestEndOfMessage: reader.end,
+            ResponseHeaders: responder.head,
+            ResponseData: responder.data,
+            ResponseTrailers: responder.trailers,
+            ResponseEndOfMessage: responder.end,
+            RequestProtocolError: self._client_failed,
+            ResponseProtocolError: responder.lost,
+        }
+        self._running: Commands | None = None
+
+    # ------------------------------------------------------------ the wrapper
+
+    def handle_event(self, event: events.Event) -> Any:
+        """mitmproxy's entry; while a fault lets time pass, events queue up behind it.
+
+        Commands that are known go back as they are. Where something is waited for, mitmproxy's own machinery
+        runs the generator.
+        """
+        kind, state = type(event), self._state
+        if kind is RequestProtocolError:
+            state.leave()
+        elif state.pause is not None and type(event) is ResponseData:
+            state.hold_back(len(event.data))
+        if self._paused is None and (handler := self._handlers.get(kind)) is not None:
+            try:
+                found = handler(event)
+            except Exception as error:  # noqa: BLE001 - ours fails closed
+                found = self._fail(error)
+            if type(found) is tuple:
+                return found
+            self._running = found
+        return super().handle_event(event)
+
+    def _handle_event(self, event: events.Event) -> Running:
+        """Runs what `handle_event` has found, or an event that was queued."""
+        running, self._running = self._running, None
+        try:
+            if running is None:
+                running = self._handlers.get(type(event), self._unhandled)(event)
+            yield from running
+        except Exception as error:  # noqa: BLE001 - ours fails closed
+            yield from self._fail(error)
+
+    def _fail(self, error: Exception) -> Commands:
+        state, refusal = self._state, error_responses.internal(error)
+        told = state.head_sent or state.request is RequestPhase.FAILED
+        client = self.flow.client_conn
+        state.gateway.failed(client, state.recorded, error, None if told else refusal)
+        if told:
+            yield from self._writer.hang_up("refused", refusal.message)
+        else:
+            yield from self._writer.cancel_upstream()
+            state.request = RequestPhase.DONE
+            yield from self._writer.answer(refusal.response(), "refused", refusal.message)
+
+    # ------------------------------------------------------------ what is mitmproxy's own
+
+    def _head(self, event: RequestHeaders) -> Commands:
+        """mitmproxy checks the head and finds the target; from there on it is ours."""
+        stock = self.state_wait_for_request_headers(event)
+        if event.request.method == "CONNECT":
+            self._handlers = {}
+            return self._tunnel(stock)
+        try:
+            first = next(stock, None)
+        finally:
+            self._state.flow = self.flow
+        if self._checked(first) and not self._state.gateway.stock_hooks:
+            stock.close()
+            return self._reader.head(event)
+        return self._head_shown(first, stock, event)
+
+    def _checked(self, command: commands.Command | None) -> bool:
+        return isinstance(command, HttpRequestHeadersHook) and self.flow.error is None
+
+    def _head_shown(
+        self, command: commands.Command | None, stock: Running, event: RequestHeaders
+    ) -> Commands:
+        """The same where other addons see the head, or mitmproxy refuses it with 400."""
+        while command is not None:
+            yield command
+            if self._checked(command):
+                stock.close()
+                if not (yield from self._killed()):
+                    yield from self._reader.head(event)
+                return
+            command = next(stock, None)
+        self._state.fail()
+        self._state.gateway.malformed(self.context.client)
+
+    def _tunnel(self, stock: Running) -> Commands:
+        yield from stock
+        if self.flow.error is not None and not self._state.left:
+            self._state.gateway.malformed(self.context.client)
+
+    def _unhandled(self, event: events.Event) -> Commands:
+        """An event of a tunnel that was not opened."""
+        if isinstance(event, RequestProtocolError | ResponseProtocolError):
+            return self.handle_protocol_error(event)
+        return ()
+
+    def _client_failed(self, event: RequestProtocolError) -> Commands:
+        return self._writer.abandon(event)
+
+    def _killed(self) -> Ended:
+        """Has another addon ended this flow?"""
+        killed: bool = yield from self.check_killed(True)
+        if killed:
+            self._state.fail()
+        return killed
+
+    def _upgrade(self) -> Commands:
+        """Send the 101 that stands in the flow."""
+        state = self._state
+        whole = state.request is RequestPhase.DONE
+        self.client_state = self.state_done if whole else self.state_uninitialized
+        state.response = ResponsePhase.DONE
+        yield from self.send_response()
+        if self.server_state == self.state_errored:
+            state.fail()
+
+    def flow_done(self) -> Any:
+        """Request and response are over, or the exchange becomes a WebSocket."""
+        if self.flow.websocket is not None:
+            return self._open_websocket()
+        assert self.flow.response is not None
+        if self._writer.said_all:
+            self.flow.live = False
+            return (DropStream(self.stream_id),)
+        if self.flow.response.status_code == framing.SWITCHING:
+            return super().flow_done()
+        self.flow.live = False
+        end = SendHttp(ResponseEndOfMessage(self.stream_id), self.context.client)
+        return (DropStream(self.stream_id), end)
+
+    # ------------------------------------------------------------ WebSocket
+
+    def _open_websocket(self) -> Commands:
+        state = self._state
+        state.release_all()  # from here on the socket counts what it holds
+        played = self._replay.websocket() if self._replay is not None else None
+        self.child_layer = played or WebSocketLayer(self.context, self.flow, state.gateway, state.recorded)
+        self._handlers = {}
+        self._handle_event = self.state_websocket  # type: ignore[method-assign]
+        yield from self.child_layer.handle_event(events.Start())
+        yield SendHttp(ResponseEndOfMessage(self.stream_id), self.context.client)
+
+    def state_websocket(self, event: events.Event) -> Running:
+        """What comes from either end of a WebSocket; as with all of ours, a failure lets nothing pass."""
+        try:
+            yield from self.passthrough(event)
+        except Exception as error:  # noqa: BLE001 - fails closed, as the wrapper of a stream does
+            state = self._state
+            state.gateway.failed(self.flow.client_conn, state.recorded, error, None)
+            self._handle_event = self.state_errored  # type: ignore[method-assign, assignment]
+            gone = ResponseProtocolError(self.stream_id, "failed", compat.KILL)
+            yield SendHttp(gone, self.context.client)
+            cancelled = RequestProtocolError(self.stream_id, "failed", compat.CANCEL)
+            yield SendHttp(cancelled, self.context.server)
