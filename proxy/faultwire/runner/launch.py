@@ -47,13 +47,15 @@ class LaunchSettings:
     """What to start. `tape` None records into the run's folder, as `tape_name` where there are several;
     `implicit` is the session (name, profile, seed) of traffic that names none; `reverse` are routes (name
     to base URL) that the user declared, and `base_urls` sends agents to us by base URL in place of a
-    proxy; `about` goes into `run.json`."""
+    proxy; with `mock`, only the hosts in `mock_except` are called outside this machine; `about` goes into
+    `run.json`."""
 
     command: str
     listen: str = "127.0.0.1:0"
     tape: Path | None = None
     tape_name: str | None = None
     mock: bool = False
+    mock_except: tuple[str, ...] = ()
     script: Path | None = None
     allow_hosts: tuple[str, ...] = ()
     upstream_ca: Path | None = None
@@ -236,6 +238,12 @@ def start_run(settings: LaunchSettings, folder: RunFolder | None = None) -> Iter
 
 
 def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitStack) -> Run:
+    if settings.mock_except and not settings.mock:
+        raise UsageError(
+            "found `--mock-except` without `--mock`, expected both",
+            code="usage.mock_except",
+            hint="it names hosts that the mock leaves to the real servers",
+        )
     routes = _start_mock(settings, folder, stack) if settings.mock else {}
     implicit = None
     if settings.implicit is not None:
@@ -261,6 +269,8 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
                 routes=routes,
                 reverse=dict(routed.routes),
                 allow_hosts=allowed(settings.allow_hosts),
+                local_only=settings.mock,
+                remote_hosts=settings.mock_except,
                 implicit=implicit,
             )
         )

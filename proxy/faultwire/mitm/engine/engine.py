@@ -79,7 +79,12 @@ class Engine:
         replays = replay.opened(settings)
         self.tape = self._open_tape()
         self.gateway = Gateway(
-            guard=Guard.of(settings.allow_hosts, [*settings.routes.values(), *settings.reverse.values()]),
+            guard=Guard.of(
+                settings.allow_hosts,
+                [*settings.routes.values(), *settings.reverse.values()],
+                local_only=settings.local_only,
+                remote_hosts=settings.remote_hosts,
+            ),
             reverse=settings.reverse,
             routes=settings.routes,
             tape=self.tape,

@@ -65,7 +65,7 @@ class Gateway:
         self.stock_hooks, self.replays = stock_hooks, replays
         self.draining, self.live = False, 0
         self.loop_guards = loop_guards
-        self.routes = Routes(routes or {})
+        self.routes = Routes(routes or {}, self.guard.remote_hosts)
         self.reverse = ReverseProxy(reverse or {})
         self.tunnels = Tunnels()
         self._max = max_exchanges
@@ -174,10 +174,11 @@ class Gateway:
         request = recorded.pipeline.exchange.request
         if self.routes.find(request.host) is not None:
             return
-        why = self.guard.check_literal(request.host, request.port)
+        remote = self.guard.check_remote(request.host)
+        why = remote or self.guard.check_literal(request.host, request.port)
         if why is not None:
             self.stats.refused += 1
-            raise error_responses.not_allowed(why)
+            raise error_responses.not_mocked(why) if remote else error_responses.not_allowed(why)
 
     def attend(self, server: BoundedHttp1Server, client: Client) -> None:
         """The HTTP/1 side towards a client is about to serve it."""

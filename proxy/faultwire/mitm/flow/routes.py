@@ -6,17 +6,19 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
 from faultwire import _core
+from faultwire.mitm.network.egress_guard import covers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from mitmproxy import http
 
 
 class Routes:
-    """Hosts, by name or pattern, and the base URL that each goes to."""
+    """Hosts, by name or pattern, and the base URL that each goes to; those that are `kept` stay."""
 
-    def __init__(self, routes: Mapping[str, str]) -> None:
+    def __init__(self, routes: Mapping[str, str], kept: Iterable[str] = ()) -> None:
+        self._kept = tuple(kept)
         self._routes: dict[str, SplitResult] = {host: urlsplit(target) for host, target in routes.items()}
         self._globs = [(host, route) for host, route in self._routes.items() if "*" in host]
 
@@ -25,6 +27,8 @@ class Routes:
         if not self._routes:
             return None
         name = host.lower()
+        if covers(self._kept, name):
+            return None
         patterns = (route for glob, route in self._globs if _core.glob_match(glob, name))
         return self._routes.get(name) or next(patterns, None)
 
