@@ -82,20 +82,22 @@ def _authority() -> Finding:
 
 
 def _environment(environment: Mapping[str, str]) -> list[Finding]:
+    from faultwire.mitm.network.upstream_proxy import from_environment
+
     findings = []
-    taken = sorted(name for name in environment if name.lower() in ("http_proxy", "https_proxy", "all_proxy"))
-    if taken:
-        findings.append(
-            Finding(
-                "note",
-                "environment",
-                f"{', '.join(taken)} is set; the agent gets faultwire's proxy instead",
-                "servers that are reachable only through that proxy will return 502",
-            )
-        )
+    try:
+        proxies = from_environment(environment)
+    except FaultwireError as error:
+        return [Finding("fail", "environment", str(error), error.hint)]
+    if proxies is not None:
+        through = ", ".join(proxies.urls)
+        text = f"faultwire calls servers through {through}; the agent gets faultwire's own proxy"
+        hint = "a server that is to be called directly belongs into `NO_PROXY`"
+        findings.append(Finding("note", "environment", text, hint))
     excepted = sorted(name for name in environment if name.lower() == "no_proxy")
     if excepted:
-        text = f"{', '.join(excepted)} is set; it is not passed to the agent"
+        use = "; faultwire calls directly what it names" if proxies is not None else ""
+        text = f"{', '.join(excepted)} is set; it is not passed to the agent{use}"
         findings.append(Finding("note", "environment", text))
     return findings
 

@@ -27,6 +27,8 @@ NAME = "session"
 """The session's name; the dice depend on it, so it never changes."""
 _ENVIRON = threading.Lock()
 """Held by the session that has set the environment of this process."""
+_BEFORE: list[Mapping[str, str]] = []
+"""The environment of this process before that session set it."""
 
 
 class Session:
@@ -134,6 +136,7 @@ def session(
         mock_except=tuple(mock_except),
         script=None if script is None else Path(script),
         allow_hosts=tuple(allow_hosts),
+        environ=_BEFORE[0] if _BEFORE else None,
         base=Path(base),
         about={"profile": wanted.name, "profile_sha256": wanted.digest, "seed": seed},
     )
@@ -206,9 +209,11 @@ def _in_environ(env: Mapping[str, str]) -> Iterator[None]:
         )
     before = dict(os.environ)
     try:
+        _BEFORE.append(before)
         _put(env)
         yield
     finally:
+        _BEFORE.clear()
         _put(before)
         _ENVIRON.release()
 

@@ -197,7 +197,7 @@ class Engine:
 
 
 def _environment() -> dict[str, str]:
-    """Ours, without what would send the engine's own traffic through some proxy."""
+    """Ours, without the user's proxies: which of them the engine uses is among its settings."""
     dropped = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
     return {key: value for key, value in os.environ.items() if key.lower() not in dropped}
 

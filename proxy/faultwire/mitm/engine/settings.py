@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from faultwire.errors import UsageError
+from faultwire.mitm.network.upstream_proxy import UpstreamProxies
 from faultwire.replay.settings import ReplaySettings
 from faultwire.tape.record.overload_policy import FailurePolicy, RecordPolicy
 
@@ -79,6 +80,8 @@ class EngineSettings(Frozen):
     allow_hosts: tuple[str, ...] = ()
     local_only: bool = False
     remote_hosts: tuple[str, ...] = ()
+    upstream_proxies: UpstreamProxies | None = None
+    """The user's own proxies, with their credentials: these settings are written nowhere."""
     implicit: SessionSettings | None = None
     replay: ReplaySettings | None = None
     max_exchanges: int = Field(default=1024, ge=1)

@@ -24,6 +24,7 @@ from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.flow.request import FaultLayer
 from faultwire.mitm.network import broken_tls
 from faultwire.mitm.network.egress_guard import MARK
+from faultwire.mitm.network.proxy_connection import CHAINED
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -201,7 +202,8 @@ class FaultwireAddon:
     def server_connect(self, data: ServerConnectionHookData) -> Awaitable[None] | None:
         """The last check before a connection is opened. Our own loop checks what names resolve to."""
         host, port = data.server.address[:2] if data.server.address else ("", 0)
-        why = self.gateway.guard.check_literal(host, port)
+        why = self.gateway.guard.check_remote(host) or self.gateway.guard.check_literal(host, port)
+        CHAINED.set(self.gateway.routes.proxy(host, port, tls=data.server.tls))
         if self.gateway.needs_http2(data.client):
             data.server.alpn = b"h2"  # by prior knowledge; a TLS handshake puts its own word in place
         if why is None and self.gateway.replays is not None and self.gateway.replays.offline:
@@ -226,7 +228,9 @@ class FaultwireAddon:
     def server_connected(self, data: ServerConnectionHookData) -> None:
         """A connection to a server is open: whoever goes there otherwise goes past us."""
         if data.server.address and data.server.peername:
-            self.gateway.reached.note(data.server.address[0], *data.server.peername[:2])
+            proxy = CHAINED.get()
+            host = data.server.address[0] if proxy is None else proxy.host
+            self.gateway.reached.note(host, *data.server.peername[:2])
 
     @fail_closed
     def client_disconnected(self, client: Client) -> None:

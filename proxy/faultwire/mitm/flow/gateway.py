@@ -60,7 +60,7 @@ class Gateway:
         self.sessions = Sessions()
         self.guard = guard or Guard()
         self.tape = tape
-        self.stats = Stats()
+        self.stats, self.reached = Stats(), Reached()
         self.head_timeout_s = head_timeout_s
         self.stock_hooks, self.replays = stock_hooks, replays
         self.draining, self.live = False, 0
@@ -71,7 +71,6 @@ class Gateway:
         self._max = max_exchanges
         self._links: dict[str, ClientConnection] = {}
         self._ending: dict[str, asyncio.Event] = {}
-        self.reached = Reached()
         self.idle = asyncio.Event()
         self.idle.set()
 

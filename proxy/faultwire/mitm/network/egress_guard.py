@@ -77,7 +77,7 @@ class Guard:
     def check(self, host: str, port: int, address: str) -> str | None:
         """Why a connection to `address` on behalf of `host` is refused, or None."""
         ip = _plain(ipaddress.ip_address(address.partition("%")[0]))
-        if port in self.listeners and (ip.is_loopback or ip.is_unspecified):
+        if self.is_listener(address, port):
             return f"`{host}:{port}` is this proxy itself"
         if self.local_only and not (ip.is_loopback or ip.is_unspecified or covers(self.remote_hosts, host)):
             return self.check_remote(host) or f"`{host}` ({ip}) is not an address of this machine"
@@ -88,6 +88,10 @@ class Guard:
             return None
         where = f"`{host}`" if host == str(ip) else f"`{host}` ({ip})"
         return f"{where} is a {kind} address; to allow it, add `--allow-host {host}`"
+
+    def is_listener(self, address: str, port: int) -> bool:
+        """Does this engine listen there itself?"""
+        return port in self.listeners and is_local(address)
 
     def check_literal(self, host: str, port: int) -> str | None:
         """The same for a host that is itself an address; None for names."""
