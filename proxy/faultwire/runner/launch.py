@@ -10,6 +10,7 @@ import os
 import shutil
 import threading
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from faultwire.capture.bundle import write_trust
 from faultwire.capture.env import child_environment
 from faultwire.capture.keys import keyless
 from faultwire.capture.traceparent import traced
+from faultwire.capture.trust import explained
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.exchange.tunnel import divide
 from faultwire.mitm.engine.client import Engine
@@ -142,7 +144,9 @@ class Run:
             self._turnstile.leave(name)
         with self._lock:
             self._handles.pop(name, None)
-        return summary
+        failed = summary.handshakes
+        voids, notes = explained(summary.voids, failed), explained(summary.notes, failed)
+        return replace(summary, voids=voids, notes=notes)
 
     def history(self, name: str) -> History:
         """The traffic of a closed session, read from the tape."""

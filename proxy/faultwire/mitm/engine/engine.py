@@ -227,13 +227,15 @@ class Engine:
         if server is not None:
             server.close()
         await self.gateway.end_session(session, SESSION_END_S)
+        await self.gateway.handshakes.settle()
+        session.judge_handshakes()
         self.gateway.sessions.close(session)
         guard, host = self.gateway.guard, self.settings.address[0]
         session.see(past_us(session.context.profile, seen, self.gateway.reached, guard, host), more)
         self.gateway.guard.listeners.discard(session.port)
         acknowledged = 0
         if self.tape is not None:
-            self.tape.close_session(name, bypassed=session.bypassed, more=session.bypassed_more)
+            self.tape.close_session(name, **session.seen())
             await self.flush()
             if self.tape.failed is None:
                 dropped = self.tape.dropped(name)

@@ -20,6 +20,7 @@ from faultwire.mitm import compat
 from faultwire.mitm.compat import leaves, transports
 from faultwire.mitm.engine.shared_process import Shared
 from faultwire.mitm.flow import convert, error_responses
+from faultwire.mitm.flow.failed_handshakes import host_of
 from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.flow.request import FaultLayer
 from faultwire.mitm.network import broken_tls
@@ -157,13 +158,14 @@ class FaultwireAddon:
         self.gateway.step(flow.client_conn)
 
     @fail_closed
-    def tls_clienthello(self, data: tls.ClientHelloData) -> None:
+    def tls_clienthello(self, data: tls.ClientHelloData) -> Awaitable[object] | None:
         """HTTP/1.1, except for clients that speak only HTTP/2, such as gRPC."""
         client, offers = data.context.client, data.client_hello.alpn_protocols
         if b"http/1.1" in offers:
             client.alpn = b"http/1.1"
         elif list(offers) == [b"h2"]:
             client.alpn = b"h2"
+        return self.gateway.handshakes.begin(client, host_of(data.context))
 
     @fail_closed
     def tls_start_client(self, data: tls.TlsData) -> None:
@@ -178,7 +180,11 @@ class FaultwireAddon:
     @fail_closed
     def tls_failed_client(self, data: tls.TlsData) -> None:
         """A handshake failed."""
-        tunnel = self.gateway.tunnels.of(data.context.client)
+        client = data.context.client
+        tunnel = self.gateway.tunnels.of(client)
+        if tunnel is None or tunnel.flaw is None:
+            link = self.gateway.connection(client)
+            self.gateway.handshakes.fail(link, client, host_of(data.context), data.conn.error or "")
         if tunnel is not None:
             tunnel.left("cut", "the handshake failed")
 
@@ -186,6 +192,9 @@ class FaultwireAddon:
     def tls_established_client(self, data: tls.TlsData) -> None:
         """A handshake is done; HTTP/2 clients may stay silent for as long as they like."""
         self.gateway.step(data.context.client)
+        tunnel = self.gateway.tunnels.of(data.context.client)
+        if tunnel is None or tunnel.flaw is None:
+            self.gateway.connection(data.context.client).tls_host = host_of(data.context)
         if data.context.client.alpn == b"h2":
             handler = transports.handler_of(data.context.client)
             if hasattr(handler, "unhurried"):

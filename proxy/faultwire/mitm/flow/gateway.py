@@ -14,6 +14,7 @@ from faultwire.mitm.engine.sessions import Sessions
 from faultwire.mitm.engine.shared_process import Shared, UnattributedCalls
 from faultwire.mitm.flow import convert, error_responses
 from faultwire.mitm.flow.connections import ClientConnection, Stats
+from faultwire.mitm.flow.failed_handshakes import FailedHandshakes
 from faultwire.mitm.flow.recorded_exchange import RecordedExchange
 from faultwire.mitm.flow.reverse_proxy import ReverseProxy
 from faultwire.mitm.flow.routes import Routes
@@ -41,8 +42,7 @@ logger = logging.getLogger(__name__)
 class Gateway:
     """Sessions, guard, routes and tape of one proxy. `stock_hooks`: others want mitmproxy's HTTP hooks.
 
-    `reverse` are the routes of base-URL mode, `routes` the hosts that go elsewhere.
-    """
+    `reverse` are the routes of base-URL mode, `routes` the hosts that go elsewhere."""
 
     def __init__(
         self,
@@ -60,11 +60,10 @@ class Gateway:
         self.sessions = Sessions()
         self.guard = guard or Guard()
         self.tape = tape
-        self.stats, self.reached = Stats(), Reached()
-        self.head_timeout_s = head_timeout_s
-        self.stock_hooks, self.replays = stock_hooks, replays
+        self.stats, self.reached, self.handshakes = Stats(), Reached(), FailedHandshakes()
+        self.head_timeout_s, self.replays = head_timeout_s, replays
         self.draining, self.live = False, 0
-        self.loop_guards = loop_guards
+        self.loop_guards, self.stock_hooks = loop_guards, stock_hooks
         self.routes = Routes(routes or {}, self.guard.remote_hosts)
         self.reverse = ReverseProxy(reverse or {})
         self.tunnels = Tunnels()
@@ -96,6 +95,7 @@ class Gateway:
             self.turn_away(flow.request.host)
             raise error_responses.unknown_user()
         session = self._chosen(whose, flow) if isinstance(whose, Shared) else whose
+        link.answered(session)
         self._check_room(session)
         self.stats.strangers.known(flow.request.host)
         self.stats.exchanges += 1
@@ -307,6 +307,7 @@ class Gateway:
         link = self._links.pop(client.id, None)
         if link is None:
             return
+        self.handshakes.end(link, client)
         for pause in list(link.pauses):
             pause.leave()
         for recorded in list(link.exchanges):
