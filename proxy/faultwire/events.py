@@ -8,6 +8,7 @@ from faultwire.history import (
     AgentResult as AgentResult,
     Bypass as Bypass,
     Delivery as Delivery,
+    FailedHandshake as FailedHandshake,
     FaultFired as FaultFired,
     Headers as Headers,
     History as History,

@@ -162,6 +162,30 @@ def past(bypassed: Sequence[Bypass], more: int = 0) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedHandshake:
+    """TLS handshakes for one host that clients of the proxy gave up, so that their calls are not to be seen.
+
+    `refused`: they said that they do not take the certificate. `closed`: they closed the connection in or
+    right after the handshake, and no call to this host came at all. `program` is the client's, where known.
+    """
+
+    host: str
+    reason: Literal["refused", "closed"]
+    count: int
+    program: str | None = None
+
+    @property
+    def text(self) -> str:
+        """For example `` `node` refused faultwire's certificate for `api.example` (2 handshakes) ``."""
+        name = self.program.rpartition("/")[2] if self.program else ""
+        who = f"`{name}`" if name else "a client"
+        times = "1 handshake" if self.count == 1 else f"{self.count} handshakes"
+        if self.reason == "refused":
+            return f"{who} refused faultwire's certificate for `{self.host}` ({times})"
+        return f"{who} did not go on after faultwire showed its certificate for `{self.host}` ({times})"
+
+
+@dataclass(frozen=True, slots=True)
 class AgentResult:
     """How one invocation of the agent ended. `exit_code` is negative for a signal, None while unknown."""
 

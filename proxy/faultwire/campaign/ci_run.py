@@ -187,6 +187,7 @@ def launch_settings(
         listen=proxy.listen,
         tape_name=f"{part.phases[0].name}{number}.tape" if number else None,
         mock=proxy.mock,
+        mock_except=proxy.mock_except,
         script=proxy.script,
         allow_hosts=(*proxy.allow_hosts, *_tool_hosts(config)),
         upstream_ca=proxy.upstream_ca,

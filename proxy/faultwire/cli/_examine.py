@@ -82,20 +82,22 @@ def _authority() -> Finding:
 
 
 def _environment(environment: Mapping[str, str]) -> list[Finding]:
+    from faultwire.mitm.network.upstream_proxy import from_environment
+
     findings = []
-    taken = sorted(name for name in environment if name.lower() in ("http_proxy", "https_proxy", "all_proxy"))
-    if taken:
-        findings.append(
-            Finding(
-                "note",
-                "environment",
-                f"{', '.join(taken)} is set; the agent gets faultwire's proxy instead",
-                "servers that are reachable only through that proxy will return 502",
-            )
-        )
+    try:
+        proxies = from_environment(environment)
+    except FaultwireError as error:
+        return [Finding("fail", "environment", str(error), error.hint)]
+    if proxies is not None:
+        through = ", ".join(proxies.urls)
+        text = f"faultwire calls servers through {through}; the agent gets faultwire's own proxy"
+        hint = "a server that is to be called directly belongs into `NO_PROXY`"
+        findings.append(Finding("note", "environment", text, hint))
     excepted = sorted(name for name in environment if name.lower() == "no_proxy")
     if excepted:
-        text = f"{', '.join(excepted)} is set; it is not passed to the agent"
+        use = "; faultwire calls directly what it names" if proxies is not None else ""
+        text = f"{', '.join(excepted)} is set; it is not passed to the agent{use}"
         findings.append(Finding("note", "environment", text))
     return findings
 
@@ -164,6 +166,7 @@ def command(words: Sequence[str], *, listen: str, allow_hosts: tuple[str, ...]) 
     from faultwire.capture import child
     from faultwire.capture.bypass_watch import BypassWatch
     from faultwire.capture.runtime import needs, recognise
+    from faultwire.capture.trust import needed
     from faultwire.events import past
     from faultwire.profile.model import Profile
     from faultwire.runner.launch import LaunchSettings, start_run
@@ -182,12 +185,20 @@ def command(words: Sequence[str], *, listen: str, allow_hosts: tuple[str, ...]) 
     findings.append(Finding("ok" if code == 0 else "note", "exit code", str(code)))
     findings += arrivals(history)
     findings += bypasses(closed, watch, runtime)
-    arrived = past(closed.bypassed, closed.bypassed_more)
-    findings += [Finding("note", "traffic", note) for note in notes if note != arrived]
-    findings += [Finding("fail", "proxy", why) for why in closed.voids]
-    if not history.exchanges:
+    findings += [Finding("fail", "TLS", one.text, needed(one, words)) for one in closed.handshakes]
+    said = {past(closed.bypassed, closed.bypassed_more), *explained_handshakes(closed)}
+    findings += [Finding("note", "traffic", note) for note in notes if note not in said]
+    findings += [Finding("fail", "proxy", why) for why in closed.voids if why not in said]
+    if not history.exchanges and not closed.handshakes:
         findings.append(Finding("fail", "traffic", "no traffic came through the proxy", needs(runtime)))
     return findings
+
+
+def explained_handshakes(closed: SessionSummary) -> tuple[str, ...]:
+    """What the notes say of handshakes that clients gave up."""
+    from faultwire.capture.trust import explained
+
+    return explained([one.text for one in closed.handshakes], closed.handshakes)
 
 
 def bypasses(closed: SessionSummary, watch: InvocationWatch, runtime: Runtime) -> list[Finding]:

@@ -26,7 +26,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "rebind",
         "unverified",
     ),
-    "Capture": ("capture", "mock", "script", "reverse", "allow_no_traffic"),
+    "Capture": ("capture", "mock", "mock_except", "script", "reverse", "allow_no_traffic"),
     "Network": ("listen", "allow_host", "upstream_ca"),
     "Output": ("format_", "quiet", "help"),
 }

@@ -36,6 +36,10 @@ def header(run: Run, profile: Profile, traffic: Traffic) -> str:
     if run.routes:
         first, *others = run.routes
         pairs.append(("mock", f"{first} and {len(others)} other hosts"))
+    if traffic.mock_except:
+        pairs.append(("not mocked", ", ".join(traffic.mock_except)))
+    if run.upstream:
+        pairs.append(("through", ", ".join(run.upstream)))
     pairs += [("base URL", f"{name} → {url}") for name, url in sorted(traffic.reverse)]
     if run.base_urls:
         pairs.append(("capture", f"base URLs of {', '.join(sorted(run.plan.routes))}"))

@@ -152,13 +152,15 @@ def learn(
     allow_no_traffic: bool,
 ) -> None:
     """Raise where the run proves nothing: FaultError where ours failed, CaptureError without traffic."""
+    from faultwire.capture.trust import needed
     from faultwire.errors import CaptureError, FaultError
 
+    trust = next((needed(one, command) for one in closed.handshakes), None)
     if closed.voids:
         raise FaultError(
             f"the run is inconclusive: {'; '.join(closed.voids)}",
             code="run.void",
-            hint=f"the engine's log is `{_log(run)}`",
+            hint=trust or f"the engine's log is `{_log(run)}`",
         )
     if not history.exchanges and not allow_no_traffic:
         from faultwire.capture import child
@@ -166,6 +168,12 @@ def learn(
 
         runtime = recognise(command, os.environ)
         failed = f" and exited {child.shell_code(code)}" if code else ""
+        if trust is not None:
+            raise CaptureError(
+                f"`{command[0]}` reached the proxy and sent nothing that could be read{failed}, so the run "
+                "is inconclusive (exit 3)" + "".join(f"; {note}" for note in notes),
+                hint=f"{trust}; --allow-no-traffic accepts a run without traffic",
+            )
         keyless = "" if _has_key() else f" ({NO_KEY})"
         look = f"see its output above{keyless}; otherwise " if code else ""
         raise CaptureError(

@@ -67,6 +67,7 @@ class Traffic(ReplayOptions):
     reverse: tuple[tuple[str, str], ...]
     allow_host: tuple[str, ...]
     upstream_ca: Path | None
+    mock_except: tuple[str, ...] = ()
     mark: bool = False
     record_policy: RecordPolicy = "block"
     on_tape_failure: FailurePolicy = "fail"
@@ -106,6 +107,7 @@ class Traffic(ReplayOptions):
             listen=self.listen,
             tape=self.record,
             mock=self.mock or self.script is not None,
+            mock_except=self.mock_except,
             script=self.script,
             allow_hosts=self.allow_host,
             reverse=dict(self.reverse),
@@ -137,6 +139,25 @@ def _redact_section(path: Path) -> Any:
     if top is not None and below is not None:
         raise ConfigError(f"`{path}` has `redact` beside `proxy.redact`, expected one of them")
     return below if top is None else top
+
+
+def as_hosts(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Host names, with `*` where they are patterns. Called by click. Raises BadParameter."""
+    for value in values:
+        if not value or set(value) & set("/@ ") or (value.count(":") == 1):
+            raise click.BadParameter(f"found `{value}`, expected a host name such as `api.example.com`")
+    return values
+
+
+def mock_except_option() -> Callable[[F], F]:
+    """`--mock-except HOST`."""
+    return click.option(
+        "--mock-except",
+        multiple=True,
+        callback=as_hosts,
+        metavar="HOST",
+        help="With --mock: let calls to this host reach the real server; repeatable.",
+    )
 
 
 def traffic_options(command: F) -> F:
@@ -192,6 +213,7 @@ def traffic_options(command: F) -> F:
             help="If the tape cannot be written: refuse traffic (503), or let it pass unrecorded.",
         ),
         click.option("--mock", is_flag=True, help="Answer with the mock provider: no key, no network."),
+        mock_except_option(),
         click.option(
             "--script",
             type=click.Path(path_type=Path),

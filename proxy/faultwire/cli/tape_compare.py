@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from faultwire.cli.options import mock_except_option
 from faultwire.cli.output import format_option, say, show, show_json
 from faultwire.text import safe
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from faultwire.replay.match import Index
+    from faultwire.runner.launch import LaunchSettings
     from faultwire.tape.read.reader import TapeReader
 
 PROGRAM = "faultwire.program"
@@ -64,13 +66,19 @@ class WithProgram(click.Command):
 @click.command(cls=WithProgram)
 @click.argument("tapes", nargs=-1, metavar="[ONE OTHER] [-- CMD [ARG]...]")
 @click.option("--mock", is_flag=True, help="With a program: answer it with the mock provider.")
+@mock_except_option()
 @click.option(
     "--allow-host", multiple=True, metavar="HOST", help="With a program: allow it to call this host."
 )
 @format_option
 @click.pass_context
 def learn(
-    context: click.Context, tapes: tuple[str, ...], mock: bool, allow_host: tuple[str, ...], format_: str
+    context: click.Context,
+    tapes: tuple[str, ...],
+    mock: bool,
+    mock_except: tuple[str, ...],
+    allow_host: tuple[str, ...],
+    format_: str,
 ) -> None:
     """Propose masks for request fields that differ between two runs of the same agent.
 
@@ -79,6 +87,7 @@ def learn(
     """
     from faultwire.errors import UsageError
     from faultwire.replay.compare import learn as compared
+    from faultwire.runner.launch import LaunchSettings
 
     program = context.meta.get(PROGRAM, ())
     if bool(program) == bool(tapes) or len(tapes) not in (0, 2):
@@ -88,7 +97,8 @@ def learn(
             code="usage.missing",
             hint="faultwire tape learn ONE OTHER, or faultwire tape learn -- CMD",
         )
-    one, other = tapes or [str(recorded(program, mock=mock, allow_hosts=allow_host)) for _ in range(2)]
+    settings = LaunchSettings("learn", mock=mock, mock_except=mock_except, allow_hosts=allow_host)
+    one, other = tapes or [str(recorded(program, settings)) for _ in range(2)]
     with _opened(one) as first, _opened(other) as second:
         found = compared(_index(first, ()), second.exchanges())
     if format_ == "json":
@@ -104,7 +114,7 @@ def learn(
         say("no differing place can be masked")
 
 
-def recorded(program: tuple[str, ...], *, mock: bool, allow_hosts: tuple[str, ...]) -> Path:
+def recorded(program: tuple[str, ...], settings: LaunchSettings) -> Path:
     """Run a program once behind the proxy, without faults; its tape. Its stdout goes to stderr.
 
     Raises CaptureError where nothing came through, AgentError if the program fails.
@@ -114,10 +124,10 @@ def recorded(program: tuple[str, ...], *, mock: bool, allow_hosts: tuple[str, ..
     from faultwire.cli.exec import SESSION, learn as proven
     from faultwire.errors import AgentError
     from faultwire.profile.model import Profile
-    from faultwire.runner.launch import LaunchSettings, start_run
+    from faultwire.runner.launch import start_run
 
     child.find(program, os.environ)
-    with start_run(LaunchSettings("learn", mock=mock, allow_hosts=allow_hosts)) as run:
+    with start_run(settings) as run:
         environment = run.open_session(SESSION, Profile(name="calm"), 0)
         with stdout_to_stderr():
             code = child.shell_code(child.run(program, environment))

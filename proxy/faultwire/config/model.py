@@ -42,7 +42,9 @@ class ProxySettings(Frozen):
     seed: int | None = None
     upstream_ca: Path | None = None
     mock: bool = False
-    """Does the mock provider stand in for every model host?"""
+    """Does the mock provider stand in for every model host? Then no other server is called, ..."""
+    mock_except: tuple[str, ...] = ()
+    """... except for these hosts."""
     script: Path | None = None
     """What the mock answers."""
     reverse: Mapping[str, str] = Field(default_factory=dict)

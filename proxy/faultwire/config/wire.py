@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 ANY_URL = "http://localhost:8080"
 _HOST = re.compile(r"[^\s/@]+")
+_NAME = re.compile(r"[^\s/@:]+|(?:[0-9A-Fa-f]*:){2,}[0-9A-Fa-f:.]*")
+HOST_LISTS = ("allow_hosts", "mock_except")
+"""Keys whose value may be one host in place of a list."""
 
 
 def proxy(node: Node | None, redact: Node | None, reading: Reading) -> ProxySettings:
@@ -32,9 +35,10 @@ def proxy(node: Node | None, redact: Node | None, reading: Reading) -> ProxySett
     place = node or redact
     if place is None or not fields:
         return ProxySettings()
-    if "allow_hosts" in fields and isinstance(fields["allow_hosts"].value, str):
-        one = fields["allow_hosts"]
-        fields["allow_hosts"] = Node([one], one.line, one.column, one.key)
+    for key in HOST_LISTS:
+        if key in fields and isinstance(fields[key].value, str):
+            one = fields[key]
+            fields[key] = Node([one], one.line, one.column, one.key)
     built = reading.build(ProxySettings, Node(fields, place.line, place.column, place.key), "proxy")
     _addresses(fields, reading)
     rules = fields.get("redact")
@@ -42,6 +46,13 @@ def proxy(node: Node | None, redact: Node | None, reading: Reading) -> ProxySett
         _rules(rules, reading)
     if built is None:
         return ProxySettings()
+    if built.mock_except and not built.mock:
+        excepted = fields["mock_except"]
+        reading.add(
+            excepted.key or excepted,
+            "bad_value",
+            "found `proxy.mock_except` without `proxy.mock: true`, expected both",
+        )
     return built.model_copy(update=_files(built, fields, reading))
 
 
@@ -62,6 +73,11 @@ def _addresses(fields: dict[str, Node], reading: Reading) -> None:
         if isinstance(host.value, str) and not _HOST.fullmatch(host.value):
             found = f"found {shown(host.value)} in `proxy.allow_hosts`, expected a host, or `HOST:PORT`"
             reading.add(host, "bad_value", found, "as in `localhost:11434` or `*.internal`")
+    excepted = fields.get("mock_except")
+    for host in excepted.value if excepted and isinstance(excepted.value, list) else ():
+        if isinstance(host.value, str) and not _NAME.fullmatch(host.value):
+            found = f"found {shown(host.value)} in `proxy.mock_except`, expected a host name"
+            reading.add(host, "bad_value", found, "as in `api.example.com` or `*.example.com`")
 
 
 def _understood(**settings: Any) -> bool:

@@ -11,8 +11,8 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from faultwire.child_process import report
 from faultwire.errors import FaultwireError
-from faultwire.mock.serving import MockSettings, serve
 
 if TYPE_CHECKING:
     from faultwire.mock.serving import Listening
@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 def main() -> int:
     """Serve; returns the exit code."""
+    report("importing the mock's protocols")
+    from faultwire.mock.serving import MockSettings, serve
+
     settings = MockSettings(**json.loads(sys.argv[1])) if len(sys.argv) > 1 else MockSettings()
+    report("reading the script and opening the port")
     try:
         serve(settings, _ready, watch=sys.stdin.fileno())
     except FaultwireError as error:

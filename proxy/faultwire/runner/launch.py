@@ -10,7 +10,7 @@ import os
 import shutil
 import threading
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +19,16 @@ from faultwire.capture.bundle import write_trust
 from faultwire.capture.env import child_environment
 from faultwire.capture.keys import keyless
 from faultwire.capture.traceparent import traced
+from faultwire.capture.trust import explained
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.exchange.tunnel import divide
 from faultwire.mitm.engine.client import Engine
 from faultwire.mitm.engine.settings import EngineSettings, SessionSettings
 from faultwire.profile.load import dump
-from faultwire.runner.folder import STATE, RunFolder, private_dir
+from faultwire.runner.folder import RunFolder, private_dir
 from faultwire.runner.histories import Histories
 from faultwire.runner.hosts import allowed
+from faultwire.runner.launch_settings import LaunchSettings as LaunchSettings, upstream_proxies
 from faultwire.runner.sharing import Turnstile
 
 if TYPE_CHECKING:
@@ -34,40 +36,9 @@ if TYPE_CHECKING:
 
     from faultwire.capture.base_url import Plan
     from faultwire.capture.bundle import TrustFiles
-    from faultwire.capture.freeze import FrozenClock
     from faultwire.events import Bypass, History
     from faultwire.mitm.engine.client import SessionHandle, SessionSummary
     from faultwire.profile.model import Profile
-    from faultwire.replay.settings import ReplaySettings
-    from faultwire.tape.record.overload_policy import FailurePolicy, RecordPolicy
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchSettings:
-    """What to start. `tape` None records into the run's folder, as `tape_name` where there are several;
-    `implicit` is the session (name, profile, seed) of traffic that names none; `reverse` are routes (name
-    to base URL) that the user declared, and `base_urls` sends agents to us by base URL in place of a
-    proxy; `about` goes into `run.json`."""
-
-    command: str
-    listen: str = "127.0.0.1:0"
-    tape: Path | None = None
-    tape_name: str | None = None
-    mock: bool = False
-    script: Path | None = None
-    allow_hosts: tuple[str, ...] = ()
-    upstream_ca: Path | None = None
-    implicit: tuple[str, Profile, int] | None = None
-    reverse: Mapping[str, str] = field(default_factory=dict)
-    base_urls: bool = False
-    record_policy: RecordPolicy = "block"
-    on_tape_failure: FailurePolicy = "fail"
-    redact: Mapping[str, Any] = field(default_factory=dict)
-    replay: ReplaySettings | None = None
-    masks: tuple[str, ...] = ()
-    frozen: FrozenClock | None = None
-    base: Path = STATE
-    about: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Run:
@@ -93,6 +64,8 @@ class Run:
         self.plan = plan
         self.base_urls = base_urls
         self.keyless = keyless
+        self.upstream: tuple[str, ...] = ()
+        """The user's own proxies that servers are called through, without their credentials."""
         self._handles: dict[str, SessionHandle] = {}
         self._lock = threading.Lock()
         self._shared = ""
@@ -171,7 +144,9 @@ class Run:
             self._turnstile.leave(name)
         with self._lock:
             self._handles.pop(name, None)
-        return summary
+        failed = summary.handshakes
+        voids, notes = explained(summary.voids, failed), explained(summary.notes, failed)
+        return replace(summary, voids=voids, notes=notes)
 
     def history(self, name: str) -> History:
         """The traffic of a closed session, read from the tape."""
@@ -236,6 +211,13 @@ def start_run(settings: LaunchSettings, folder: RunFolder | None = None) -> Iter
 
 
 def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitStack) -> Run:
+    if settings.mock_except and not settings.mock:
+        raise UsageError(
+            "found `--mock-except` without `--mock`, expected both",
+            code="usage.mock_except",
+            hint="it names hosts that the mock leaves to the real servers",
+        )
+    proxies = upstream_proxies(settings)
     routes = _start_mock(settings, folder, stack) if settings.mock else {}
     implicit = None
     if settings.implicit is not None:
@@ -261,6 +243,9 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
                 routes=routes,
                 reverse=dict(routed.routes),
                 allow_hosts=allowed(settings.allow_hosts),
+                local_only=settings.mock,
+                remote_hosts=settings.mock_except,
+                upstream_proxies=proxies,
                 implicit=implicit,
             )
         )
@@ -268,6 +253,7 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
     trust = write_trust(ca_dir, engine.ca_pem, os.environ)
     offline = settings.mock or (settings.replay is not None and settings.replay.offline)
     run = Run(folder, tape, engine, trust, routes, routed, base_urls=settings.base_urls, keyless=offline)
+    run.upstream = proxies.urls if proxies is not None else ()
     stack.callback(run.histories.close)
     return run
 

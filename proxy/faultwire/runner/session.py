@@ -27,6 +27,8 @@ NAME = "session"
 """The session's name; the dice depend on it, so it never changes."""
 _ENVIRON = threading.Lock()
 """Held by the session that has set the environment of this process."""
+_BEFORE: list[Mapping[str, str]] = []
+"""The environment of this process before that session set it."""
 
 
 class Session:
@@ -91,6 +93,7 @@ def session(
     fault: str | Sequence[str] = (),
     seed: int = 42,
     mock: bool = False,
+    mock_except: Sequence[str] = (),
     script: str | os.PathLike[str] | None = None,
     record: str | os.PathLike[str] | None = None,
     allow_hosts: Sequence[str] = (),
@@ -105,7 +108,8 @@ def session(
         profile: the name or path of a profile, or several.
         fault: faults as after `faultwire exec --fault`, one or several.
         seed: the seed of all chance; equal seeds give equal faults.
-        mock: let the mock provider answer; no key and no network is needed.
+        mock: let the mock provider answer; no key and no network is needed, and no other server is called.
+        mock_except: hosts that are called all the same.
         script: what the mock says, a YAML file; implies `mock`.
         record: the tape's name or path, by default one in the run's folder.
         allow_hosts: hosts whose addresses may be private, such as a test's own server on `localhost`.
@@ -129,8 +133,10 @@ def session(
         "session",
         tape=None if record is None else Path(record),
         mock=mock or script is not None,
+        mock_except=tuple(mock_except),
         script=None if script is None else Path(script),
         allow_hosts=tuple(allow_hosts),
+        environ=_BEFORE[0] if _BEFORE else None,
         base=Path(base),
         about={"profile": wanted.name, "profile_sha256": wanted.digest, "seed": seed},
     )
@@ -203,9 +209,11 @@ def _in_environ(env: Mapping[str, str]) -> Iterator[None]:
         )
     before = dict(os.environ)
     try:
+        _BEFORE.append(before)
         _put(env)
         yield
     finally:
+        _BEFORE.clear()
         _put(before)
         _ENVIRON.release()
 

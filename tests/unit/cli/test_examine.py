@@ -39,7 +39,11 @@ def test_environment_variables_are_noted(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("https_proxy", "http://user:secret@corporate:3128")
     state, text = found()["environment"]
     assert state == "note"
-    assert text.startswith("https_proxy is set")
+    assert text.startswith("faultwire calls servers through http://corporate:3128 (https_proxy); the agent")
+    assert "secret" not in text
+    monkeypatch.setenv("https_proxy", "socks4://user:secret@corporate:3128")
+    state, text = found()["environment"]
+    assert state == "fail"
     assert "secret" not in text
 
 

@@ -95,3 +95,12 @@ def test_an_invalid_route_is_refused(given: str) -> None:
     done = CliRunner().invoke(command, ["--reverse", given])
     assert done.exit_code == 2
     assert "found `" in done.output
+
+
+def test_hosts_that_are_not_mocked_are_names() -> None:
+    traffic = parsed("--mock", "--mock-except", "a.example", "--mock-except", "*.b.example")
+    assert traffic.launch("exec", profile=traffic.load()).mock_except == ("a.example", "*.b.example")
+    for given in ("https://a.example", "a.example:443", "u@a", ""):
+        done = CliRunner().invoke(command, ["--mock", "--mock-except", given])
+        assert done.exit_code == 2
+        assert f"found `{given}`, expected a host name" in done.output

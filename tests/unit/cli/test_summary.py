@@ -109,8 +109,8 @@ def test_the_header_names_the_profile_or_the_replayed_tape(
     replay: str | None, profile: Profile, expected: dict[str, str]
 ) -> None:
     folder = SimpleNamespace(id="r1")
-    run: Any = SimpleNamespace(folder=folder, routes=(), base_urls=False, tape=Path("run.tape"))
-    traffic: Any = SimpleNamespace(seed=7, replay=replay, reverse=(), allow_host=())
+    run: Any = SimpleNamespace(folder=folder, routes=(), base_urls=False, tape=Path("run.tape"), upstream=())
+    traffic: Any = SimpleNamespace(seed=7, replay=replay, reverse=(), allow_host=(), mock_except=())
     lines = dict(text.split(maxsplit=1) for text in header(run, profile, traffic).splitlines())
     assert lines.pop("faultwire").endswith("run r1")
     assert lines == {**expected, "seed": "7", "tape": "run.tape"}

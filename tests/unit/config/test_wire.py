@@ -21,6 +21,8 @@ def test_the_proxy(config, tmp_path):
         True,
     )
     assert found.script == tmp_path / "talk.yaml"
+    assert config("proxy: {mock: true, mock_except: a.example}").proxy.mock_except == ("a.example",)
+    assert config("proxy: {mock: true, mock_except: ['*.a', '::1']}").proxy.mock_except == ("*.a", "::1")
     assert (found.redact, found.listen) == ({"pii": True}, "127.0.0.1:8080")
 
 
@@ -56,6 +58,12 @@ def test_tools(config):
         ("proxy: {reverse: {A b: 'http://a'}}", "found `A b` for a route, expected lower-case letters"),
         ("proxy: {allow_hosts: 'http://a'}", "found `http://a` in `proxy.allow_hosts`, expected a host"),
         ("proxy: {allow_hosts: [a b]}", "found `a b` in `proxy.allow_hosts`, expected a host"),
+        ("proxy: {mock_except: a}", "found `proxy.mock_except` without `proxy.mock: true`, expected both"),
+        (
+            "proxy: {mock: true, mock_except: 'https://a'}",
+            "found `https://a` in `proxy.mock_except`, expected a host name",
+        ),
+        ("proxy: {mock: true, mock_except: ['a:1']}", "found `a:1` in `proxy.mock_except`"),
         ("proxy: {redact: {pi: true}}", "`redact` has an unknown field `pi`, expected `pii`"),
         ("redact: {patterns: [{id: a, regex: '('}]}", "unclosed group"),
         ("redact: 3", "for `proxy.redact`, expected a mapping"),

@@ -56,6 +56,13 @@ def test_a_missing_file_is_reported_and_leaves_no_run(tmp_path: Path, field: str
     assert list((base / "runs").iterdir()) == []
 
 
+def test_exceptions_to_a_mock_that_is_not_there_are_refused(tmp_path: Path) -> None:
+    settings = LaunchSettings("exec", base=tmp_path, mock_except=("a.example",))
+    with pytest.raises(UsageError) as caught, start_run(settings):
+        raise AssertionError("it must not start")
+    assert caught.value.code == "usage.mock_except"
+
+
 class Pressed(Mapping[str, str]):
     """Settings during whose reading somebody presses Ctrl-C."""
 

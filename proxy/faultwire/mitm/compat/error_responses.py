@@ -89,6 +89,11 @@ def not_allowed(why: str) -> Refusal:
     return Refusal(403, "faultwire_refused", why, headers=_NO_RETRY)
 
 
+def not_mocked(why: str) -> Refusal:
+    """A host that the mock does not answer for, where no other server may be called."""
+    return Refusal(501, "faultwire_mock", why, headers=_NO_RETRY)
+
+
 def upstream_failed(why: str) -> Refusal:
     """Upstream was not reached, or did not speak as it should."""
     return Refusal(502, "faultwire_upstream", why)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire import child_process
 from faultwire.errors import FaultwireError, UsageError
-from faultwire.events import Bypass
+from faultwire.events import Bypass, FailedHandshake
 from faultwire.mitm.engine.control_client import ControlClient
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ class SessionSummary:
     """Where its processes were seen connected past the proxy (`notes` say it in words), ..."""
     bypassed_more: int = 0
     """... and how many addresses more."""
+    handshakes: tuple[FailedHandshake, ...] = ()
+    """Handshakes that its clients gave up; `program` is a path here."""
 
 
 class Engine:
@@ -147,6 +149,7 @@ class Engine:
         reply = self._call("close_session", name=name, seen=peers, more=more)
         reply["voids"], reply["notes"] = tuple(reply["voids"]), tuple(reply["notes"])
         reply["bypassed"] = tuple(Bypass(**one) for one in reply["bypassed"])
+        reply["handshakes"] = tuple(FailedHandshake(**one) for one in reply["handshakes"])
         return SessionSummary(**reply)
 
     def flush(self) -> int:
@@ -197,7 +200,7 @@ class Engine:
 
 
 def _environment() -> dict[str, str]:
-    """Ours, without what would send the engine's own traffic through some proxy."""
+    """Ours, without the user's proxies: which of them the engine uses is among its settings."""
     dropped = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
     return {key: value for key, value in os.environ.items() if key.lower() not in dropped}
 

@@ -28,6 +28,7 @@ from faultwire.mitm.engine import crash_log
 from faultwire.mitm.engine.event_loop import GuardedLoop
 from faultwire.mitm.engine.settings import SessionSettings
 from faultwire.mitm.engine.shared_process import trace_id
+from faultwire.mitm.engine.tape import open_tape
 from faultwire.mitm.flow import replay
 from faultwire.mitm.flow.addon import FaultwireAddon
 from faultwire.mitm.flow.gateway import Gateway
@@ -35,11 +36,6 @@ from faultwire.mitm.network import ca, upstream_trust
 from faultwire.mitm.network.bypassed import past_us
 from faultwire.mitm.network.egress_guard import Guard
 from faultwire.profile.dump import from_dump
-from faultwire.tape.evidence.keyring import KeyRing, name_for
-from faultwire.tape.record.overload_policy import Policy
-from faultwire.tape.record.writer import TapeWriter
-from faultwire.tape.redact.redactor import load_key
-from faultwire.tape.redact.rules import read_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -78,9 +74,14 @@ class Engine:
         self._servers.append(server)
         self.port = server.sockets[0].getsockname()[1]
         replays = replay.opened(settings)
-        self.tape = self._open_tape()
+        self.tape = open_tape(settings)
         self.gateway = Gateway(
-            guard=Guard.of(settings.allow_hosts, [*settings.routes.values(), *settings.reverse.values()]),
+            guard=Guard.of(
+                settings.allow_hosts,
+                [*settings.routes.values(), *settings.reverse.values()],
+                local_only=settings.local_only,
+                remote_hosts=settings.remote_hosts,
+            ),
             reverse=settings.reverse,
             routes=settings.routes,
             tape=self.tape,
@@ -89,6 +90,7 @@ class Engine:
             head_timeout_s=settings.head_timeout_s,
             loop_guards=True,
         )
+        self.gateway.routes.proxies = settings.upstream_proxies
         self.gateway.guard.listeners.add(self.port)
         self.gateway.guard.shims = settings.run_dir / "shims"
         loop = asyncio.get_running_loop()
@@ -99,23 +101,6 @@ class Engine:
             session = self._open(settings.implicit)
             self.gateway.sessions.implicit = session
         await server.start_serving()
-
-    def _open_tape(self) -> TapeWriter | None:
-        settings = self.settings
-        if settings.tape is None:
-            return None
-        state = settings.ca_dir.parent
-        project = name_for(state.absolute().parent.name)
-        return TapeWriter.create(
-            settings.tape,
-            origin=f"{project}/{settings.tape.stem}",
-            settings=settings.tape_settings,
-            key=load_key(state / "keys" / "redaction.key"),
-            journal=settings.run_dir / "events.jsonl",
-            signer=KeyRing(state / "keys").signer_or_new(project),
-            policy=Policy(settings.record_policy, settings.on_tape_failure),
-            rules=read_rules(settings.redact),
-        )
 
     async def _start_mitmproxy(self, bundle: str) -> None:
         options = Options(confdir=str(self.settings.ca_dir), server=False, rawtcp=False)
@@ -243,13 +228,15 @@ class Engine:
         if server is not None:
             server.close()
         await self.gateway.end_session(session, SESSION_END_S)
+        await self.gateway.handshakes.settle()
+        session.judge_handshakes()
         self.gateway.sessions.close(session)
         guard, host = self.gateway.guard, self.settings.address[0]
         session.see(past_us(session.context.profile, seen, self.gateway.reached, guard, host), more)
         self.gateway.guard.listeners.discard(session.port)
         acknowledged = 0
         if self.tape is not None:
-            self.tape.close_session(name, bypassed=session.bypassed, more=session.bypassed_more)
+            self.tape.close_session(name, **session.seen())
             await self.flush()
             if self.tape.failed is None:
                 dropped = self.tape.dropped(name)

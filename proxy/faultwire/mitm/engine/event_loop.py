@@ -1,4 +1,4 @@
-"""The engine's event loop: its look-ups go through the guard."""
+"""The engine's event loop: look-ups go through the guard, connections through the user's own proxy."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import socket
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
+
+from faultwire.mitm.network.proxy_connection import CHAINED, ProxyFailed, connect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +33,29 @@ class GuardedLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         super().__init__()
         self._looked_up: dict[tuple[Any, ...], asyncio.Future[Any]] = {}
+
+    async def create_connection(
+        self, protocol_factory: Any, host: Any = None, port: Any = None, **arguments: Any
+    ) -> Any:
+        """As in asyncio, through the user's proxy where `CHAINED` names one. Raises ProxyFailed."""
+        proxy = CHAINED.get()
+        if proxy is None or host is None:
+            return await super().create_connection(protocol_factory, host, port, **arguments)
+        # The user named it, wherever it is: no rule of the guard holds for it, but it must not be ourselves.
+        try:
+            infos = await super().getaddrinfo(proxy.host, proxy.port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError):
+            raise ProxyFailed(proxy, "has a name that cannot be looked up") from None
+        if self.guard is not None and any(
+            self.guard.is_listener(str(info[4][0]), proxy.port) for info in infos
+        ):
+            raise ProxyFailed(proxy, "is this proxy itself")
+        sock = await connect(self, proxy, infos, host, port)
+        try:
+            return await super().create_connection(protocol_factory, sock=sock)
+        except BaseException:
+            sock.close()
+            raise
 
     async def getaddrinfo(self, host: Any, port: Any, **arguments: Any) -> Any:
         """As in asyncio. Raises Refused (an OSError) where no allowed address is left."""

@@ -2,7 +2,7 @@
 
 It reads its settings as one JSON line on standard input, prints one JSON line once it listens (or an
 error), and ends on SIGINT, SIGTERM, `shutdown`, or when its standard input is closed: then whoever
-started it is gone. A second signal ends it at once.
+started it is gone. A second signal ends it at once. Lines before that one report the steps of its start.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from faultwire.child_process import report
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.mitm.engine.control_server import Control, as_json
 from faultwire.mitm.engine.engine import Engine
@@ -48,7 +49,9 @@ def main() -> int:
 
 async def _run(settings: EngineSettings) -> int:
     engine = Engine(settings)
+    report("opening the port and the tape")
     await engine.start()
+    report("opening the control socket")
     control = Control(engine, settings.run_dir)
     await control.start()
     loop = asyncio.get_running_loop()

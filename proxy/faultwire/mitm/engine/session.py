@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.events import past
 from faultwire.exchange.tunnel import divide
+from faultwire.mitm.engine.handshakes import Handshakes, is_model_host
 from faultwire.tape.format.bypassed import KEPT
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class Session:
     lost: Counter[str] = field(default_factory=Counter)
     """Calls in base-URL mode to routes that were not declared, by the route's name."""
 
+    handshakes: Handshakes = field(default_factory=Handshakes)
+
     def __post_init__(self) -> None:
         self.stages: TunnelProfiles = divide(self.context.profile)
         self.inside: SessionContext = self.context
@@ -72,6 +75,17 @@ class Session:
         """Note where its agent's processes were seen connected past the proxy."""
         self.bypassed, self.bypassed_more = bypassed[:KEPT], len(bypassed[KEPT:]) + more
 
+    def seen(self) -> dict[str, Any]:
+        """What the end of the session on the tape says of its clients."""
+        failed = self.handshakes.failed
+        return {"bypassed": self.bypassed, "more": self.bypassed_more, "handshakes": failed}
+
+    def judge_handshakes(self) -> None:
+        """What a client says to a model is what the session is about: unseen, it proves nothing."""
+        for one in self.handshakes.failed:
+            if is_model_host(one.host):
+                self.void(one.text)
+
     @property
     def notes(self) -> list[str]:
         """What did not become an exchange, in words."""
@@ -81,6 +95,7 @@ class Session:
         ]
         if self.bypassed or self.bypassed_more:
             notes.append(past(self.bypassed, self.bypassed_more))
+        notes += [one.text for one in self.handshakes.failed]
         if self.incomplete:
             notes.append(self.incomplete)
         if self.malformed:
@@ -110,6 +125,7 @@ class Session:
             "incomplete": self.incomplete,
             "bypassed": [asdict(one) for one in self.bypassed],
             "bypassed_more": self.bypassed_more,
+            "handshakes": [asdict(one) for one in self.handshakes.failed],
         }
 
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from faultwire.errors import UsageError
+from faultwire.mitm.network.upstream_proxy import UpstreamProxies
 from faultwire.replay.settings import ReplaySettings
 from faultwire.tape.record.overload_policy import FailurePolicy, RecordPolicy
 
@@ -50,7 +51,8 @@ class EngineSettings(Frozen):
 
     `routes` maps a host name (or one with `*`) to the base URL that its exchanges go to instead;
     `allow_hosts` are hosts (`name`, `name:port`, or with `*`) whose addresses may be private; `implicit`
-    is the session of traffic that names none.
+    is the session of traffic that names none. With `local_only`, no address but those of this machine is
+    connected to, except for `remote_hosts` (`name`, or with `*`), which `routes` do not cover either.
 
     `reverse` maps the name of a route in base-URL mode to the base URL that its calls go to.
 
@@ -76,6 +78,10 @@ class EngineSettings(Frozen):
     routes: dict[str, str] = {}
     reverse: dict[Annotated[str, Field(pattern=ROUTE_NAME)], str] = {}
     allow_hosts: tuple[str, ...] = ()
+    local_only: bool = False
+    remote_hosts: tuple[str, ...] = ()
+    upstream_proxies: UpstreamProxies | None = None
+    """The user's own proxies, with their credentials: these settings are written nowhere."""
     implicit: SessionSettings | None = None
     replay: ReplaySettings | None = None
     max_exchanges: int = Field(default=1024, ge=1)

@@ -19,10 +19,12 @@ from mitmproxy.proxy.layers.http import HttpLayer, HTTPMode
 from faultwire.mitm import compat
 from faultwire.mitm.compat import convert, error_responses, leaves, transports
 from faultwire.mitm.engine.shared_process import Shared
+from faultwire.mitm.flow.failed_handshakes import host_of
 from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.flow.stream import FaultLayer
 from faultwire.mitm.network import broken_tls
 from faultwire.mitm.network.egress_guard import MARK
+from faultwire.mitm.network.proxy_connection import CHAINED
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -155,13 +157,14 @@ class FaultwireAddon:
         self.gateway.step(flow.client_conn)
 
     @fail_closed
-    def tls_clienthello(self, data: tls.ClientHelloData) -> None:
+    def tls_clienthello(self, data: tls.ClientHelloData) -> Awaitable[object] | None:
         """HTTP/1.1, except for clients that speak only HTTP/2, such as gRPC."""
         client, offers = data.context.client, data.client_hello.alpn_protocols
         if b"http/1.1" in offers:
             client.alpn = b"http/1.1"
         elif list(offers) == [b"h2"]:
             client.alpn = b"h2"
+        return self.gateway.handshakes.begin(client, host_of(data.context))
 
     @fail_closed
     def tls_start_client(self, data: tls.TlsData) -> None:
@@ -176,7 +179,11 @@ class FaultwireAddon:
     @fail_closed
     def tls_failed_client(self, data: tls.TlsData) -> None:
         """A handshake failed."""
-        tunnel = self.gateway.tunnels.of(data.context.client)
+        client = data.context.client
+        tunnel = self.gateway.tunnels.of(client)
+        if tunnel is None or tunnel.flaw is None:
+            link = self.gateway.connection(client)
+            self.gateway.handshakes.fail(link, client, host_of(data.context), data.conn.error or "")
         if tunnel is not None:
             tunnel.left("cut", "the handshake failed")
 
@@ -184,6 +191,9 @@ class FaultwireAddon:
     def tls_established_client(self, data: tls.TlsData) -> None:
         """A handshake is done; HTTP/2 clients may stay silent for as long as they like."""
         self.gateway.step(data.context.client)
+        tunnel = self.gateway.tunnels.of(data.context.client)
+        if tunnel is None or tunnel.flaw is None:
+            self.gateway.connection(data.context.client).tls_host = host_of(data.context)
         if data.context.client.alpn == b"h2":
             handler = transports.handler_of(data.context.client)
             if hasattr(handler, "unhurried"):
@@ -200,7 +210,8 @@ class FaultwireAddon:
     def server_connect(self, data: ServerConnectionHookData) -> Awaitable[None] | None:
         """The last check before a connection is opened. Our own loop checks what names resolve to."""
         host, port = data.server.address[:2] if data.server.address else ("", 0)
-        why = self.gateway.guard.check_literal(host, port)
+        why = self.gateway.guard.check_remote(host) or self.gateway.guard.check_literal(host, port)
+        CHAINED.set(self.gateway.routes.proxy(host, port, tls=data.server.tls))
         if self.gateway.needs_http2(data.client):
             data.server.alpn = b"h2"  # by prior knowledge; a TLS handshake puts its own word in place
         if why is None and self.gateway.replays is not None and self.gateway.replays.offline:
@@ -225,7 +236,9 @@ class FaultwireAddon:
     def server_connected(self, data: ServerConnectionHookData) -> None:
         """A connection to a server is open: whoever goes there otherwise goes past us."""
         if data.server.address and data.server.peername:
-            self.gateway.reached.note(data.server.address[0], *data.server.peername[:2])
+            proxy = CHAINED.get()
+            host = data.server.address[0] if proxy is None else proxy.host
+            self.gateway.reached.note(host, *data.server.peername[:2])
 
     @fail_closed
     def client_disconnected(self, client: Client) -> None:

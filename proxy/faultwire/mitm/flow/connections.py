@@ -31,12 +31,21 @@ class ClientConnection:
     grpc: bool = False
     """Has it made a gRPC call?"""
 
+    tls_host: str | None = None
+    """The host of a finished handshake, after which no call has come yet."""
+
     def belongs(self, whose: Whose) -> None:
         """It came by this user, or token."""
         if isinstance(whose, Shared):
             self.shared = whose
         else:
             self.session = whose
+
+    def answered(self, session: Session) -> None:
+        """A call of this session came in."""
+        if self.tls_host is not None:
+            session.handshakes.answer(self.tls_host)
+            self.tls_host = None
 
     @property
     def sessions(self) -> list[Session]:

@@ -13,6 +13,7 @@ from faultwire.mitm.compat import convert, error_responses, transports
 from faultwire.mitm.engine.sessions import Sessions
 from faultwire.mitm.engine.shared_process import Shared, UnattributedCalls
 from faultwire.mitm.flow.connections import ClientConnection, Stats
+from faultwire.mitm.flow.failed_handshakes import FailedHandshakes
 from faultwire.mitm.flow.recorded_exchange import RecordedExchange
 from faultwire.mitm.flow.reverse_proxy import ReverseProxy
 from faultwire.mitm.flow.routes import Routes
@@ -41,8 +42,7 @@ logger = logging.getLogger(__name__)
 class Gateway:
     """Sessions, guard, routes and tape of one proxy. `stock_hooks`: others want mitmproxy's HTTP hooks.
 
-    `reverse` are the routes of base-URL mode, `routes` the hosts that go elsewhere.
-    """
+    `reverse` are the routes of base-URL mode, `routes` the hosts that go elsewhere."""
 
     def __init__(
         self,
@@ -60,18 +60,16 @@ class Gateway:
         self.sessions = Sessions()
         self.guard = guard or Guard()
         self.tape = tape
-        self.stats = Stats()
-        self.head_timeout_s = head_timeout_s
-        self.stock_hooks, self.replays = stock_hooks, replays
+        self.stats, self.reached, self.handshakes = Stats(), Reached(), FailedHandshakes()
+        self.head_timeout_s, self.replays = head_timeout_s, replays
         self.draining, self.live = False, 0
-        self.loop_guards = loop_guards
-        self.routes = Routes(routes or {})
+        self.loop_guards, self.stock_hooks = loop_guards, stock_hooks
+        self.routes = Routes(routes or {}, self.guard.remote_hosts)
         self.reverse = ReverseProxy(reverse or {})
         self.tunnels = Tunnels()
         self._max = max_exchanges
         self._links: dict[str, ClientConnection] = {}
         self._ending: dict[str, asyncio.Event] = {}
-        self.reached = Reached()
         self.idle = asyncio.Event()
         self.idle.set()
 
@@ -97,6 +95,7 @@ class Gateway:
             self.turn_away(flow.request.host)
             raise error_responses.unknown_user()
         session = self._chosen(whose, flow) if isinstance(whose, Shared) else whose
+        link.answered(session)
         self._check_room(session)
         self.stats.strangers.known(flow.request.host)
         self.stats.exchanges += 1
@@ -174,10 +173,11 @@ class Gateway:
         request = recorded.pipeline.exchange.request
         if self.routes.find(request.host) is not None:
             return
-        why = self.guard.check_literal(request.host, request.port)
+        remote = self.guard.check_remote(request.host)
+        why = remote or self.guard.check_literal(request.host, request.port)
         if why is not None:
             self.stats.refused += 1
-            raise error_responses.not_allowed(why)
+            raise error_responses.not_mocked(why) if remote else error_responses.not_allowed(why)
 
     def attend(self, server: BoundedHttp1Server, client: Client) -> None:
         """The HTTP/1 side towards a client is about to serve it."""
@@ -307,6 +307,7 @@ class Gateway:
         link = self._links.pop(client.id, None)
         if link is None:
             return
+        self.handshakes.end(link, client)
         for pause in list(link.pauses):
             pause.leave()
         for recorded in list(link.exchanges):

@@ -6,18 +6,23 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
 from faultwire import _core
+from faultwire.mitm.network.egress_guard import covers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from mitmproxy import http
 
+    from faultwire.mitm.network.upstream_proxy import UpstreamProxies, UpstreamProxy
+
 
 class Routes:
-    """Hosts, by name or pattern, and the base URL that each goes to."""
+    """Hosts, by name or pattern, and the base URL that each goes to; those that are `kept` stay."""
 
-    def __init__(self, routes: Mapping[str, str]) -> None:
+    def __init__(self, routes: Mapping[str, str], kept: Iterable[str] = ()) -> None:
+        self._kept = tuple(kept)
         self._routes: dict[str, SplitResult] = {host: urlsplit(target) for host, target in routes.items()}
+        self.proxies: UpstreamProxies | None = None
         self._globs = [(host, route) for host, route in self._routes.items() if "*" in host]
 
     def find(self, host: str) -> SplitResult | None:
@@ -25,8 +30,14 @@ class Routes:
         if not self._routes:
             return None
         name = host.lower()
+        if covers(self._kept, name):
+            return None
         patterns = (route for glob, route in self._globs if _core.glob_match(glob, name))
         return self._routes.get(name) or next(patterns, None)
+
+    def proxy(self, host: str, port: int, *, tls: bool) -> UpstreamProxy | None:
+        """The user's proxy that a connection goes through, if one does."""
+        return self.proxies.find(host, port, tls=tls) if self.proxies is not None else None
 
     def destination(self, request: http.Request) -> tuple[tuple[str, int], bool]:
         """Address and TLS of where a request goes; its path is put below a route's path."""

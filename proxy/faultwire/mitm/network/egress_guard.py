@@ -43,18 +43,44 @@ class Guard:
     listeners: set[int] = field(default_factory=set)
     shims: Path | None = None
     """A folder of ours, in which a file is named after each port of this machine that an MCP shim serves."""
+    local_only: bool = False
+    """May only addresses of this machine be connected to, apart from `remote_hosts`?"""
+    remote_hosts: tuple[str, ...] = ()
+    """Host names or patterns that may be connected to although they are not on this machine."""
 
     @classmethod
-    def of(cls, allow_hosts: Iterable[str], targets: Iterable[str] = ()) -> Guard:
+    def of(
+        cls,
+        allow_hosts: Iterable[str],
+        targets: Iterable[str] = (),
+        *,
+        local_only: bool = False,
+        remote_hosts: Iterable[str] = (),
+    ) -> Guard:
         """The rules for a set of allowed hosts, and of declared base URLs, which are allowed too."""
-        endpoints = frozenset(_endpoint(url) for url in targets)
-        return cls(tuple(host.lower() for host in allow_hosts), endpoints)
+        return cls(
+            tuple(host.lower() for host in allow_hosts),
+            frozenset(_endpoint(url) for url in targets),
+            local_only=local_only,
+            remote_hosts=tuple(host.lower() for host in remote_hosts),
+        )
+
+    def check_remote(self, host: str) -> str | None:
+        """Why a host is refused before its name is looked up, because only this machine may be called."""
+        if not self.local_only or is_local(host) or covers(self.remote_hosts, host):
+            return None
+        return (
+            f"the mock does not answer for `{host}`, and with `--mock` no request leaves this machine; to "
+            f"call the real server, add `--mock-except {host}` (`proxy.mock_except` in faultwire.yaml)"
+        )
 
     def check(self, host: str, port: int, address: str) -> str | None:
         """Why a connection to `address` on behalf of `host` is refused, or None."""
         ip = _plain(ipaddress.ip_address(address.partition("%")[0]))
-        if port in self.listeners and (ip.is_loopback or ip.is_unspecified):
+        if self.is_listener(address, port):
             return f"`{host}:{port}` is this proxy itself"
+        if self.local_only and not (ip.is_loopback or ip.is_unspecified or covers(self.remote_hosts, host)):
+            return self.check_remote(host) or f"`{host}` ({ip}) is not an address of this machine"
         if self._allowed(host, port):
             return None
         kind = private(ip)
@@ -62,6 +88,10 @@ class Guard:
             return None
         where = f"`{host}`" if host == str(ip) else f"`{host}` ({ip})"
         return f"{where} is a {kind} address; to allow it, add `--allow-host {host}`"
+
+    def is_listener(self, address: str, port: int) -> bool:
+        """Does this engine listen there itself?"""
+        return port in self.listeners and is_local(address)
 
     def check_literal(self, host: str, port: int) -> str | None:
         """The same for a host that is itself an address; None for names."""
@@ -95,6 +125,24 @@ class Guard:
         if (name, port) in self.targets:
             return True
         return any(glob_match(rule, name) or glob_match(rule, f"{name}:{port}") for rule in self.allow_hosts)
+
+
+def covers(patterns: Iterable[str], host: str) -> bool:
+    """Does one of these lower-case names or patterns cover a host?"""
+    name = host.lower()
+    return any(glob_match(pattern, name) for pattern in patterns)
+
+
+def is_local(host: str) -> bool:
+    """Is this a name (RFC 6761 §6.3) or an address of this machine? Nothing is looked up."""
+    name = host.lower().rstrip(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        ip = _plain(ipaddress.ip_address(name.partition("%")[0]))
+    except ValueError:
+        return False
+    return ip.is_loopback or ip.is_unspecified
 
 
 def private(ip: Address) -> str | None:

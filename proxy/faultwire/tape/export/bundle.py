@@ -21,6 +21,7 @@ from faultwire.tape.evidence.signed_note import NoteError, parse
 from faultwire.tape.evidence.verify import verify
 from faultwire.tape.format.bypassed import bypasses
 from faultwire.tape.format.file import connect_reader, event_rows
+from faultwire.tape.format.handshakes import failed_handshakes
 from faultwire.tape.format.validate import event_of
 
 if TYPE_CHECKING:
@@ -144,6 +145,8 @@ class _Gather:
             self._gap(event["session"], None, f"connected past the proxy: {one.text}")
         if more:
             self._gap(event["session"], None, f"connected past the proxy to {more} more addresses")
+        for failed in failed_handshakes(event):
+            self._gap(event["session"], None, failed.text)
 
     def _request(self, event: Event) -> None:
         known = ("session", "exchange", "kind", "provider", "tool", "method", "host", "path", "attempt")

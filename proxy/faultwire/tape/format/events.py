@@ -16,11 +16,12 @@ import orjson
 
 from faultwire.events import FaultFired
 from faultwire.tape.format.bypassed import bypass_members
+from faultwire.tape.format.handshakes import handshake_members
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from faultwire.events import Bypass, Exchange, Headers, Message, Request, Response
+    from faultwire.events import Bypass, Exchange, FailedHandshake, Headers, Message, Request, Response
 
 FORMAT = 1
 """The version of the records and of the schema; a reader refuses any other."""
@@ -69,12 +70,17 @@ def session_start(
 
 
 def session_end(
-    session: str, exchanges: int, ended_ms: int, bypassed: Sequence[Bypass] = (), more: int = 0
+    session: str,
+    exchanges: int,
+    ended_ms: int,
+    bypassed: Sequence[Bypass] = (),
+    more: int = 0,
+    handshakes: Sequence[FailedHandshake] = (),
 ) -> Event:
     """A session closes, with the number of its exchanges, and where its processes were seen connected past
-    the proxy: these addresses, and so many `more`."""
+    the proxy: these addresses, and so many `more`; `handshakes` are those that its clients gave up."""
     about = {"type": "session_end", "session": session, "exchanges": exchanges, "ended_ms": ended_ms}
-    return {**about, **bypass_members(bypassed, more)}
+    return {**about, **bypass_members(bypassed, more), **handshake_members(handshakes)}
 
 
 def drop(session: str, number: int, reason: str) -> Event:

@@ -31,10 +31,10 @@ from faultwire.tape.record.recorder import Recording
 from faultwire.tape.redact.redactor import Redactor, fresh_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from faultwire.events import Bypass, Exchange
+    from faultwire.events import Exchange
     from faultwire.tape.evidence.signed_note import SignerKey
     from faultwire.tape.record.overload_policy import Policy
     from faultwire.tape.redact.rules import Rules
@@ -149,13 +149,11 @@ class TapeWriter:
         began = wall_ms() if started_ms is None else started_ms
         self._intake.offer(tape_events.session_start(name, profile, profile_digest, seed, agent, began))
 
-    def close_session(
-        self, name: str, *, ended_ms: int | None = None, bypassed: Sequence[Bypass] = (), more: int = 0
-    ) -> None:
-        """A session is over; its exchanges have all been ended before. `bypassed` (and `more` addresses) is
-        where its processes were seen connected past the proxy."""
+    def close_session(self, name: str, *, ended_ms: int | None = None, **seen: Any) -> None:
+        """A session is over; its exchanges have all been ended before. `seen` is what else is known of its
+        clients, as `events.session_end` takes it: `bypassed`, `more`, `handshakes`."""
         ended = wall_ms() if ended_ms is None else ended_ms
-        self._intake.offer(tape_events.session_end(name, self._sessions[name], ended, bypassed, more))
+        self._intake.offer(tape_events.session_end(name, self._sessions[name], ended, **seen))
 
     def record(self, exchange: Exchange) -> Recording:
         """Begin to record an exchange; costs no more than an object."""

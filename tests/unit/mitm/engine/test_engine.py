@@ -21,6 +21,8 @@ from faultwire.mitm.engine.event_loop import GuardedLoop
 from faultwire.mitm.engine.settings import EngineSettings, SessionSettings
 from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.network.egress_guard import Guard, Refused
+from faultwire.mitm.network.proxy_connection import CHAINED, ProxyFailed
+from faultwire.mitm.network.upstream_proxy import UpstreamProxy
 from faultwire.profile.model import Profile
 
 
@@ -167,6 +169,24 @@ def test_an_allowed_name_may_be_private(loop: Guarded) -> None:
     loop.answers = {"allowed.test": [["10.0.0.7"]]}
     (info,) = loop.run_until_complete(loop.getaddrinfo("allowed.test", 80))
     assert info[4] == ("10.0.0.7", 80)
+
+
+def test_a_connection_through_a_proxy_never_goes_directly(loop: Guarded) -> None:
+    """A unit test that connects fails. Only the proxy's name is looked up, and its address may be private."""
+    loop.answers = {"proxy.test": [["10.0.0.7"]], "own.test": [["127.0.0.1"]]}
+    loop.guard = Guard(listeners={3128})
+
+    async def connect(proxy: str) -> None:
+        CHAINED.set(UpstreamProxy("http", proxy, 3128, "HTTPS_PROXY"))
+        await asyncio.open_connection("server.test", 443)
+
+    with pytest.raises(ProxyFailed, match=r"`http://own\.test:3128`, which `HTTPS_PROXY` names, is this"):
+        loop.run_until_complete(connect("own.test"))
+    with pytest.raises(ProxyFailed, match="cannot be looked up"):
+        loop.run_until_complete(connect("server.test"))
+    with pytest.raises(AssertionError, match="must not open a connection"):
+        loop.run_until_complete(connect("proxy.test"))
+    assert loop.asked == 2
 
 
 def test_what_is_no_name_fails_as_connections_do(loop: Guarded) -> None:

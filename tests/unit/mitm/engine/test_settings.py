@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from faultwire.errors import UsageError
 from faultwire.mitm.engine.settings import EngineSettings, SessionSettings
+from faultwire.mitm.network.upstream_proxy import from_environment
 
 WHERE: dict[str, Any] = {"run_dir": Path("/run/x"), "ca_dir": Path("/ca")}
 
@@ -21,8 +22,10 @@ def test_they_survive_the_pipe() -> None:
         routes={"API.openai.com": "http://127.0.0.1:9"},
         allow_hosts=("localhost",),
         implicit=SessionSettings(name="proxy", profile={"name": "calm"}, seed=7),
+        upstream_proxies=from_environment({"ALL_PROXY": "http://u:secret@h:1", "NO_PROXY": "a, 10.0.0.0/8"}),
     )
     assert EngineSettings.model_validate_json(told.model_dump_json()) == told
+    assert "secret" not in repr(told)
     assert told.routes == {"api.openai.com": "http://127.0.0.1:9"}
 
 

@@ -84,6 +84,21 @@ def test_the_guard_is_asked_and_routes_are_not(stage) -> None:
     assert "--allow-host 10.0.0.2" in refused.value.message
 
 
+def test_behind_a_mock_other_hosts_get_a_501_that_names_the_option(stage) -> None:
+    routes = {"api.openai.com": "http://127.0.0.1:9"}
+    made = a_shell(
+        guard=Guard.of(["10.0.0.9"], local_only=True, remote_hosts=["real.example"]), routes=routes
+    )
+    for host in ("api.openai.com", "real.example"):
+        made.admit(made.begin(a_flow(f"https://{host}/")))
+    with pytest.raises(Refusal) as refused:
+        made.admit(made.begin(a_flow("http://10.0.0.9/")))
+    assert (refused.value.status, refused.value.kind) == (501, "faultwire_mock")
+    assert "--mock-except 10.0.0.9" in refused.value.message
+    assert ("x-should-retry", "false") in refused.value.response().headers
+    assert made.stats.refused == 1
+
+
 @pytest.mark.parametrize(
     ("url", "address", "tls", "path"),
     [

@@ -27,3 +27,13 @@ def test_the_path_is_put_below_that_of_the_route() -> None:
     assert other.path == "/y"
     stays = http.Request.make("GET", "http://elsewhere.test:81/z")
     assert ROUTES.destination(stays) == (("elsewhere.test", 81), False)
+
+
+def test_a_host_that_is_kept_goes_where_it_wants() -> None:
+    kept = Routes(
+        {"api.openai.com": "http://127.0.0.1:9", "*.example": "http://127.0.0.1:9"}, ["api.openai.com"]
+    )
+    assert kept.find("API.openai.com") is None
+    assert kept.find("a.example") is not None
+    request = http.Request.make("GET", "https://api.openai.com/v1/models")
+    assert kept.destination(request) == (("api.openai.com", 443), True)

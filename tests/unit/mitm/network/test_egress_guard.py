@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from faultwire.mitm.network.egress_guard import MARK, Guard, Refused, private
+from faultwire.mitm.network.egress_guard import MARK, Guard, Refused, is_local, private
 
 PUBLIC = ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946", "8.8.8.8"]
 PRIVATE = {
@@ -98,3 +98,64 @@ def test_its_own_ports_are_refused_whatever_is_allowed(address: str) -> None:
 
 def test_an_empty_look_up_stays_empty() -> None:
     assert Guard().filter("nothing.test", 443, []) == []
+
+
+MOCKED = Guard.of(
+    ["*"],
+    ["http://127.0.0.1:9", "https://tools.example"],
+    local_only=True,
+    remote_hosts=["A.example", "*.b.example"],
+)
+"""Everything is allowed, and only this machine and two hosts may be called."""
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost",
+        "LOCALHOST.",
+        "tools.localhost",
+        "127.0.0.1",
+        "127.9.9.9",
+        "::1",
+        "0.0.0.0",
+        "::ffff:127.0.0.1",
+    ],
+)
+def test_this_machine_may_be_called_where_nothing_else_may(host: str) -> None:
+    assert is_local(host)
+    assert MOCKED.check_remote(host) is None
+    assert MOCKED.check(host, 80, "127.0.0.1") is None
+
+
+@pytest.mark.parametrize("host", ["a.example", "A.EXAMPLE", "x.b.example"])
+def test_a_named_exception_may_be_called(host: str) -> None:
+    assert MOCKED.check_remote(host) is None
+    assert MOCKED.check(host, 443, "93.184.216.34") is None
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["api.other.example", "b.example", "tools.example", "localhost.example", "8.8.8.8", "10.0.0.1", "::2"],
+)
+def test_no_other_host_is_called(host: str) -> None:
+    assert not is_local(host)
+    why = MOCKED.check_remote(host)
+    assert why is not None
+    assert why.endswith(f"add `--mock-except {host}` (`proxy.mock_except` in faultwire.yaml)")
+    assert MOCKED.check(host, 443, "93.184.216.34") == why
+    allowed = Guard.of(["*"])
+    assert allowed.check_remote(host) is None
+    assert allowed.check(host, 443, "93.184.216.34") is None
+
+
+def test_a_local_name_that_resolves_elsewhere_is_refused() -> None:
+    with pytest.raises(Refused) as refused:
+        MOCKED.filter("tools.localhost", 80, infos("93.184.216.34"))
+    assert str(refused.value) == f"{MARK}`tools.localhost` (93.184.216.34) is not an address of this machine"
+
+
+def test_loopback_is_refused_unless_it_is_allowed_as_without_the_mock() -> None:
+    strict = Guard.of([], local_only=True)
+    assert strict.check_remote("127.0.0.1") is None
+    assert strict.check_literal("127.0.0.1", 80) == Guard().check_literal("127.0.0.1", 80) is not None

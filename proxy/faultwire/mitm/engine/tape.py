@@ -1,0 +1,32 @@
+"""The tape of an engine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from faultwire.tape.evidence.keyring import KeyRing, name_for
+from faultwire.tape.record.overload_policy import Policy
+from faultwire.tape.record.writer import TapeWriter
+from faultwire.tape.redact.redactor import load_key
+from faultwire.tape.redact.rules import read_rules
+
+if TYPE_CHECKING:
+    from faultwire.mitm.engine.settings import EngineSettings
+
+
+def open_tape(settings: EngineSettings) -> TapeWriter | None:
+    """A new tape, sealed with the project's key; None where nothing is recorded. Raises TapeError."""
+    if settings.tape is None:
+        return None
+    state = settings.ca_dir.parent
+    project = name_for(state.absolute().parent.name)
+    return TapeWriter.create(
+        settings.tape,
+        origin=f"{project}/{settings.tape.stem}",
+        settings=settings.tape_settings,
+        key=load_key(state / "keys" / "redaction.key"),
+        journal=settings.run_dir / "events.jsonl",
+        signer=KeyRing(state / "keys").signer_or_new(project),
+        policy=Policy(settings.record_policy, settings.on_tape_failure),
+        rules=read_rules(settings.redact),
+    )

@@ -1,0 +1,91 @@
+"""Counts the handshakes that clients give up, and finds out whose they were."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from faultwire.mitm.network.client_process import program_of
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from mitmproxy.connection import Client
+    from mitmproxy.proxy.context import Context
+
+    from faultwire.mitm.engine.session import Session
+    from faultwire.mitm.flow.connections import ClientConnection
+
+LOOKUPS = 8
+"""How often the program of a host's client is looked for: each time costs some 15 ms of CPU."""
+SETTLE_S = 2.0
+"""Seconds for which the end of a session waits for the last of these look-ups."""
+
+
+class FailedHandshakes:
+    """Of all sessions of an engine. A client that gives up has often closed its socket by the time it is
+    noticed, and then nobody knows whose it was: of its next attempts the program is looked for at their
+    beginning."""
+
+    def __init__(self) -> None:
+        self._suspects: Counter[str] = Counter()
+        self._programs: dict[str, asyncio.Future[str | None]] = {}
+        self._naming: set[asyncio.Task[None]] = set()
+
+    def begin(self, client: Client, host: str) -> Awaitable[object] | None:
+        """A client says hello. Where clients have given up on this host before, what is to be waited for
+        before it is answered: as long as it waits for us, its socket is there."""
+        if host not in self._suspects:
+            return None
+        found = self._look_up(client, host)
+        return asyncio.wait([found], timeout=SETTLE_S) if found is not None else None
+
+    def fail(self, link: ClientConnection, client: Client, host: str, error: str) -> None:
+        """A client gave up, in the handshake or, without an error, after it."""
+        link.tls_host = None
+        found = self._programs.pop(client.id, None) or self._look_up(client, host)
+        for session in link.sessions:
+            self._count(session, host, error, found)
+
+    def end(self, link: ClientConnection, client: Client) -> None:
+        """A client's connection is over."""
+        if link.tls_host is not None:
+            self.fail(link, client, link.tls_host, "")
+        self._programs.pop(client.id, None)
+
+    async def settle(self) -> None:
+        """Return once every program that is looked for is known, or nobody knows it."""
+        if self._naming:
+            await asyncio.wait(self._naming, timeout=SETTLE_S)
+
+    def _look_up(self, client: Client, host: str) -> asyncio.Future[str | None] | None:
+        if self._suspects[host] >= LOOKUPS or not client.peername or not client.sockname:
+            return None
+        self._suspects[host] += 1
+        theirs, ours = client.peername[:2], client.sockname[:2]
+        found = asyncio.get_running_loop().run_in_executor(None, program_of, theirs, ours)
+        self._programs[client.id] = found
+        return found
+
+    def _count(
+        self, session: Session, host: str, error: str, found: asyncio.Future[str | None] | None
+    ) -> None:
+        reason = session.handshakes.fail(host, error)
+        if found is None:
+            return
+
+        async def name() -> None:
+            program = await found
+            if program is not None:
+                session.handshakes.name(host, reason, program)
+
+        task = asyncio.get_running_loop().create_task(name())
+        self._naming.add(task)
+        task.add_done_callback(self._naming.discard)
+
+
+def host_of(context: Context) -> str:
+    """The host that a client's handshake is for: the name it says, or else where its tunnel leads."""
+    address = context.server.address
+    return context.client.sni or (address[0] if address else "")

@@ -1,0 +1,60 @@
+"""What a run is started with, and the user's own proxies that it goes through."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from faultwire.mitm.network.upstream_proxy import from_environment
+from faultwire.runner.folder import STATE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from faultwire.capture.freeze import FrozenClock
+    from faultwire.mitm.network.upstream_proxy import UpstreamProxies
+    from faultwire.profile.model import Profile
+    from faultwire.replay.settings import ReplaySettings
+    from faultwire.tape.record.overload_policy import FailurePolicy, RecordPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchSettings:
+    """What to start. `tape` None records into the run's folder, as `tape_name` where there are several;
+    `implicit` is the session (name, profile, seed) of traffic that names none; `reverse` are routes (name
+    to base URL) that the user declared, and `base_urls` sends agents to us by base URL in place of a
+    proxy; with `mock`, only the hosts in `mock_except` are called outside this machine; `about` goes into
+    `run.json`."""
+
+    command: str
+    listen: str = "127.0.0.1:0"
+    tape: Path | None = None
+    tape_name: str | None = None
+    mock: bool = False
+    mock_except: tuple[str, ...] = ()
+    script: Path | None = None
+    allow_hosts: tuple[str, ...] = ()
+    upstream_ca: Path | None = None
+    implicit: tuple[str, Profile, int] | None = None
+    reverse: Mapping[str, str] = field(default_factory=dict)
+    base_urls: bool = False
+    record_policy: RecordPolicy = "block"
+    on_tape_failure: FailurePolicy = "fail"
+    redact: Mapping[str, Any] = field(default_factory=dict)
+    replay: ReplaySettings | None = None
+    masks: tuple[str, ...] = ()
+    frozen: FrozenClock | None = None
+    environ: Mapping[str, str] | None = None
+    """The user's environment, where that of this process is already one that a session has made."""
+    base: Path = STATE
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+
+def upstream_proxies(settings: LaunchSettings) -> UpstreamProxies | None:
+    """The user's own proxies; none where no server is called. Raises UsageError for one we cannot use."""
+    mocked = settings.mock and not settings.mock_except
+    if mocked or (settings.replay is not None and settings.replay.offline):
+        return None
+    return from_environment(os.environ if settings.environ is None else settings.environ)

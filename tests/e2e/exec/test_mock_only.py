@@ -1,0 +1,146 @@
+"""`--mock`: what leaves this machine, shown with a server on its network that notes every key."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import psutil
+import pytest
+
+Faultwire = Callable[..., "subprocess.CompletedProcess[bytes]"]
+NAME = "api.elsewhere.example"
+KEY = "sk-elsewhere-0123456789"
+ASK = ("curl", "-sS", "-w", "\n%{http_code}", "-H", f"authorization: Bearer {KEY}")
+RESOLVER = """
+import os, socket
+real = socket.getaddrinfo
+def getaddrinfo(host, *more, **named):
+    with open(os.environ["LOOKED_UP"], "a") as log:
+        log.write(f"{host}\\n")
+    return real(os.environ["OUTSIDE"] if host == "api.elsewhere.example" else host, *more, **named)
+socket.getaddrinfo = getaddrinfo
+"""
+
+
+class Outside(HTTPServer):
+    """A server that is not on the loopback interface; `keys` are those that it was sent."""
+
+    keys: list[str | None]
+
+
+class NotesKeys(BaseHTTPRequestHandler):
+    server: Outside
+
+    def do_GET(self) -> None:
+        self.server.keys.append(self.headers["authorization"])
+        self.send_response(200)
+        self.send_header("content-length", "4")
+        self.end_headers()
+        self.wfile.write(b"real")
+
+    def log_message(self, *_arguments: object) -> None:
+        """Say nothing."""
+
+
+def serving(address: str) -> Iterator[Outside]:
+    with Outside((address, 0), NotesKeys) as server:
+        server.keys = []
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def outside(here: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Outside]:
+    """The server, and a resolver in every process of ours that knows its name and notes what it is asked."""
+    each = [
+        one.address
+        for found in psutil.net_if_addrs().values()
+        for one in found
+        if one.family == socket.AF_INET
+    ]
+    others = [address for address in each if not address.startswith("127.")]
+    if not others:
+        pytest.skip("this machine has no address but its loopback ones")
+    (here / "looked_up").touch()
+    (here / "resolver").mkdir()
+    (here / "resolver" / "sitecustomize.py").write_text(RESOLVER)
+    paths = [str(here / "resolver"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    monkeypatch.setenv("LOOKED_UP", str(here / "looked_up"))
+    monkeypatch.setenv("OUTSIDE", others[0])
+    yield from serving(others[0])
+
+
+def asked(faultwire: Faultwire, url: str, *options: str) -> tuple[str, str, str]:
+    """Status, body and what faultwire printed."""
+    done = faultwire("exec", *options, "--", *ASK, url)
+    assert done.returncode == 0, done.stderr
+    body, _, status = done.stdout.decode().rpartition("\n")
+    return status, body, done.stderr.decode()
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_a_key_for_an_unknown_host_stays_here(
+    by_name: bool, outside: Outside, faultwire: Faultwire, here: Path
+) -> None:
+    host = NAME if by_name else str(outside.server_address[0])
+    url = f"http://{host}:{outside.server_port}/v1"
+    status, body, printed = asked(faultwire, url, "--mock", "--allow-host", host)
+    assert status == "501"
+    error = json.loads(body)["error"]
+    assert error["type"] == "faultwire_mock"
+    assert f"add `--mock-except {host}`" in error["message"]
+    assert f"refused 1 call to {host}:{outside.server_port}: the mock does not answer for `{host}`" in printed
+    assert outside.keys == []
+    assert host not in (here / "looked_up").read_text().split()
+
+    # The same request arrives without the mock, and where its host is excepted.
+    assert asked(faultwire, url, "--allow-host", host)[:2] == ("200", "real")
+    assert outside.keys == [f"Bearer {KEY}"]
+    status, body, printed = asked(faultwire, url, "--mock", "--mock-except", host, "--allow-host", host)
+    assert (status, body) == ("200", "real")
+    assert "not mocked" in printed
+    assert outside.keys == [f"Bearer {KEY}"] * 2
+    assert by_name == (NAME in (here / "looked_up").read_text().split())
+
+
+def test_a_declared_route_that_leads_outside_is_no_exception(outside: Outside, faultwire: Faultwire) -> None:
+    target = f"http://{NAME}:{outside.server_port}"
+    script = f"{' '.join(ASK[:2])} -w '%{{http_code}}' -o /dev/null $FAULTWIRE_URL_TOOLS/v1"
+    for options, status, count in ((("--mock",), b"501", 0), ((), b"200", 1)):
+        done = faultwire("exec", *options, "--reverse", f"tools={target}", "--", "sh", "-c", script)
+        assert done.stdout == status, done.stderr
+        assert len(outside.keys) == count
+
+
+def test_tools_on_this_machine_work_as_without_the_mock(faultwire: Faultwire) -> None:
+    for server in serving("127.0.0.1"):
+        url = f"http://127.0.0.1:{server.server_port}/"
+        assert asked(faultwire, url, "--mock", "--allow-host", "localhost")[:2] == ("200", "real")
+        status, body, _ = asked(faultwire, url, "--mock")
+        assert (status, json.loads(body)["error"]["type"]) == ("403", "faultwire_refused")
+        assert len(server.keys) == 1
+
+
+def test_a_host_of_the_mock_may_be_excepted(faultwire: Faultwire) -> None:
+    url = "https://api.openai.com/v1/models"
+    status, body, _ = asked(faultwire, url, "--mock")
+    assert (status, "data" in json.loads(body)) == ("200", True)
+    status, body, _ = asked(faultwire, url, "--mock", "--mock-except", "api.openai.com")
+    assert (status, json.loads(body)["error"]["type"]) == ("502", "faultwire_upstream")
+
+
+def test_an_exception_without_the_mock_is_refused(faultwire: Faultwire) -> None:
+    done = faultwire("exec", "--mock-except", NAME, "--", "true")
+    assert done.returncode == 2
+    assert b"found `--mock-except` without `--mock`, expected both" in done.stderr

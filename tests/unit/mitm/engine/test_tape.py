@@ -1,0 +1,24 @@
+"""The tape that an engine records to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from faultwire.mitm.engine.settings import EngineSettings
+from faultwire.mitm.engine.tape import open_tape
+
+
+def test_an_engine_without_a_tape_records_nothing(tmp_path: Path) -> None:
+    assert open_tape(EngineSettings(run_dir=tmp_path, ca_dir=tmp_path / "ca")) is None
+
+
+def test_a_tape_is_made_with_the_keys_of_its_project(tmp_path: Path) -> None:
+    state = tmp_path / "project" / ".faultwire"
+    for folder in (state / "ca", tmp_path / "run"):
+        folder.mkdir(parents=True)
+    wanted = tmp_path / "run" / "a.tape"
+    tape = open_tape(EngineSettings(run_dir=tmp_path / "run", ca_dir=state / "ca", tape=wanted))
+    assert tape is not None
+    tape.close()
+    assert wanted.is_file()
+    assert (state / "keys" / "redaction.key").stat().st_mode & 0o077 == 0
