@@ -14,6 +14,7 @@ from faultwire.text import safe
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from faultwire.replay.compare import SentOn
     from faultwire.replay.match import Index
     from faultwire.tape.read.reader import TapeReader
 
@@ -28,12 +29,14 @@ PROGRAM = "faultwire.program"
 def diff(one: str, other: str, masks: tuple[str, ...], format_: str) -> None:
     """Compare two tapes up to their first divergence.
 
-    Requests are matched as in a replay. Exits 1 if the tapes diverge.
+    Requests are matched as in a replay. Compared are the requests as the agent sent them, as faults sent
+    them on, and the answers. Exits 1 if the tapes diverge.
     """
     from faultwire.replay.compare import compare
 
     with _opened(one) as first, _opened(other) as second:
-        found = compare(_index(first, masks), second.exchanges())
+        sent_on = (_sent_on(first), _sent_on(second))
+        found = compare(_index(first, masks), second.exchanges(), sent_on)
     if format_ == "json":
         show_json(
             {"same": found.same, "divergence": found.divergence.as_json() if found.divergence else None}
@@ -135,6 +138,11 @@ def _opened(name: str) -> TapeReader:
     from faultwire.tape.files.find import find
 
     return open_tape(find(name))
+
+
+def _sent_on(reader: TapeReader) -> SentOn:
+    """The requests that faults changed."""
+    return {place: sent for one in reader.sessions() for place, sent in reader.forwarded(one.name).items()}
 
 
 def _index(reader: TapeReader, masks: tuple[str, ...]) -> Index:

@@ -33,6 +33,7 @@ Class = Literal[
     "volatile value",
     "model or SDK change",
     "other answer",
+    "other request sent on",
 ]
 
 DIFFERENCES = 5
