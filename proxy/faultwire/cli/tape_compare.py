@@ -14,7 +14,6 @@ from faultwire.text import safe
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from faultwire.replay.compare import SentOn
     from faultwire.replay.match import Index
     from faultwire.tape.read.reader import TapeReader
 
@@ -35,7 +34,7 @@ def diff(one: str, other: str, masks: tuple[str, ...], format_: str) -> None:
     from faultwire.replay.compare import compare
 
     with _opened(one) as first, _opened(other) as second:
-        sent_on = (_sent_on(first), _sent_on(second))
+        sent_on = (first.all_forwarded(), second.all_forwarded())
         found = compare(_index(first, masks), second.exchanges(), sent_on)
     if format_ == "json":
         show_json(
@@ -138,11 +137,6 @@ def _opened(name: str) -> TapeReader:
     from faultwire.tape.files.find import find
 
     return open_tape(find(name))
-
-
-def _sent_on(reader: TapeReader) -> SentOn:
-    """The requests that faults changed."""
-    return {place: sent for one in reader.sessions() for place, sent in reader.forwarded(one.name).items()}
 
 
 def _index(reader: TapeReader, masks: tuple[str, ...]) -> Index:

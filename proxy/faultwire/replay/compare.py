@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from faultwire.events import Path, Recorded, Request
+    from faultwire.replay.cause import Cause
     from faultwire.replay.match import Entry
     from faultwire.replay.request_key import RequestKey
 
@@ -97,7 +98,7 @@ def _sent_on(
     places = counted(wanted, differences(content(old.body, old.path), content(new.body, new.path)))
     shown = tuple(Difference(dotted(path), *excerpts(a, b)) for path, a, b in places[:DIFFERENCES])
     reason = f"a fault changed it otherwise than {name(entry)}" + (f" in `{shown[0].path}`" if shown else "")
-    return Divergence("other request sent on", new.method, new.url, reason, name(entry), shown)
+    return Divergence("other request sent on", new.method, new.url, reason, name(entry), shown, cause="fault")
 
 
 def _answers(entry: Entry, recorded: Recorded) -> Divergence | None:
@@ -128,7 +129,19 @@ def _answers(entry: Entry, recorded: Recorded) -> Divergence | None:
         reason,
         name(entry),
         shown,
+        cause=_cause(entry.recorded, recorded),
     )
+
+
+def _cause(one: Recorded, other: Recorded) -> Cause:
+    """Who gave another answer: a fault, or whoever was asked."""
+    if _met(one) != _met(other):
+        return "fault"
+    return "model answer" if other.kind == "llm" else "server answer"
+
+
+def _met(recorded: Recorded) -> list[tuple[str, str | None]]:
+    return [(line.id, line.effect) for line in recorded.faults if line.outcome == "fired"]
 
 
 def _said(recorded: Recorded) -> dict[str, Any] | None:

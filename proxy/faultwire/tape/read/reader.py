@@ -154,6 +154,10 @@ class TapeReader:
                 found[session, gathered.request["exchange"]] = sent
         return found
 
+    def all_forwarded(self) -> dict[tuple[str, int], Request]:
+        """The same of all sessions."""
+        return {place: sent for name in self._names() for place, sent in self.forwarded(name).items()}
+
     def ledger(self) -> Iterator[tuple[str, FaultFired]]:
         """Every ledger line with its session."""
         for session in self._names():
