@@ -173,6 +173,8 @@ class Exchange:
     """The agent that is called, by the name that the profile or its card gives it, else its host."""
     caller: str | None = None
     """The agent that calls, where its name is known."""
+    history: str = ""
+    """Digest of the conversation that the request holds, where the profile attacks conversations."""
 
     def answered(self, response: Response) -> Exchange:
         """The same with its response: what `dataclasses.replace` gives, in a fifth of the time."""
@@ -192,6 +194,7 @@ class Exchange:
             self.at_s,
             self.agent,
             self.caller,
+            self.history,
         )
 
 

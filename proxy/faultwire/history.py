@@ -44,7 +44,7 @@ class Request:
         return f"{self.scheme}://{host}{'' if self.port == default else f':{self.port}'}{self.path}"
 
 
-Outcome = Literal["fired", "skipped", "inapplicable", "no_effect", "preempted", "returned"]
+Outcome = Literal["fired", "skipped", "inapplicable", "no_effect", "preempted", "returned", "reapplied"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,8 @@ class FaultFired:
     """One line of the ledger: what a fault decided on an exchange, why, and what it did.
 
     Only `outcome == "fired"` means that the agent met the fault; `returned` means that a canary which it
-    planted earlier came back in this request. `unit` is the roll, where one was made; it stays in memory
+    planted earlier came back in this request, and `reapplied` that an attack on an earlier request of the
+    conversation stands in this one, too. `unit` is the roll, where one was made; it stays in memory
     (`tape.records` says why). `effect` says what was done in words.
     """
 

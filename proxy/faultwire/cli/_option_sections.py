@@ -28,6 +28,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     ),
     "Capture": ("capture", "mock", "mock_except", "script", "reverse", "allow_no_traffic"),
     "Network": ("listen", "allow_host", "upstream_ca"),
+    "Repeat": ("repeat", "check_determinism", "any_order"),
     "Output": ("format_", "quiet", "help"),
 }
 """Parameter names under their heading, each section with the rarely used ones last."""

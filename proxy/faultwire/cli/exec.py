@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +17,17 @@ from faultwire.cli.options import Traffic, traffic_options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from faultwire.cli._determinism import Played
     from faultwire.events import History
     from faultwire.mitm.engine.client import SessionSummary
-    from faultwire.runner.launch import Run
+    from faultwire.profile.model import Profile
+    from faultwire.runner.launch import LaunchSettings, Run
 
 SESSION = "exec"
 """The session's name; the dice depend on it, so it never changes."""
 NO_KEY = "no provider's key is set, without which SDKs end before their first request; --mock needs none"
+INTERRUPTED = (130, 143)
+"""Exit codes of a command that the user ended (128 + SIGINT, SIGTERM): it is not run again."""
 
 
 @click.command(
@@ -42,6 +46,20 @@ NO_KEY = "no provider's key is set, without which SDKs end before their first re
     metavar="TAPE",
     help="Start nothing; print what the faults would do to this tape's traffic.",
 )
+@click.option(
+    "--repeat",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Run the command this often, each time with the same seed.",
+)
+@click.option(
+    "--check-determinism",
+    is_flag=True,
+    help="Run the command twice (or --repeat N times); exit 1 if the runs differ, 0 if not.",
+)
+@click.option("--any-order", is_flag=True, help="With --check-determinism: accept calls in another order.")
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARG]...")
 def exec_(
@@ -49,6 +67,9 @@ def exec_(
     freeze_time: str | None,
     allow_no_traffic: bool,
     dry_run: Path | None,
+    repeat: int,
+    check_determinism: bool,
+    any_order: bool,
     quiet: bool,
     **options: Any,
 ) -> None:
@@ -62,15 +83,10 @@ def exec_(
     faultwire exec --profile degraded_llm -- python agent.py
     faultwire exec --mock --fault 'status: {code: 503}' -- node agent.mjs
     """
-    from faultwire import clock
     from faultwire.capture import child
-    from faultwire.capture.bypass_watch import BypassWatch
-    from faultwire.cli._observed import Ended, write_report
-    from faultwire.cli._summary import header, summary
+    from faultwire.cli._determinism import lines, verdict
     from faultwire.cli.output import say
-    from faultwire.cli.replay_options import tell
     from faultwire.errors import UsageError
-    from faultwire.runner.launch import start_run
 
     if dry_run is not None:
         show_rehearsal(dry_run, Traffic(**options))
@@ -81,51 +97,97 @@ def exec_(
             code="usage.missing",
             hint="faultwire exec --profile degraded_llm -- python agent.py",
         )
-    traffic = Traffic(**options)
+    traffic, runs = Traffic(**options), max(repeat, 2) if check_determinism else repeat
+    if runs > 1 and traffic.record is not None:
+        raise UsageError(
+            f"found `--record` and {runs} runs, expected one run for one tape",
+            hint="each run's tape is in its own folder below .faultwire/runs",
+        )
     profile = traffic.load()
     child.find(command, os.environ)
     # The program only: arguments may hold a key, and no secret goes to disk.
     settings = traffic.launch("exec", profile=profile, program=command[0])
     settings = replace(settings, frozen=freezing(freeze_time, settings.replay, command))
-    with start_run(settings) as run:
-        environment = run.open_session(SESSION, profile, traffic.seed)
-        if settings.frozen is not None:
-            environment = settings.frozen.environment(environment)
-        if not quiet:
-            say(header(run, profile, traffic))
-            say()
-        sys.stdout.flush()
-        watch = BypassWatch().watch()
-        moment, started = clock.utc_now(), clock.monotonic()
-        code = child.run(command, environment, watch)
-        lasted_s = clock.monotonic() - started
-        closed = run.close_session(SESSION, watch.found, watch.more)
-        notes = (*closed.notes, *run.engine.notes())
-        history = run.history(SESSION)
-        ledger = run.ledger_hash()
-        report, seen = None, []
-        if history.exchanges:
-            ended = Ended(command[0], code, moment.isoformat(timespec="seconds"), lasted_s)
-            report, made = write_report(
-                run,
-                profile,
-                traffic.seed,
-                history,
-                ended,
-                ledger=ledger,
-                notes=notes,
-                rules=traffic.redacts(),
-            )
-            seen = made["suggestions"]
-        if not quiet:
-            say()
-            say(summary(history, str(run.tape), ledger, notes, report=report, noticed=seen))
-        learn(run, closed, history, command, code, notes, allow_no_traffic=allow_no_traffic)
-        diverged = tell(run, closed, quiet=quiet)
-        if closed.incomplete:
-            run.folder.note(incomplete=closed.incomplete)
-        run.folder.end("finished", exit_code=child.shell_code(code), ledger=ledger)
-    sys.exit(child.shell_code(code) or int(diverged))
+    play = Play(traffic, profile, settings, command, quiet=quiet, allow_no_traffic=allow_no_traffic)
+    played: list[Played] = []
+    for number in range(1, runs + 1):
+        if runs > 1 and not quiet:
+            say(f"run {number} of {runs}")
+        played.append(play.once())
+        if played[-1].code in INTERRUPTED:
+            sys.exit(played[-1].code)
+    if check_determinism:
+        found = verdict(played, traffic.mask, any_order=any_order)
+        if not quiet or found.difference is not None:
+            for line in lines(found, runs, traffic.seed):
+                say(line)
+        sys.exit(0 if found.difference is None else 1)
+    sys.exit(next((one.code for one in played if one.code), 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """A command and all that a run of it depends on."""
+
+    traffic: Traffic
+    profile: Profile
+    settings: LaunchSettings
+    command: tuple[str, ...]
+    quiet: bool
+    allow_no_traffic: bool
+
+    def once(self) -> Played:
+        """Run the command behind a proxy of its own. Raises where the run proves nothing (`learn`)."""
+        from faultwire import clock
+        from faultwire.capture import child
+        from faultwire.capture.bypass_watch import BypassWatch
+        from faultwire.cli._determinism import Played
+        from faultwire.cli._observed import Ended, write_report
+        from faultwire.cli._summary import header, summary
+        from faultwire.cli.output import say
+        from faultwire.cli.replay_options import tell
+        from faultwire.runner.launch import start_run
+
+        traffic, profile, command = self.traffic, self.profile, self.command
+        with start_run(self.settings) as run:
+            environment = run.open_session(SESSION, profile, traffic.seed)
+            if self.settings.frozen is not None:
+                environment = self.settings.frozen.environment(environment)
+            if not self.quiet:
+                say(header(run, profile, traffic))
+                say()
+            sys.stdout.flush()
+            watch = BypassWatch().watch()
+            moment, started = clock.utc_now(), clock.monotonic()
+            code = child.run(command, environment, watch)
+            lasted_s = clock.monotonic() - started
+            closed = run.close_session(SESSION, watch.found, watch.more)
+            notes = (*closed.notes, *run.engine.notes())
+            history = run.history(SESSION)
+            ledger = run.ledger_hash()
+            report, seen = None, []
+            if history.exchanges:
+                ended = Ended(command[0], code, moment.isoformat(timespec="seconds"), lasted_s)
+                report, made = write_report(
+                    run,
+                    profile,
+                    traffic.seed,
+                    history,
+                    ended,
+                    ledger=ledger,
+                    notes=notes,
+                    rules=traffic.redacts(),
+                )
+                seen = made["suggestions"]
+            if not self.quiet:
+                say()
+                say(summary(history, str(run.tape), ledger, notes, report=report, noticed=seen))
+            learn(run, closed, history, command, code, notes, allow_no_traffic=self.allow_no_traffic)
+            diverged = tell(run, closed, quiet=self.quiet)
+            if closed.incomplete:
+                run.folder.note(incomplete=closed.incomplete)
+            run.folder.end("finished", exit_code=child.shell_code(code), ledger=ledger)
+        return Played(run.tape, ledger, child.shell_code(code) or int(diverged))
 
 
 def show_rehearsal(path: Path, traffic: Traffic) -> None:

@@ -30,12 +30,14 @@ PROGRAM = "faultwire.program"
 def diff(one: str, other: str, masks: tuple[str, ...], format_: str) -> None:
     """Compare two tapes up to their first divergence.
 
-    Requests are matched as in a replay. Exits 1 if the tapes diverge.
+    Requests are matched as in a replay. Compared are the requests as the agent sent them, as faults sent
+    them on, and the answers. Exits 1 if the tapes diverge.
     """
     from faultwire.replay.compare import compare
 
     with _opened(one) as first, _opened(other) as second:
-        found = compare(_index(first, masks), second.exchanges())
+        sent_on = (first.all_forwarded(), second.all_forwarded())
+        found = compare(_index(first, masks), second.exchanges(), sent_on)
     if format_ == "json":
         show_json(
             {"same": found.same, "divergence": found.divergence.as_json() if found.divergence else None}

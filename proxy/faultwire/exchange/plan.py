@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from faultwire.events import FaultFired
 from faultwire.exchange.session_state import Subject
-from faultwire.faults._api import ResultFault
+from faultwire.faults._api import RequestFault, ResultFault
 from faultwire.plugins.frozen import dataclass
 from faultwire.profile.match import may_match, mismatch, needs_response, response_mismatch
 from faultwire.wire import tool_site
@@ -131,6 +131,17 @@ def unread_request(profile: Profile, exchange: Exchange, why: str) -> Iterator[F
             yield Decision(entry, whole, "inapplicable", why, counted=False).line()
 
 
+def chance_of(entry: Entry, subject: Subject, exchange: Exchange) -> tuple[str, int]:
+    """What the dice of an entry depend on besides the seed: a key and a count.
+
+    An attack on the conversation depends on what was said and on nothing else of the call. Equal histories
+    are attacked alike, however many requests hold them and in whatever order these come.
+    """
+    if isinstance(entry.fault, RequestFault) and exchange.history:
+        return exchange.history, 0
+    return subject.key, subject.n
+
+
 def decide_head(plan: Plan, dice: Dice, exchange: Exchange, state: SessionState) -> Plan:
     """The decisions on deferred entries, once `exchange.response` is there."""
     whole = Subject(exchange.key, exchange.n, exchange.attempt, exchange.tool or exchange.agent)
@@ -248,7 +259,7 @@ def _trigger(
     where = "" if stage is None else f" of stage {stage}"
     if share is None:
         return "fire", f"call {call} matches", None
-    unit = dice.roll(entry.id, subject.key, subject.n)
+    unit = dice.roll(entry.id, *chance_of(entry, subject, exchange))
     if unit < share:
         return "fire", f"rolled under {share}{where}", unit
     return "skip", f"rolled {share}{where} or more", unit

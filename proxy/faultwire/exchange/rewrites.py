@@ -1,91 +1,178 @@
-"""Attacks on the conversation that the model reads, kept up over a whole session.
+"""Attacks on the conversation that the model reads, kept up for as long as the conversation lasts.
 
-A text that was changed once is changed again in every later request, because clients resend what they
-know.
+A text that was changed once is changed again in every later request of the same conversation, because
+clients resend what they know. No other conversation is changed by it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire import _core
 from faultwire.errors import WireError
+from faultwire.events import FaultFired
 from faultwire.exchange.canaries import plant_canary
+from faultwire.exchange.conversation import Conversation, RewrittenText
+from faultwire.exchange.plan import chance_of
 from faultwire.exchange.request_out import with_body
-from faultwire.exchange.stage import Stage
+from faultwire.exchange.stage import ExchangeState, Stage
 from faultwire.faults._api import RequestFault
+from faultwire.profile.match import mismatch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from faultwire.dice import Dice
     from faultwire.events import Action, Exchange, Path
+    from faultwire.exchange.active_fault import ActiveFault
     from faultwire.exchange.plan import Decision
     from faultwire.exchange.session_state import SessionState
+    from faultwire.profile.entry_model import Entry
+    from faultwire.profile.model import Profile
     from faultwire.wire.editing.api import TextPlace
     from faultwire.wire.protocol import Protocol
 
+AGAIN = "the conversation goes on: what exchange {} changed is changed again"
+
 
 class PersistentRewrites(Stage):
-    """Changes texts of the request, and those of earlier requests again."""
+    """Changes texts of the request, and those of earlier requests of its conversation again."""
+
+    def __init__(self, state: ExchangeState) -> None:
+        super().__init__(state)
+        self._lines: list[FaultFired] = []
 
     def forward(self) -> Iterable[Action]:
-        """Let each attack choose its texts, then change all that were ever chosen."""
-        at, context = self.state, self.state.context
-        chain, protocol, body = at.chain, at.protocol, at.request.body
+        """Let each attack choose its texts, then change all that were chosen in this conversation."""
+        at, chain = self.state, self.state.chain
+        protocol, body, conversation = at.protocol, at.request.body, at.conversation
         if chain.ended or chain.answer is not None or protocol is None or body is None:
             return ()
-        if at.exchange.view is None:
+        if at.exchange.view is None or conversation is None:
             return ()
-        for active in chain.all:
-            mutator = active.mutator
-            if mutator is not None and active.decision.verb == "fire":
-                mutator.effect = mutator.effect or apply_attack(
-                    protocol, body, active.decision, context.dice, at.exchange, context.state
-                )
-        at.request = with_body(at.request, reapply(protocol, body, context.state))
+        changed, lines = attacked(protocol, body, at, conversation, chain.all)
+        at.request = with_body(at.request, changed)
+        self._lines.extend(lines)
         return ()
 
+    def ledger(self) -> Iterable[FaultFired]:
+        """A line for each attack of an earlier request that stands in this one, too."""
+        return self._lines
 
-def apply_attack(
-    protocol: Protocol, body: bytes, decision: Decision, dice: Dice, exchange: Exchange, state: SessionState
-) -> str | None:
-    """Let a fault choose what shall read differently, and remember it; what it did, in words."""
-    fault, subject = decision.entry.fault, decision.subject
-    if not isinstance(fault, RequestFault):
-        return None
+
+class ChangedText(NamedTuple):
+    """A text that is changed in this request: who chose it, and in which history."""
+
+    entry: Entry
+    history: str
+    text: RewrittenText
+
+
+def attacked(
+    protocol: Protocol,
+    body: bytes,
+    at: ExchangeState,
+    conversation: Conversation,
+    attacks: Iterable[ActiveFault],
+) -> tuple[bytes, list[FaultFired]]:
+    """The body with every text that was ever changed in its conversation, and the ledger's lines about
+    those that this request did not bring."""
+    context, exchange = at.context, at.exchange
     try:
         texts = protocol.edits.texts(body)
     except WireError:
-        return None
-    effects = []
-    for retold in fault.rewrite_texts(texts, dice.held(decision.entry.id, subject.key, subject.n)):
-        if digest(retold.place) in state.rewritten_texts:
-            continue  # changed once already, in this request or an earlier one
-        state.remember_text(digest(retold.place), retold.text)
-        effects.append(retold.effect)
+        return body, []
+    firing = [one for one in attacks if one.acts and one.decision.verb == "fire"]
+    history = conversation.histories[-1]
+    for active in firing:
+        choose(active.decision, texts, history, context.dice, exchange, context.state)
+    changes = _changes(texts, conversation, context.profile, exchange, context.state)
+    if not changes:
+        return body, []
+    by_entry: dict[str, list[ChangedText]] = {}
+    for change in changes.values():
+        by_entry.setdefault(change.entry.id, []).append(change)
+    for active in firing:
+        mine = [one for one in by_entry.get(active.ident, ()) if one.history == history]
+        if mine and active.mutator is not None:
+            active.mutator.effect = _effect(mine)
+            del by_entry[active.ident]
+    lines = [_again(exchange, mine) for mine in by_entry.values()]
+    return protocol.edits.rewrite_texts(body, {path: one.text.text for path, one in changes.items()}), lines
+
+
+def choose(
+    decision: Decision,
+    texts: Sequence[TextPlace],
+    history: str,
+    dice: Dice,
+    exchange: Exchange,
+    state: SessionState,
+) -> None:
+    """Let an attack choose which texts shall read differently in a history, once."""
+    entry, fault = decision.entry, decision.entry.fault
+    if not isinstance(fault, RequestFault) or state.rewritten_texts.chosen(history, entry.id) is not None:
+        return
+    key, n = chance_of(entry, decision.subject, exchange)
+    chosen: list[RewrittenText] = []
+    for retold in fault.rewrite_texts(texts, dice.held(entry.id, key, n)):
+        chosen.append(RewrittenText(digest(retold.place), retold.text, retold.effect, exchange.number))
         if retold.canary:
             plant_canary(retold.canary, decision, exchange, state)
-    return "; ".join(dict.fromkeys(effects)) or None
+    if chosen:
+        state.rewritten_texts.remember(history, entry.id, tuple(chosen))
 
 
-def reapply(protocol: Protocol, body: bytes, state: SessionState) -> bytes:
-    """The body with every text that was ever changed in this session."""
-    if not state.rewritten_texts:
-        return body
-    try:
-        texts = protocol.edits.texts(body)
-    except WireError:
-        return body
-    changed: dict[Path, str] = {}
-    for place in texts:
-        text = state.rewritten_texts.get(digest(place))
-        if text is not None:
-            changed[place.path] = text
-    return protocol.edits.rewrite_texts(body, changed) if changed else body
+def _changes(
+    texts: Sequence[TextPlace],
+    conversation: Conversation,
+    profile: Profile,
+    exchange: Exchange,
+    state: SessionState,
+) -> dict[Path, ChangedText]:
+    """Which places of this request are changed. Of several that chose one text the oldest history counts,
+    and within it the first entry of the profile, whichever request came first."""
+    taken: dict[str, ChangedText] = {}
+    for history, chosen in state.rewritten_texts.within(conversation.histories):
+        for entry in _still_meant(profile, exchange, chosen):
+            for text in chosen[entry.id]:
+                taken.setdefault(text.digest, ChangedText(entry, history, text))
+    found = ((place.path, taken.get(digest(place))) for place in texts) if taken else ()
+    return {path: change for path, change in found if change is not None}
+
+
+def _still_meant(profile: Profile, exchange: Exchange, chosen: Iterable[str]) -> Iterator[Entry]:
+    """The entries, in the profile's order, that this request matches as well."""
+    known = set(chosen)
+    for entry in profile.composed:
+        if entry.id not in known or entry.fault.inapplicable(exchange) is not None:
+            continue
+        if mismatch(entry.on.lasting, exchange, protocols=entry.fault.protocols) is None:
+            yield entry
+
+
+def _effect(changes: Iterable[ChangedText]) -> str:
+    return "; ".join(dict.fromkeys(change.text.effect for change in changes))
+
+
+def _again(exchange: Exchange, changes: list[ChangedText]) -> FaultFired:
+    """The line for what an earlier request brought."""
+    entry = changes[0].entry
+    return FaultFired(
+        fault=entry.fault.name,
+        id=entry.id,
+        site=entry.fault.site,
+        outcome="reapplied",
+        reason=AGAIN.format(min(change.text.exchange for change in changes)),
+        key=exchange.key,
+        n=exchange.n,
+        attempt=exchange.attempt,
+        effect=_effect(changes),
+        settings=entry.settings,
+    )
 
 
 def digest(place: TextPlace) -> str:
-    """What a text is known by: who says it, where in the conversation, and its words."""
+    """What a text is known by in its conversation: who says it, where, and its words."""
     said = place.text.encode("utf-8", "surrogatepass")
     return _core.sha256_hex(f"{place.role}\x00{place.turn}\x00".encode() + said)

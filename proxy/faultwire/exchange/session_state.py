@@ -10,6 +10,7 @@ from collections import OrderedDict
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from faultwire.exchange.conversation import RewrittenTexts
 from faultwire.plugins.frozen import dataclass
 from faultwire.wire.recognition.peers import Peers
 
@@ -103,8 +104,8 @@ class SessionState:
     that carried it: only then has the fault been met."""
     tools: OrderedDict[str, ToolCall] = field(default_factory=OrderedDict)
     """Tool-call id to the call, from responses of providers that keep the conversation themselves."""
-    rewritten_texts: OrderedDict[str, str] = field(default_factory=OrderedDict)
-    """Digest of a text of the conversation to what it was changed to."""
+    rewritten_texts: RewrittenTexts = field(default_factory=RewrittenTexts)
+    """The texts that attacks changed, by conversation."""
     peers: Peers = field(default_factory=Peers)
     """Agents whose cards were seen."""
     canaries: OrderedDict[str, PlantedCanary] = field(default_factory=OrderedDict)
@@ -224,10 +225,6 @@ class SessionState:
     def remember(self, key: str, rewrite: Rewrite | None) -> None:
         """Keep what was done to a tool's result, to do the same in every later request."""
         _bounded(self.rewrites, key, rewrite)
-
-    def remember_text(self, digest: str, text: str) -> None:
-        """Keep what a text was changed to, to change it again in every later request."""
-        _bounded(self.rewritten_texts, digest, text)
 
     def plant(self, canary: str, planted: PlantedCanary) -> None:
         """Look out for a word in all that the agent sends from now on."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.events import Action, Exchange, FaultFired, Request, Response, Side
+    from faultwire.exchange.conversation import Conversation
     from faultwire.exchange.request_out import SessionContext
     from faultwire.wire.protocol import Protocol
 
@@ -22,10 +23,11 @@ class ExchangeState:
     """What the stages of one exchange share.
 
     `exchange` holds the request as the agent sent it, `request` the one to forward. `chain` holds the
-    faults that were decided on, its `answer` and whether it has `ended` the exchange.
+    faults that were decided on, its `answer` and whether it has `ended` the exchange. `conversation` is
+    known where the profile attacks conversations.
     """
 
-    __slots__ = ("chain", "context", "exchange", "protocol", "request", "response")
+    __slots__ = ("chain", "context", "conversation", "exchange", "protocol", "request", "response")
 
     def __init__(self, context: SessionContext, exchange: Exchange, protocol: Protocol | None) -> None:
         self.context = context
@@ -35,6 +37,7 @@ class ExchangeState:
         self.response: Response | None = None
         """The head that came, where no stage is asked about it."""
         self.chain = FaultChain()
+        self.conversation: Conversation | None = None
 
 
 class Stage:

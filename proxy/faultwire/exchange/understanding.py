@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from faultwire import wire
 from faultwire.events import Exchange
+from faultwire.exchange.conversation import conversation_of
 from faultwire.exchange.plan import unread_request
 from faultwire.exchange.stage import Stage
 
@@ -25,6 +26,8 @@ class Understanding(Stage):
         found = wire.understand(begun.request, profile.tools, profile.agents, session.peers)
         at.protocol = found.protocol
         view = session.with_tool_names(found.view) if found.view else None
+        if view is not None and found.protocol is not None and profile.candidates.rewrite_texts:
+            at.conversation = conversation_of(found.protocol, begun.request, view.results)
         n, attempt = session.numbered(found.key, wire.attempt(begun.request, found.protocol))
         # Made anew, and once: `dataclasses.replace` was a sixth of what a pipeline costs.
         at.exchange = Exchange(
@@ -42,6 +45,7 @@ class Understanding(Stage):
             at_s=begun.at_s,
             agent=found.agent,
             caller=begun.caller,
+            history=at.conversation.chance if at.conversation is not None else "",
         )
         self._unread = found.unread
         site = wire.tool_site(at.exchange)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from faultwire.errors import WireError
 from faultwire.events import Send
 from faultwire.exchange.canaries import returned_canaries
+from faultwire.exchange.conversation import Conversation
 from faultwire.exchange.result_decisions import decide_on_result, keyed_results
-from faultwire.exchange.rewrites import apply_attack, reapply
+from faultwire.exchange.rewrites import attacked
 from faultwire.exchange.session_state import Subject
 from faultwire.exchange.stage import ExchangeState, Stage
 from faultwire.faults._api import RequestFault
@@ -92,7 +93,7 @@ class WebSocketRequestRewriter(Stage):
         said = replace(at.exchange, request=request, view=replace(view, model=view.model or model))
         back = returned_canaries(said, session, within=True)
         rewritten = self._results(RewrittenMessage(data, lines=tuple(back)), said, view, protocol)
-        return rewritten._replace(data=self._texts(rewritten.data, said, protocol))
+        return self._texts(rewritten, protocol)
 
     def _results(
         self, message: RewrittenMessage, said: Exchange, view: RequestView, protocol: Protocol
@@ -116,12 +117,10 @@ class WebSocketRequestRewriter(Stage):
                 lines.append(line)
         return RewrittenMessage(data, tuple(waits), tuple(lines))
 
-    def _texts(self, data: bytes, said: Exchange, protocol: Protocol) -> bytes:
+    def _texts(self, message: RewrittenMessage, protocol: Protocol) -> RewrittenMessage:
         """Each attack acts once, on the first message that has something for it to act on."""
-        context = self.state.context
-        for active in self._attacks:
-            if active.mutator is not None and active.acts and active.mutator.effect is None:
-                active.mutator.effect = apply_attack(
-                    protocol, data, active.decision, context.dice, said, context.state
-                )
-        return reapply(protocol, data, context.state)
+        at = self.state
+        attacks = [one for one in self._attacks if one.mutator is not None and one.mutator.effect is None]
+        conversation = Conversation.of_websocket(at.exchange.number, at.exchange.key)
+        data, lines = attacked(protocol, message.data, at, conversation, attacks)
+        return message._replace(data=data, lines=(*message.lines, *lines))

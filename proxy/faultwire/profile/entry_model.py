@@ -67,6 +67,13 @@ class On(Frozen):
         return tuple((caller.strip(), called.strip()) for caller, _, called in pairs)
 
     @cached_property
+    def lasting(self) -> On:
+        """The keys that hold for a whole conversation: all but those that name a moment of it."""
+        if self.turn is None and self.text is None:
+            return self
+        return self.model_copy(update={"turn": None, "text": None})
+
+    @cached_property
     def globs(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """The keys that are set and compare one text of the request: matching looks at nothing else."""
         keys = ("provider", "model", "host", "method", "path", "url", "session", "tool", "agent")

@@ -30,11 +30,15 @@ from faultwire.replay.match import Index, Missed
 from faultwire.replay.volatile_values import only_minted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from faultwire.events import Path, Recorded
+    from faultwire.events import Path, Recorded, Request
+    from faultwire.replay.cause import Cause
     from faultwire.replay.match import Entry
     from faultwire.replay.request_key import RequestKey
+
+    SentOn = Mapping[tuple[str, int], Request]
+    """Requests of a tape that faults changed, as they were sent on, by session and number."""
 
 MANY = 12
 """Calls that differ in more places than this are two calls, not one that varies."""
@@ -59,15 +63,15 @@ class Proposal:
     minted: bool
 
 
-def compare(one: Index, other: Iterable[Recorded]) -> Compared:
-    """The first call of `other` that was not asked, or not answered so, on the tape of `one`; else the first
-    that only `one` has."""
+def compare(one: Index, other: Iterable[Recorded], sent_on: tuple[SentOn, SentOn] = ({}, {})) -> Compared:
+    """The first call of `other` that was not asked, not sent on or not answered so on the tape of `one`; else
+    the first that only `one` has. `sent_on` are the requests of the two tapes that faults changed."""
     same = 0
     for recorded in other:
         found = one.take(one.ask(recorded.request))
         if isinstance(found, Missed):
             return Compared(same, diagnose(one, found))
-        answered = _answers(found, recorded)
+        answered = _sent_on(one, found, recorded, sent_on) or _answers(found, recorded)
         if answered is not None:
             return Compared(same, answered)
         same += 1
@@ -77,6 +81,24 @@ def compare(one: Index, other: Iterable[Recorded]) -> Compared:
     request = left.recorded.request
     only = f"only the first tape has {name(left)}"
     return Compared(same, Divergence("missing call", request.method, request.url, only, name(left)))
+
+
+def _sent_on(
+    index: Index, entry: Entry, recorded: Recorded, sent_on: tuple[SentOn, SentOn]
+) -> Divergence | None:
+    """Where the same call went on otherwise: what a fault left of it differs."""
+    pair = (entry.recorded, recorded)
+    changed = [sent.get((each.session, each.number)) for sent, each in zip(sent_on, pair, strict=True)]
+    if changed == [None, None]:
+        return None
+    old, new = (request or each.request for request, each in zip(changed, pair, strict=True))
+    wanted = index.ask(new)
+    if index.ask(old).blind == wanted.blind:
+        return None
+    places = counted(wanted, differences(content(old.body, old.path), content(new.body, new.path)))
+    shown = tuple(Difference(dotted(path), *excerpts(a, b)) for path, a, b in places[:DIFFERENCES])
+    reason = f"a fault changed it otherwise than {name(entry)}" + (f" in `{shown[0].path}`" if shown else "")
+    return Divergence("other request sent on", new.method, new.url, reason, name(entry), shown, cause="fault")
 
 
 def _answers(entry: Entry, recorded: Recorded) -> Divergence | None:
@@ -107,7 +129,19 @@ def _answers(entry: Entry, recorded: Recorded) -> Divergence | None:
         reason,
         name(entry),
         shown,
+        cause=_cause(entry.recorded, recorded),
     )
+
+
+def _cause(one: Recorded, other: Recorded) -> Cause:
+    """Who gave another answer: a fault, or whoever was asked."""
+    if _met(one) != _met(other):
+        return "fault"
+    return "model answer" if other.kind == "llm" else "server answer"
+
+
+def _met(recorded: Recorded) -> list[tuple[str, str | None]]:
+    return [(line.id, line.effect) for line in recorded.faults if line.outcome == "fired"]
 
 
 def _said(recorded: Recorded) -> dict[str, Any] | None:

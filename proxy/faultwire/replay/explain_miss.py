@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import orjson
 
 from faultwire.events import Response
+from faultwire.replay.cause import Cause, cause_of
 from faultwire.replay.shingles import alike, sketch
 from faultwire.replay.volatile_values import only_minted
 
@@ -33,6 +34,7 @@ Class = Literal[
     "volatile value",
     "model or SDK change",
     "other answer",
+    "other request sent on",
 ]
 
 DIFFERENCES = 5
@@ -72,6 +74,8 @@ class Divergence:
     expected: str | None = None
     number: int = 0
     """Which exchange of this run it is; 0 where nobody counts."""
+    cause: Cause = "code"
+    """Why it differs, as far as the differing values tell."""
 
     def as_json(self) -> dict[str, Any]:
         """For reports and the answer."""
@@ -115,9 +119,8 @@ def _diagnosed(index: Index, missed: Missed) -> Divergence:
     if missed.like is not None:
         near = name(missed.like)
         if missed.why == "order":
-            return Divergence(
-                "order", *about, "it was called before an earlier recorded call", near, (), following
-            )
+            reason = "it was called before an earlier recorded call"
+            return Divergence("order", *about, reason, near, (), following, cause="order")
         return Divergence("new call", *about, "it was called more often than recorded", near, (), following)
     found = nearest(index, wanted)
     if found is None:
@@ -130,7 +133,7 @@ def _diagnosed(index: Index, missed: Missed) -> Divergence:
     reason = (
         f"it differs from {name(entry)} in `{told[0].path}`" if told else f"it differs from {name(entry)}"
     )
-    return Divergence(kind, *about, reason, name(entry), told, following)
+    return Divergence(kind, *about, reason, name(entry), told, following, cause=cause_of(places))
 
 
 def name(entry: Entry) -> str:

@@ -49,7 +49,7 @@ class Fault(Part):
     id: str
     fault: str
     site: str
-    outcome: Literal["fired", "skipped", "inapplicable", "no_effect", "preempted", "returned"]
+    outcome: Literal["fired", "skipped", "inapplicable", "no_effect", "preempted", "returned", "reapplied"]
     reason: str
     effect: str | None
     subject: str | None

@@ -82,6 +82,10 @@ class Protocol(ABC):
     volatile_query: ClassVar[frozenset[str]] = frozenset()
     """Query fields of which that is true, in lower case."""
 
+    conversation_members: ClassVar[tuple[str, ...]] = ()
+    """JSON members of a request that name a conversation which the provider keeps, or the answer that the
+    request continues."""
+
     volatile_path: ClassVar[tuple[str, ...]] = ()
     """Parts of a path behind which an id stands that somebody minted: `/tasks`."""
 

@@ -89,7 +89,10 @@ def test_a_changed_text_stays_changed_in_every_later_request() -> None:
     assert first.ledger()[0].effect == "whispered"
     later, body = send(session, USER, CALL, RESULT)
     assert body.count(b"or else") == 1
-    assert outcomes(later) == [("whisper", "no_effect")], "nothing new was said"
+    assert outcomes(later) == [("whisper", "no_effect"), ("whisper", "reapplied")], "nothing new was said"
+    again = later.ledger()[1]
+    assert again.reason == "the conversation goes on: what exchange 1 changed is changed again"
+    assert (again.effect, again.key, again.site) == ("whispered", later.exchange.key, "request")
 
 
 def test_only_what_is_meant_changes() -> None:
@@ -102,7 +105,7 @@ def test_a_call_that_never_goes_out_tells_nothing() -> None:
     session = context(Whisper(), more=inline("status: {code: 503}"))
     pipeline, _ = send(session, USER)
     assert outcomes(pipeline) == [("whisper", "preempted"), ("status", "fired")]
-    assert not session.state.rewritten_texts
+    assert len(session.state.rewritten_texts) == 0
 
 
 def test_a_signed_request_is_left_alone() -> None:
@@ -168,6 +171,82 @@ def test_the_same_words_elsewhere_are_another_text() -> None:
     place = TextPlace("user", "hi", ("messages", 0, "content"), 0, True)
     assert digest(place) == digest(replace(place, path=("messages", 0, "content", 0, "text"), new=False))
     assert len({digest(place), digest(replace(place, turn=2)), digest(replace(place, role="tool"))}) == 3
+
+
+SYSTEM = {"role": "system", "content": "be brief"}
+POISON = "{memory_poisoning: {role: system, payload: zzz}, trigger: {probability: 0.3}}"
+
+
+def test_conversations_that_share_a_system_prompt_do_not_share_an_attack() -> None:
+    def poisoned(order: Sequence[int]) -> dict[int, bool]:
+        session = SessionContext("s", merge([inline(POISON)]), Dice(7, "s"), SessionState())
+        found = {n: send(session, SYSTEM, {"role": "user", "content": f"job {n}"}) for n in order}
+        for pipeline, body in found.values():
+            assert (outcomes(pipeline) == [("memory_poisoning", "fired")]) == (b"zzz" in body)
+        return {n: b"zzz" in found[n][1] for n in sorted(found)}
+
+    once = poisoned(range(8))
+    assert 0 < sum(once.values()) < 8
+    assert poisoned(range(7, -1, -1)) == once
+    assert poisoned((3, 0, 7, 1, 6, 2, 5, 4)) == once
+
+
+def test_a_rewrite_asks_again_whom_it_is_about() -> None:
+    made = merge([inline("{memory_poisoning: {role: system, payload: zzz}, on: {model: gpt-4o}}")])
+    session = SessionContext("s", made, Dice(7, "s"), SessionState())
+
+    def body(model: str, *messages: dict[str, Any]) -> bytes:
+        said = json.dumps({"model": model, "messages": [SYSTEM, *messages]}).encode()
+        return ExchangePipeline(session, HEAD).request(said).request.body or b""
+
+    assert b"zzz" in body("gpt-4o", USER)
+    assert b"zzz" not in body("gpt-4o-mini", USER)
+    assert b"zzz" not in body("gpt-4o-mini", USER, CALL, RESULT)
+    assert b"zzz" in body("gpt-4o", USER, CALL, RESULT)
+
+
+@pytest.mark.parametrize("moment", ["turn: 1", "text: find"])
+def test_a_rewrite_outlives_the_moment_that_it_was_made_for(moment: str) -> None:
+    made = merge([inline(f"{{memory_poisoning: {{payload: zzz}}, on: {{kind: llm, {moment}}}}}")])
+    session = SessionContext("s", made, Dice(7, "s"), SessionState())
+    assert b"zzz" in send(session, USER)[1]
+    said = {"role": "assistant", "content": "yes?"}
+    later, body = send(session, USER, said, {"role": "user", "content": "never mind"})
+    assert b"zzz" in body
+    assert outcomes(later) == [("memory_poisoning", "reapplied")]
+
+
+def test_every_request_that_is_changed_again_has_its_line() -> None:
+    made = merge([inline("{memory_poisoning: {payload: zzz}, trigger: {max_times: 1}}")])
+    session = SessionContext("s", made, Dice(7, "s"), SessionState())
+    history = [USER]
+    assert outcomes(send(session, *history)[0]) == [("memory_poisoning", "fired")]
+    for turn in range(3):
+        history += [{"role": "assistant", "content": "yes?"}, {"role": "user", "content": f"and {turn}"}]
+        pipeline, body = send(session, *history)
+        assert b"zzz" in body
+        assert outcomes(pipeline) == [("memory_poisoning", "skipped"), ("memory_poisoning", "reapplied")]
+    other, body = send(session, {"role": "user", "content": "find something else"})
+    assert b"zzz" not in body
+    assert outcomes(other) == [("memory_poisoning", "skipped")]
+
+
+def test_the_first_entry_wins_a_text_whichever_request_comes_first() -> None:
+    entries = (
+        "{memory_poisoning: {payload: first}, id: one, on: {model: big}}",
+        "{memory_poisoning: {payload: second}, id: two}",
+    )
+
+    def delivered(*models: str) -> dict[str, bytes]:
+        made = merge([inline(text) for text in entries])
+        session = SessionContext("s", made, Dice(7, "s"), SessionState())
+        asked = {model: json.dumps({"model": model, "messages": [USER]}).encode() for model in models}
+        return {m: ExchangePipeline(session, HEAD).request(asked[m]).request.body or b"" for m in models}
+
+    once = delivered("big", "small")
+    assert b"first" in once["big"]
+    assert b"second" in once["small"]
+    assert delivered("small", "big") == once
 
 
 def test_the_exchange_carries_its_instant() -> None:

@@ -187,13 +187,12 @@ def test_a_tools_earlier_result_is_given_back():
     assert state.said("other", "x") is None
 
 
-def test_texts_and_canaries_are_kept_and_bounded():
+def test_canaries_are_kept_and_bounded():
     state = SessionState()
     planted = PlantedCanary("e", "bait", "result", 1)
     for i in range(KEPT + 5):
-        state.remember_text(f"d{i}", "t")
         state.plant(f"c{i}", planted)
-    assert len(state.rewritten_texts) == len(state.canaries) == KEPT
+    assert len(state.canaries) == KEPT
     state.plant(f"c{KEPT}", PlantedCanary("later", "bait", "result", 9))
     assert state.canaries[f"c{KEPT}"] is planted, "the first exchange in which it went out counts"
 

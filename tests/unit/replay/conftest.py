@@ -48,14 +48,18 @@ class Deck:
         headers: Headers = JSON,
         status: int = 200,
         ending: str = "complete",
+        sent_on: Request | None = None,
+        faults: tuple[FaultFired, ...] = (),
     ) -> None:
         self._count += 1
         recording = self._writer.record(Exchange("exec", self._count, request))
         recording.request(request)
+        if sent_on is not None:
+            recording.forwarded(sent_on)
         recording.upstream_head(Response(status, "", headers))
         for piece in answer:
             recording.upstream_chunk(piece)
-        recording.end(ending)
+        recording.end(ending, None, faults)
 
     def close(self) -> Path:
         self._writer.close_session("exec")

@@ -159,6 +159,28 @@ def test_two_runs_side_by_side(deck: Any, tmp_path: Any) -> None:
         assert learn(index(one), one.exchanges()) == []
 
 
+def test_calls_that_a_fault_sent_on_otherwise_are_not_the_same(deck: Any, tmp_path: Path) -> None:
+    decks = [deck, *(type(deck)(tmp_path / f"{n}.tape") for n in range(3))]
+    for one, sent in zip(decks, (None, chat("poison"), chat("poison"), chat("venom")), strict=True):
+        one.add(chat("a"), b"{}", sent_on=sent)
+        one.add(chat("b"), b"{}")
+    readers = [TapeReader.open(one.close()) for one in decks]
+
+    def compared(one: TapeReader, other: TapeReader) -> Any:
+        return compare(index(one), other.exchanges(), (one.forwarded("exec"), other.forwarded("exec")))
+
+    calm, poisoned, again, other = readers
+    assert compared(poisoned, again).divergence is None
+    for one, two in ((calm, poisoned), (poisoned, calm), (poisoned, other)):
+        found = compared(one, two)
+        assert found.same == 0
+        assert found.divergence.kind == "other request sent on"
+        assert [place.path for place in found.divergence.differences] == ["$.messages[0].content"]
+        assert "changed it otherwise than exec#1" in found.divergence.reason
+    for reader in readers:
+        reader.close()
+
+
 def test_what_only_the_first_tape_has(deck: Any, tmp_path: Any) -> None:
     deck.add(chat("a"), b"{}")
     deck.add(chat("b"), b"{}")

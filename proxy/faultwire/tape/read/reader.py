@@ -24,6 +24,7 @@ from faultwire.tape.format.events import fault_fired
 from faultwire.tape.format.file import connect_reader
 from faultwire.tape.format.hash_chain import leaf
 from faultwire.tape.read import decode, metadata
+from faultwire.tape.read.attacked_requests import changed_requests, is_attack
 from faultwire.tape.read.call_identity import CallNumbering, LookedUpCall, revoked
 from faultwire.tape.read.decode import EventDecoder
 from faultwire.tape.read.fault_ledger import ledger_hash
@@ -158,6 +159,10 @@ class TapeReader:
                 found[session, gathered.request["exchange"]] = sent
         return found
 
+    def all_forwarded(self) -> dict[tuple[str, int], Request]:
+        """The same of all sessions."""
+        return {place: sent for name in self._names() for place, sent in self.forwarded(name).items()}
+
     def ledger(self) -> Iterator[tuple[str, FaultFired]]:
         """Every ledger line with its session."""
         for session in self._names():
@@ -166,8 +171,23 @@ class TapeReader:
                     yield session, self._understood(line, fault_fired)
 
     def ledger_hash(self) -> str:
-        """The hash of all that faults decided; see `ledger.ledger_hash`."""
-        return ledger_hash(self.ledger())
+        """The hash of all that faults decided; see `fault_ledger.ledger_hash`."""
+        attacked: set[str] = set()
+        return ledger_hash(self._noting(attacked), self._changed(attacked))
+
+    def _noting(self, attacked: set[str]) -> Iterator[tuple[str, FaultFired]]:
+        """The ledger, while the sessions are noted in which an attack on a conversation acted."""
+        for session, line in self.ledger():
+            if is_attack(line):
+                attacked.add(session)
+            yield session, line
+
+    def _changed(self, sessions: set[str]) -> Iterator[tuple[str, str]]:
+        """What went on changed to models in these sessions; asked for once they are known."""
+        for session in sessions:
+            for gathered in self._gathered(session):
+                for found in self._understood(gathered, changed_requests, self._body):
+                    yield session, found
 
     # ------------------------------------------------------------ rows
 

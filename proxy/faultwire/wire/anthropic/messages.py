@@ -36,6 +36,7 @@ class Anthropic(Protocol):
     hosts = (("anthropic.com", "anthropic"), ("claude.googleapis.com", "anthropic"))
     settled = ("/messages", "/count_tokens")
     by_body = ("/messages",)
+    conversation_members = ("thread",)
     text_members = frozenset(("text", "partial_json", "thinking"))
     errors = staticmethod(anthropic_errors.error)
     request_ids = ("request-id", "x-amzn-requestid", "apim-request-id")

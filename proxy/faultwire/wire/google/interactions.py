@@ -37,6 +37,7 @@ class Interactions(Protocol):
     edits = InteractionsEditor()
     settled = ("/interactions",)
     by_body = ("/interactions",)
+    conversation_members = ("previous_interaction_id",)
     text_members = frozenset(("text", "arguments"))
     errors = staticmethod(google_errors.error)
     request_ids = ()

@@ -46,6 +46,7 @@ class OpenAIResponses(Protocol):
     edits = ResponsesEditor()
     settled = ("/responses", "/responses/compact", "/input_tokens")
     by_body = ("/responses",)
+    conversation_members = ("conversation", "previous_response_id")
     text_members = frozenset(("delta", "text", "refusal", "arguments", "input", "transcript"))
     errors = staticmethod(openai_errors.error)
     errors_by = openai_errors.BY_PROVIDER
