@@ -23,7 +23,7 @@ _MEMBERS = {"type", "seq", "prev", "size", "root", "note", "key"}
 """What a seal says. No later event's hash covers the last one, so it has one form only: these, and a note
 with one signature, by the key that it names."""
 
-_NAMED = 3
+MOST_NAMED = 3
 """Of more trusted keys than this, a finding names no more."""
 
 
@@ -99,9 +99,9 @@ class SealChecker:
         """The keys that a seal may be signed by, a few of them."""
         if not self.trusted:
             return "a trusted key, and none is trusted here"
-        named = " or ".join(f"`{key}`" for key in self.trusted[:_NAMED])
+        named = " or ".join(f"`{key}`" for key in self.trusted[:MOST_NAMED])
         count = len(self.trusted)
-        return f"{named} or another of {count} trusted keys" if count > _NAMED else named
+        return f"{named} or another of {count} trusted keys" if count > MOST_NAMED else named
 
     def close(self, path: Path, events: int) -> None:
         """What is to be said once all events are read."""

@@ -29,7 +29,7 @@ from tests.unit.tape.evidence.resealed import (
     unseal,
 )
 
-from faultwire.tape.evidence import sealer
+from faultwire.tape.evidence import check_seals, sealer
 from faultwire.tape.evidence.checkpoint import Checkpoint, note_digest
 from faultwire.tape.evidence.hash_chain import root
 from faultwire.tape.evidence.signed_note import SignerKey
@@ -155,6 +155,7 @@ def test_a_report_has_the_last_seals_key_and_whether_it_is_trusted(tape: Path) -
 
 
 def test_of_many_trusted_keys_three_are_named(tape: Path) -> None:
+    assert check_seals.MOST_NAMED == 3
     others = [SignerKey(f"other{n}", bytes([n]) * 32).verifier for n in range(4)]
     named = " or ".join(f"`{key}`" for key in others[:3])
     for count, expected in ((3, named), (4, f"{named} or another of 4 trusted keys")):
