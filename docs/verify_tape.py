@@ -445,7 +445,10 @@ class Verifier:
             self.sealed = seq
             return None
         self.sealed = seq
-        return self.find("seal_untrusted", f"the seal at event {seq} is by `{event['key']}`", seq)
+        expected = " or ".join(f"`{key_text(key)}`" for key in self.keys[:3]) or "a trusted key, and none is"
+        more = f" or another of {len(self.keys)} trusted keys" if len(self.keys) > 3 else ""
+        message = f"the seal at event {seq} is signed by `{event['key']}`, expected {expected}{more}"
+        return self.find("seal_untrusted", message, seq)
 
     def close(self):
         demanded = bool(self.keys) and self.signatures
@@ -500,12 +503,12 @@ def main():
                 with open(text, encoding="utf-8") as source:
                     text = source.read()
             keys.append(parse_key(text))
+        if None in keys:
+            raise ValueError("a key is not `NAME+ID+BASE64`")
         with open(given.file, "rb") as source:
             if source.readline(len(HEAD)) != HEAD:
                 raise ValueError("the first line is not that of an exported tape of version 1")
             check = verify(lines_of(source), keys, not given.no_signature)
-        if None in keys:
-            raise ValueError("a key is not `NAME+ID+BASE64`")
     except (OSError, ValueError) as error:
         print(f"cannot verify {given.file}: {error}", file=sys.stderr)
         return 3

@@ -116,6 +116,29 @@ fn tape_sealed_by_a_stranger_is_untrusted() {
     let verdict = tape.verdict(vec![key(&signer())], true);
     assert_eq!(verdict.key, Some(key(&stranger()).text()));
     assert!(!verdict.trusted);
+}
+
+/// The finding names the key that signed and the ones that could have.
+#[test]
+fn tape_sealed_by_a_stranger_names_both_keys() {
+    let mut tape = Tape::unsealed();
+    tape.seal(&stranger(), |_| {});
+    let (his, ours) = (
+        key(&stranger()).text(),
+        format!("`{}`", key(&signer()).text()),
+    );
+    let several = |count: usize| vec![&*ours; count].join(" or ");
+    for (count, expected) in [
+        (0, "a trusted key, and none is trusted here".to_owned()),
+        (1, several(1)),
+        (3, several(3)),
+        (4, format!("{} or another of 4 trusted keys", several(3))),
+    ] {
+        let keys = (0..count).map(|_| key(&signer())).collect();
+        let message = &tape.verdict(keys, true).findings[0].message;
+        let said = format!("the seal at event 12 is signed by `{his}`, expected {expected}");
+        assert_eq!(message, &said);
+    }
     assert_eq!(tape.verdict(vec![key(&stranger())], true).findings, []);
 }
 

@@ -10,6 +10,9 @@ use crate::tape::note::{Checkpoint, Note, VerifierKey};
 /// note with one signature, by the key that it names.
 const MEMBERS: [&str; 7] = ["type", "seq", "prev", "size", "root", "note", "key"];
 
+/// Of more trusted keys than this, a finding names no more.
+const NAMED: usize = 3;
+
 /// A code, and what is wrong in words.
 pub type Found = (&'static str, String);
 
@@ -85,10 +88,24 @@ impl Seals {
             return invalid("is not signed by the key that it names");
         };
         self.last = Some(seq);
+        let expected = self.expected();
         let stranger =
-            format!("the seal at event {seq} is signed by `{signer}`, which is not trusted here");
+            format!("the seal at event {seq} is signed by `{signer}`, expected {expected}");
         self.signer = Some((signer, is_trusted));
         Ok((!is_trusted).then_some(("seal_untrusted", stranger)))
+    }
+
+    /// The keys that a seal may be signed by, a few of them.
+    fn expected(&self) -> String {
+        let few = self.keys.iter().take(NAMED);
+        let named: Vec<_> = few.map(|key| format!("`{}`", key.text())).collect();
+        match self.keys.len() {
+            0 => "a trusted key, and none is trusted here".to_owned(),
+            count if count > NAMED => {
+                format!("{} or another of {count} trusted keys", named.join(" or "))
+            }
+            _ => named.join(" or "),
+        }
     }
 
     /// What is to be said once all of so many events are read.

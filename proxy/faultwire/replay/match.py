@@ -127,13 +127,9 @@ class Index:
         return found
 
     def use(self, entry: Entry) -> None:
-        """Count an entry as asked for."""
+        """Count an entry as asked for that nobody has used yet."""
         entry.used += 1
-        queue = self._queues[entry.blind]
-        if queue[0] is entry:
-            queue.popleft()
-        elif entry in queue:
-            queue.remove(entry)
+        self._queues[entry.blind].remove(entry)
 
     def is_early(self, entry: Entry) -> bool:
         """Is it, in strict order, not this one's turn?"""

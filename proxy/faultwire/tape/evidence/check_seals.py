@@ -24,6 +24,9 @@ _MEMBERS = {"type", "seq", "prev", "size", "root", "note", "key"}
 """What a seal says. No later event's hash covers the last one, so it has one form only: these, and a note
 with one signature, by the key that it names."""
 
+MOST_NAMED = 3
+"""Of more trusted keys than this, a finding names no more."""
+
 
 @dataclass(slots=True)
 class SealChecker:
@@ -35,17 +38,14 @@ class SealChecker:
     """A key was named: a tape that it did not seal does not verify."""
     origin: str = ""
     count: int = 0
-    last: int | None = None
-    """The event of the last seal that is what it says."""
-    key: VerifierKey | None = None
-    """The key that made the last seal."""
     _previous: str | None = None
-    _checkpoint: Checkpoint | None = None
+    _last: tuple[Checkpoint, VerifierKey] | None = None
+    """What the last seal signs and with which key, if it is what it says."""
 
     def event(self, seq: int, event: Event, root: bytes) -> None:
         """A seal event over a tree of `seq` events with this root."""
         self.count += 1
-        self.last = self.key = self._checkpoint = None
+        self._last = None
         previous, self._previous = self._previous, note_digest(event["note"])
         try:
             found = signed_note.parse(event["note"])
@@ -58,15 +58,25 @@ class SealChecker:
         same = said == (self.origin, seq, root, previous, None)
         if not same or not hash_chain.is_number(event["size"], seq) or event["root"] != root.hex():
             return self.find("seal_invalid", f"the seal at event {seq} signs another log than this", seq)
-        self.key = self._signer(found, event["key"], seq)
-        if self.key is not None:
-            self.last, self._checkpoint = seq, checkpoint
+        key = self._signer(found, event["key"], seq)
+        if key is not None:
+            self._last = checkpoint, key
         return None
+
+    @property
+    def last(self) -> int | None:
+        """The event of the last seal, if that is what it says: a seal signs all events before it."""
+        return self._last[0].size if self._last else None
+
+    @property
+    def key(self) -> VerifierKey | None:
+        """The key that made the last seal."""
+        return self._last[1] if self._last else None
 
     @property
     def is_trusted(self) -> bool:
         """Was the last seal made by a key that is trusted?"""
-        return self.key is not None and self.key in self.trusted
+        return self.key in self.trusted
 
     def _signer(self, found: signed_note.Note, hint: str, seq: int) -> VerifierKey | None:
         """The trusted key that signed, or at least the one that the seal names; says what it is not."""
@@ -82,9 +92,17 @@ class SealChecker:
             return None
         if trusted:
             return trusted
-        message = f"the seal at event {seq} is signed by `{named}`, which is not trusted here"
+        message = f"the seal at event {seq} is signed by `{named}`, expected {self._expected()}"
         self.find("seal_untrusted", message, seq)
         return named
+
+    def _expected(self) -> str:
+        """The keys that a seal may be signed by, a few of them."""
+        if not self.trusted:
+            return "a trusted key, and none is trusted here"
+        named = " or ".join(f"`{key}`" for key in self.trusted[:MOST_NAMED])
+        count = len(self.trusted)
+        return f"{named} or another of {count} trusted keys" if count > MOST_NAMED else named
 
     def close(self, path: Path, events: int) -> None:
         """What is to be said once all events are read."""
@@ -109,18 +127,20 @@ class SealChecker:
             return self.find("seal_invalid", f"`{place.name}` cannot be read: {error.strerror}", None)
         except (signed_note.NoteError, UnicodeDecodeError) as error:
             return self.find("seal_invalid", f"`{place.name}` is malformed: {error}", None)
-        inner = self._checkpoint
         if not self.count:
             message = f"`{place.name}` seals {checkpoint.size} events, expected a seal on the tape as well"
             return self.find("seal_invalid", message, None)
-        if inner is None:
+        if self._last is None:
             return None  # the tape's own seal is in question already
+        inner, key = self._last
         if checkpoint.file is None:
             return self.find("seal_invalid", f"`{place.name}` seals no file", None)
         if (checkpoint.origin, checkpoint.size, checkpoint.root) != (inner.origin, inner.size, inner.root):
             return self.find("seal_invalid", f"`{place.name}` belongs to another tape", None)
-        if self.key is None or not found.signed_by(self.key):
-            return self.find("seal_invalid", f"`{place.name}` is signed by another key than the tape", None)
+        if not found.signed_by(key):
+            signers = ", ".join(f"`{name}`" for name in found.signers)
+            message = f"`{place.name}` is signed by {signers}, expected a signature of `{key}` like the tape"
+            return self.find("seal_invalid", message, None)
         if file_digest(path) != checkpoint.file:
             self.find("file_mismatch", f"the file is not the one that `{place.name}` seals", None)
         return None

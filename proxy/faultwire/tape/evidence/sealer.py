@@ -34,22 +34,27 @@ class Sealer:
     """Signs the checkpoints of one tape, each naming the one before."""
 
     def __init__(self, key: SignerKey, origin: str, previous: str | None = None) -> None:
-        self.last: Checkpoint | None = None
         self._key = key
         self._origin = origin
         self._previous = previous
+        self._last: Checkpoint | None = None
 
     def event(self, size: int, root: bytes) -> Event:
         """The seal over the first `size` events."""
-        self.last = Checkpoint(self._origin, size, root, self._previous)
-        note = self._key.sign(self.last.text())
+        self._last = Checkpoint(self._origin, size, root, self._previous)
+        note = self._key.sign(self._last.text())
         self._previous = note_digest(note)
         return tape_events.seal(size, root.hex(), note, str(self._key.verifier))
 
+    @property
+    def last(self) -> Checkpoint:
+        """What the last seal signs. Raises TapeError before there is one."""
+        if self._last is None:
+            raise TapeError("a file is sealed after its events", code="tape.seal")
+        return self._last
+
     def detached(self, digest: str, size: int) -> str:
         """The note for the file as a whole. Call after the last `event`."""
-        if self.last is None:
-            raise TapeError("a file is sealed after its events", code="tape.seal")
         last = self.last
         whole = Checkpoint(last.origin, last.size, last.root, last.previous, (digest, size))
         return self._key.sign(whole.text())
@@ -116,8 +121,6 @@ def seal_tape(path: Path, key: SignerKey) -> Checkpoint:
             os.close(fd)
     except (OSError, sqlite3.Error) as error:
         raise TapeError(f"cannot seal tape `{path}`: {error}", code="tape.seal") from error
-    if sealer.last is None:
-        raise TapeError(f"tape `{path}` has no events", code="tape.seal")
     return sealer.last
 
 
@@ -132,6 +135,8 @@ def _append(connection: sqlite3.Connection, path: Path, key: SignerKey) -> Seale
         tree.push(digest)
         origin = event["origin"] if seq == 0 else origin
         previous = note_digest(event["note"]) if event["type"] == "seal" else previous
+    if not tree.size:
+        raise TapeError(f"tape `{path}` has no events", code="tape.seal")
     sealer = Sealer(key, origin, previous)
     event = sealer.event(tree.size, tree.root())
     event["seq"], event["prev"] = tree.size, prev

@@ -132,6 +132,11 @@ class Note:
     signatures: tuple[tuple[str, bytes, bytes], ...]
     """(key name, key id, signature) of each line."""
 
+    @property
+    def signers(self) -> list[str]:
+        """`NAME+ID` of each key that the signatures name; none of them is verified."""
+        return [f"{name}+{key_id.hex()}" for name, key_id, _ in self.signatures]
+
     def signed_by(self, key: VerifierKey) -> bool:
         """Does one of the signatures hold under this key?"""
         return any(
