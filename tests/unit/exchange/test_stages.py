@@ -202,6 +202,34 @@ def test_the_pipeline_asks_stages_that_it_does_not_know(monkeypatch: pytest.Monk
     assert [line.fault for line in made.over()][-1] == "witness"
 
 
+def test_the_end_goes_up_the_stages_and_places_are_given_back_before_the_ledger_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As the response does: what is nearest to the server comes to its end first."""
+    ended: list[str] = []
+
+    class Outer(Stage):
+        def over(self) -> None:
+            ended.append("outer")
+
+        def ledger(self):
+            ended.append("ledger")
+            return ()
+
+    class Inner(Stage):
+        def over(self) -> None:
+            ended.append(f"inner, {self.state.context.state.counts('cut_stream')[1]} taken")
+
+    from faultwire.exchange import pipeline as module
+
+    monkeypatch.setattr(module, "stage_types", lambda candidates: (Outer, *stage_types(candidates), Inner))
+    made = ExchangePipeline(state("cut_stream: {after_events: 9}").context, CHAT)
+    list(made.request(STREAMED.body or b"").actions)
+    assert [line.outcome for line in made.over()] == ["no_effect"]
+    assert ended == ["inner, 1 taken", "outer", "ledger"]
+    assert made.state.context.state.counts("cut_stream") == (1, 0)
+
+
 def test_an_answer_that_a_fault_replaced_makes_the_same_request_again_a_retry() -> None:
     at, stage = decided("{status: {code: 503}, on: {status: 200}}")
     at.exchange = at.exchange.answered(Response(200, "OK", HEADERS))
