@@ -416,6 +416,20 @@ def test_a_client_that_does_not_wait_gives_the_place_back_and_its_retry_has_no_c
     assert ask(session, "a", SSE, STREAM) == "skipped", "another call has taken its place"
 
 
+def test_a_retry_that_meets_the_fault_keeps_the_place_whenever_the_first_attempt_ends() -> None:
+    """The proxy may hear of a client's leaving only after its retry has come."""
+    session = context(profile=ONCE.format(fault="cut_stream: {after_events: 1}"))
+    left, retry = ExchangePipeline(session, HEAD), ExchangePipeline(session, HEAD)
+    for pipeline in (left, retry):
+        pipeline.request(chat(stream=True))
+        left.client_left()
+    assert [line.outcome for line in left.over()] == ["no_effect"]
+    retry.head(SSE)
+    assert list(retry.feed(b"".join(STREAM)))[-1] == Cut()
+    assert [line.outcome for line in retry.over()] == ["fired"]
+    assert ask(session, "another", SSE, STREAM) == "skipped"
+
+
 def test_exchanges_under_way_at_once_do_not_share_a_place() -> None:
     session = context(profile=ONCE.format(fault="status: {code: 503}"))
     one, other = ExchangePipeline(session, HEAD), ExchangePipeline(session, HEAD)
