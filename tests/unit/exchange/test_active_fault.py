@@ -68,6 +68,14 @@ def test_an_answer_names_its_fault_only_where_that_is_asked_for():
     assert header(mark_answer(plain, Response(503)).headers, MARK) is None
 
 
+def test_there_is_nothing_to_ask_of_what_was_dropped_or_never_begun():
+    made = active(mutator=Mutator())
+    assert made.acts
+    made.dropped = ("preempted", "another came first")
+    assert not made.acts
+    assert not active().acts
+
+
 def test_an_answer_takes_the_place_of_one_that_has_begun():
     made = ReplacementAnswer(Mutator(), Response(503, "", (), b"{}"))
     assert made.replaces

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
+import pytest
+
 from faultwire.events import Action, Chunk, Close, Cut, Exchange, Request, Reset, Response, Send, Wait
 from faultwire.exchange.active_fault import ActiveFault
 from faultwire.exchange.fault_chain import FaultChain
@@ -240,9 +242,69 @@ def test_a_fault_that_joins_late_waits_before_the_first_byte_and_may_replace_the
 
 
 def test_without_faults_nothing_is_touched() -> None:
-    made = chain()
-    assert not made.touches
-    assert not made.holds
+    for made in (chain(), FaultChain()):
+        assert made.touches is False
+        assert made.holds is False
+        assert made.needs == Need.HEAD
+
+
+def test_a_chain_must_be_shown_what_any_of_its_faults_needs() -> None:
+    gone = active(Scripted(), needs=Need.REQUEST, why_not="no")
+    made = chain(active(Scripted(), needs=Need.EVENTS), gone, active(Scripted(), needs=Need.BODY))
+    assert made.needs == Need.EVENTS | Need.BODY
+
+
+def test_a_chain_takes_no_exchange_without_a_response() -> None:
+    with pytest.raises(ValueError, match=r"^a response head is needed$"):
+        FaultChain().arrive(replace(EXCHANGE, response=None))
+
+
+class Refusing(Scripted):
+    """Changes the head, and nothing else."""
+
+    def head(self, response: Response) -> Response:
+        return replace(response, status=503)
+
+
+def test_each_fault_sees_the_head_as_those_before_it_leave_it() -> None:
+    class Seeing(Fault):
+        name: ClassVar[str] = "seeing"
+        site: ClassVar[Site] = "stream"
+
+        def inapplicable(self, exchange: Exchange) -> str | None:
+            return f"status {exchange.response.status}" if exchange.response else "no response"
+
+    seen = []
+    for before in ((), (active(Scripted(), "calm"),), (active(Refusing(), "error"),)):
+        entry = Entry.model_construct(id="seeing", fault=Seeing(), trigger=Trigger())
+        last = ActiveFault(Decision(entry, Subject("k", 0, 0), "fire", "test"), Scripted())
+        chain(*before, last, active(Scripted(), "after"))
+        seen.append(last.dropped)
+    assert seen == [("inapplicable", f"status {status}") for status in (200, 200, 503)]
+
+
+def test_only_a_head_that_a_fault_changes_is_marked_and_only_by_who_acts() -> None:
+    marking = sited(Refusing(), "error", "response", no_sdk_retry=True)
+    made = FaultChain()
+    made.add(marking)
+    assert made.arrive(EXCHANGE).headers == (*SSE.headers, ("x-should-retry", "false"))
+    calm, gone = FaultChain(), active(Refusing(), why_not="no")
+    for member in (sited(Scripted(), "calm", "response", no_sdk_retry=True), gone):
+        calm.add(member)
+    assert calm.arrive(EXCHANGE) is SSE
+
+
+def test_one_fault_that_shapes_the_response_is_enough() -> None:
+    made = chain(active(Scripted(), "shapes"), sited(Waiting(), "waits", "response"))
+    assert made.touches
+
+
+def test_a_whole_body_has_no_events_and_a_stream_is_not_held() -> None:
+    seen = Scripted()
+    made = chain(active(seen, needs=Need.EVENTS), response=JSON)
+    list(made.feed(b"{}"))
+    assert seen.fed == [Chunk(b"{}", 0, "bytes")]
+    assert chain(active(Scripted(), needs=Need.BODY), response=SSE).holds is False
 
 
 # ---------------------------------------------------------------- replaced answers, order, retries
@@ -721,8 +783,10 @@ def test_a_close_ends_the_session_and_pre_empts() -> None:
 
 
 def test_what_is_held_leaves_before_the_close_frame() -> None:
-    made = socket(active(Scripted(last=(Send(b"held", text=False),))))
-    assert list(made.finish()) == [Send(b"held", "client", False)]
+    later = Scripted()
+    made = socket(active(Scripted(last=(Send(b"held", text=False), Send(b"more")))), active(later))
+    assert list(made.finish()) == [Send(b"held", "client", False), Send(b"more", "client", True)]
+    assert later.fed == [Chunk(b"held", 0, "event", False), Chunk(b"more", 0, "event", True)]
 
 
 def test_what_the_connection_holds_back_is_one_whole_message() -> None:
@@ -796,7 +860,7 @@ def whole(made: FaultChain, *pieces: bytes) -> bytes:
 def test_what_closes_an_array_comes_after_all_that_was_held_back() -> None:
     held = Scripted(on_chunk={0: ()}, last=(Send(b'{"n": 0}'),))
     outer = Scripted()
-    made = array(sited(outer, "outer", "connection"), active(held))
+    made = array(sited(outer, "outer", "connection"), active(held), active(Scripted()))
     data = whole(made, b'[{"n": 1},', b'\r\n{"n": 2},{"n": 3}', b"\r\n]")
     assert json.loads(data) == [{"n": 2}, {"n": 3}, {"n": 0}]
     assert [chunk.unit for chunk in held.fed] == ["event"] * 3, "what closes it is no event"

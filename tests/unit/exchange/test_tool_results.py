@@ -8,7 +8,7 @@ from faultwire import wire
 from faultwire.dice import Dice
 from faultwire.events import Exchange, Request
 from faultwire.exchange.request_out import SessionContext
-from faultwire.exchange.session_state import SessionState
+from faultwire.exchange.session_state import SessionState, Subject
 from faultwire.exchange.stage import ExchangeState
 from faultwire.exchange.tool_results import ToolResultRewriter
 from faultwire.profile.inline import inline
@@ -52,8 +52,13 @@ def test_a_result_that_cannot_be_replaced_gives_its_place_back() -> None:
     state = SessionState()
     story, request = told(SIGNED, state)
     assert rewritten(story).body == request.body
-    assert [line.outcome for line in story.ledger()] == ["inapplicable"]
+    (line,) = story.ledger()
+    assert (line.outcome, line.reason, line.effect) == ("inapplicable", wire.SIGNED, None)
     assert state.counts("tool_error") == (1, 0)
+    assert state.slot_released("tool_error", Subject(line.key, line.n, line.attempt))
+    later, _ = told(SIGNED, state)
+    assert rewritten(later).body == request.body
+    assert later.ledger() == (), "said once"
 
 
 def test_a_request_that_nobody_can_read_tells_nothing() -> None:
