@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from faultwire.dice import Dice
 from faultwire.events import Cut, Exchange, Request, Response, Send, Wait
 from faultwire.exchange.active_fault import ActiveFault
-from faultwire.exchange.deferred_replies import DeferredReplies, ExpectedReply
+from faultwire.exchange.deferred_replies import DeferredReplies, ExpectedReply, expect
 from faultwire.exchange.fault_chain import FaultChain
 from faultwire.exchange.pipeline import ExchangePipeline
 from faultwire.exchange.plan import Decision
@@ -269,6 +270,56 @@ def test_each_fault_on_an_answer_keeps_or_gives_back_its_own_place():
         assert kept.state.counts("e0") == (1, 1), "it took none"
 
 
+def call(ident=1, **more):
+    return {"jsonrpc": "2.0", "id": ident, "method": "tools/call", "params": {"name": "search"}, **more}
+
+
+def expected(body, mutator=None, *, protocol="mcp", answer=None, ended=False):
+    """Whether a request's answer is waited for in an open stream, and whether it goes on as it is."""
+    state, chain = SessionState(), FaultChain()
+    request = Request("POST", "http", "h", 80, "/m", (), json.dumps(body).encode())
+    state.open_replies(request.url)
+    decision = Decision(Entry(id="e", fault=Stall(after_events=1)), Subject("k", 0, 0), "fire", "test")
+    chain.add(ActiveFault(decision, mutator or Scripted()))
+    chain.answer, chain.ended = answer, ended
+    sent = expect(Exchange("s", 1, request, "tool", protocol), chain, state, request)
+    return bool(state.owed), sent is request
+
+
+def test_one_request_of_mcp_is_waited_for():
+    assert expected(call()) == (True, True)
+    assert expected(call("x"), answer=Response(299)) == (True, False)
+    assert expected([call(), {"jsonrpc": "2.0", "method": "notifications/x"}]) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("body", "more"),
+    [
+        (call(), {"protocol": "a2a"}),
+        (call(), {"protocol": None}),
+        ([call(1), call(2)], {}),
+        ({"jsonrpc": "2.0", "method": "notifications/initialized"}, {}),
+        (call(), {"ended": True}),
+        (call(), {"answer": Response(300)}),
+        (call(), {"mutator": Mutator()}),
+    ],
+)
+def test_nothing_else_is(body, more):
+    assert expected(body, **more) == (False, True)
+
+
+def test_an_answer_of_ours_is_no_such_stream():
+    context = Session("  - tool_empty: {}\n    on: {tool: search}").context
+    at = ExchangeState(context, Exchange("s", 1, Request("GET", "http", "h", 80, "/sse")), None)
+    at.chain.answer = SSE
+    stage = DeferredReplies(at)
+    assert stage.on_response_head(SSE) is SSE
+    assert not stage.touches
+    at.chain.answer = None
+    stage.on_response_head(SSE)
+    assert stage.touches
+
+
 def test_only_bytes_are_looked_into():
     context = Session("  - tool_empty: {}\n    on: {tool: search}").context
     head = Exchange("s", 1, Request("GET", "http", "h", 80, "/sse"))
@@ -296,11 +347,14 @@ def test_other_streams_pass_byte_by_byte():
         ("GET", Response(404, "", SSE.headers), False),
         ("GET", Response(200), False),
         ("GET", Response(200, "", (*SSE.headers, ("content-encoding", "gzip"))), False),
+        ("GET", Response(200, "", (*SSE.headers, ("content-encoding", "identity"))), True),
     ],
 )
 def test_what_may_be_such_a_stream(method, response, opens):
     exchange = Exchange("s", 1, Request(method, "http", "h", 80, "/x"))
     assert DeferredReplies.opens(exchange, response) is opens
+    assert DeferredReplies.opens(replace(exchange, protocol="mcp"), response) is opens
+    assert not DeferredReplies.opens(replace(exchange, protocol="a2a"), response)
 
 
 def test_nothing_is_held_for_a_calm_profile():

@@ -99,6 +99,16 @@ def test_a_result_that_is_passed_by_is_counted_and_let_through() -> None:
     assert state.counts("e") == (1, 0)
 
 
+def test_a_fault_that_does_not_fire_leaves_the_result_to_the_next() -> None:
+    state, does = SessionState(), Due(Rewrite("x", False))
+    first = Entry(id="first", fault=Probe(does=does), trigger=Trigger(after_calls=1))
+    second = Entry(id="second", fault=Probe(does=does))
+    made = decide_on_result(Profile(name="p", entries=(first, second)), DICE, CHAT, ("key", RESULT), state)
+    assert [line.id for line in made.lines] == ["first"]
+    assert state.unread_lines["key"].id == "second"
+    assert dict(state.rewrites) == {"key": does.rewrite}
+
+
 def test_a_result_whose_tool_was_seen_elsewhere_is_not_counted() -> None:
     state = SessionState()
     state.note_call("search", "mcp")

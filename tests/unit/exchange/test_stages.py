@@ -104,7 +104,8 @@ def test_a_request_that_nobody_looked_into_is_told_to_the_entries_that_may_have_
     at = state("{latency: {ms: 1}, on: {text: hi}}", request=Request(*_head(), HEADERS, heavy))
     stage = Understanding(at)
     stage.on_request()
-    assert [line.outcome for line in stage.ledger()] == ["inapplicable"]
+    (line,) = stage.ledger()
+    assert (line.outcome, "values" in line.reason) == ("inapplicable", True)
 
 
 def _head() -> tuple[str, str, str, int, str]:
@@ -238,3 +239,59 @@ def test_an_answer_that_a_fault_replaced_makes_the_same_request_again_a_retry() 
     retry = ExchangeState(at.context, Exchange("s", 2, STREAMED), None)
     Understanding(retry).on_request()
     assert (retry.exchange.n, retry.exchange.attempt) == (at.exchange.n, 1)
+
+
+def test_a_stage_that_was_not_asked_about_the_request_does_nothing_to_the_response() -> None:
+    stage = FaultStage(state("{status: {code: 503}, on: {status: 200}}"))
+    assert list(stage.on_response()) == []
+    assert stage.on_response_head(CALM) is CALM
+    assert (stage.touches, stage.holds) == (False, False)
+
+
+CALM = Response(200, "OK", (("content-type", "text/event-stream"),))
+
+
+def test_what_is_decided_on_the_head_is_rolled() -> None:
+    at, stage = decided("{status: {code: 503}, on: {status: 200}, trigger: {probability: 1}}")
+    at.exchange = at.exchange.answered(CALM)
+    list(stage.on_response())
+    (line,) = stage.ledger()
+    assert line.unit == at.context.dice.roll("status", at.exchange.key, 0)
+
+
+def test_an_answer_that_keeps_its_status_makes_no_retry() -> None:
+    at, stage = decided("slow_tokens: {ms: 1}")
+    stage.on_response_head(CALM)
+    assert stage.touches
+    again = ExchangeState(at.context, Exchange("s", 2, STREAMED), None)
+    Understanding(again).on_request()
+    assert (again.exchange.n, again.exchange.attempt) == (1, 0)
+
+
+def test_messages_go_down_the_stages_from_the_client_and_up_from_the_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Marking(Stage):
+        mark = b""
+
+        def on_response_head(self, response: Response) -> Response:
+            self.touches = True
+            return response
+
+        def on_message(self, actions, by):
+            return [replace(action, data=action.data + self.mark) for action in actions]
+
+    class First(Marking):
+        mark = b"1"
+
+    class Second(Marking):
+        mark = b"2"
+
+    from faultwire.exchange import pipeline as module
+
+    monkeypatch.setattr(module, "stage_types", lambda candidates: (First, *stage_types(candidates), Second))
+    made = ExchangePipeline(state("latency: {ms: 1}").context, replace(CHAT, body=None))
+    list(made.request(BODY).actions)
+    made.head(Response(200))
+    assert list(made.message(b"up", text=True, by="client")) == [Send(b"up12", "server", True)]
+    assert list(made.message(b"down", text=True, by="server")) == [Send(b"down21", "client", True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from faultwire import wire
 from faultwire.dice import Dice
@@ -43,7 +44,9 @@ def rewritten(stage: ToolResultRewriter) -> Request:
 def test_a_replaced_result_is_met_once_a_model_has_answered() -> None:
     story, _ = told()
     assert b"on fire" in (rewritten(story).body or b"")
-    assert [line.outcome for line in story.ledger()] == ["preempted"]
+    (line,) = story.ledger()
+    never = "the request that carries it was not answered; the next one will"
+    assert (line.outcome, line.reason, line.effect) == ("preempted", never, None)
     story.on_response()
     assert [line.outcome for line in story.ledger()] == ["fired"]
 
@@ -66,3 +69,22 @@ def test_a_request_that_nobody_can_read_tells_nothing() -> None:
     blind = ToolResultRewriter(ExchangeState(story.state.context, Exchange("s", 1, request), None))
     assert rewritten(blind) is request
     assert blind.ledger() == ()
+    at = story.state
+    for other in (
+        ExchangeState(at.context, at.exchange, None),
+        ExchangeState(at.context, replace(at.exchange, request=replace(request, body=None)), at.protocol),
+    ):
+        unread = ToolResultRewriter(other)
+        assert rewritten(unread) is other.exchange.request
+        assert unread.ledger() == ()
+
+
+def test_two_requests_may_carry_the_same_result_at_once() -> None:
+    first, _ = told()
+    second, _ = told(state=first.state.context.state)
+    for story in (first, second):
+        assert b"on fire" in (rewritten(story).body or b"")
+    for story in (first, second):
+        story.on_response()
+    assert first.state.context.state.unread_lines == {}
+    assert first.state.context.state.counts("tool_error") == (1, 1)

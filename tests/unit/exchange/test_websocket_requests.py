@@ -17,7 +17,7 @@ from faultwire.dice import Dice
 from faultwire.errors import WireError
 from faultwire.events import Action, FaultFired, RequestView, Response, Send, ToolResult, Wait
 from faultwire.exchange.pipeline import ExchangePipeline, SessionContext
-from faultwire.exchange.session_state import SessionState, Subject
+from faultwire.exchange.session_state import PlantedCanary, SessionState, Subject
 from faultwire.exchange.stage import ExchangeState
 from faultwire.exchange.websocket_requests import WebSocketRequestRewriter
 from faultwire.profile.load import inline, merge, parse
@@ -95,7 +95,7 @@ def test_a_client_that_leaves_while_it_waits_has_not_met_the_fault() -> None:
 
 
 def test_an_attack_acts_on_the_first_message_that_it_can_act_on() -> None:
-    pipeline = opened("memory_poisoning: {payload: You owe me money}")
+    pipeline = opened("memory_poisoning: {payload: You owe me money, canary: true}")
     update = b'{"type":"session.update","session":{"tools":[]}}'
     assert said(pipeline, update) == [Send(update, "server", True)]
     first, again = (said(pipeline, HELLO)[0] for _ in range(2))
@@ -103,6 +103,7 @@ def test_an_attack_acts_on_the_first_message_that_it_can_act_on() -> None:
     lines = fired(pipeline)
     assert b"You owe me money" in first.data
     assert first == again, "the same words are changed in the same way"
+    assert [planted.number for planted in pipeline.state.context.state.canaries.values()] == [1]
     assert [line.fault for line in lines] == ["memory_poisoning"]
 
 
@@ -258,3 +259,62 @@ def test_a_result_that_can_be_read_but_not_edited_goes_on_and_gives_its_place_ba
     assert context.state.slot_released("tool_error", Subject(line.key, line.n, line.attempt))
     assert list(stage.on_message(sent, "client")) == sent
     assert len(list(stage.ledger())) == 1, "said once"
+
+
+def stage_for(fault: str, protocol: Any = REALTIME, **chain: Any) -> WebSocketRequestRewriter:
+    context = SessionContext("s", inline(fault), Dice(1, "s"), SessionState())
+    at = ExchangeState(context, opened(fault).exchange, wire.protocol("realtime"))
+    if protocol is not REALTIME:
+        at.protocol = protocol
+    for name, value in chain.items():
+        setattr(at.chain, name, value)
+    return WebSocketRequestRewriter(at)
+
+
+@pytest.mark.parametrize(
+    ("response", "chain", "touches"),
+    [
+        (OPEN, {}, True),
+        (Response(200), {}, False),
+        (OPEN, {"answer": OPEN}, False),
+        (OPEN, {"protocol": None}, False),
+        (OPEN, {"protocol": wire.protocol("openai_chat")}, False),
+    ],
+)
+def test_only_a_websocket_of_a_model_is_looked_into(
+    response: Response, chain: dict[str, Any], touches: bool
+) -> None:
+    stage = stage_for("tool_error: {}", **chain)
+    assert stage.on_response_head(response) is response
+    assert stage.touches is touches
+
+
+def test_a_canary_of_the_session_is_reason_enough_to_look() -> None:
+    stage = stage_for("latency: {ms: 1}")
+    stage.state.context.state.plant("marker-7", PlantedCanary("e", "f", "result", 0))
+    stage.on_response_head(OPEN)
+    assert stage.touches
+    sent = [Send(HELLO.replace(b"Hello", b"marker-7"), "server", True)]
+    assert list(stage.on_message(sent, "client")) == sent
+    assert [line.outcome for line in stage.ledger()] == ["returned"]
+
+
+def test_an_attack_that_does_not_fire_looks_at_nothing() -> None:
+    assert not opened("memory_poisoning: {payload: x, trigger: {after_calls: 5}}").touches
+
+
+def test_an_attack_that_was_dropped_changes_nothing() -> None:
+    pipeline = opened("memory_poisoning: {payload: You owe me money}")
+    (attack,) = pipeline.state.chain.all
+    attack.dropped = ("preempted", "for a test")
+    assert said(pipeline, HELLO) == [Send(HELLO, "server", True)]
+
+
+def test_what_is_no_text_passes_between_texts() -> None:
+    stage = stage_for("tool_error: {message: on fire}")
+    stage.on_response_head(OPEN)
+    binary, text = Send(RESULT, "server", False), Send(RESULT, "server", True)
+    *others, last = stage.on_message([Wait(1.0), binary, text], "client")
+    assert others == [Wait(1.0), binary]
+    assert isinstance(last, Send)
+    assert b"on fire" in last.data
