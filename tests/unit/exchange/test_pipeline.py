@@ -55,6 +55,8 @@ def through(pipeline: ExchangePipeline, body: bytes, response: Response, chunks:
 def test_an_empty_profile_holds_and_touches_nothing() -> None:
     pipeline = ExchangePipeline(context(profile="name: calm\ndescription: nothing\nfaults: []\n"), HEAD)
     assert not pipeline.needs_request_body
+    assert (pipeline.exchange.kind, pipeline.exchange.protocol) == ("other", None), "nobody asks what it is"
+    assert (pipeline.touches, pipeline.needs_response_body) == (False, False)
     assert pipeline.request(None).request is pipeline.exchange.request
     assert pipeline.head(SSE) is SSE
     assert not pipeline.touches
@@ -68,6 +70,18 @@ def test_a_request_is_held_only_where_an_entry_may_match() -> None:
     assert not ExchangePipeline(fault, replace(HEAD, method="GET", path="/v1/models")).needs_request_body
     unknown = replace(HEAD, path="/some/gateway")
     assert ExchangePipeline(fault, unknown).needs_request_body, "the body may show a model request"
+    elsewhere = context("latency: {ms: 1, on: {host: other.test}}")
+    assert not ExchangePipeline(elsewhere, HEAD).needs_request_body, "its head has shown it"
+
+
+def test_a_body_that_nobody_asked_for_or_that_was_not_held_decides_nothing() -> None:
+    calm = ExchangePipeline(context(), HEAD)
+    body = chat()
+    assert calm.request(body).request == replace(HEAD, body=body)
+    assert calm.exchange.key == ""
+    unheld = ExchangePipeline(context("status: {code: 503}"), HEAD)
+    assert unheld.request(None).answer is None
+    assert unheld.ledger() == ()
 
 
 def test_an_answer_replaces_the_call() -> None:
@@ -402,7 +416,12 @@ def test_nothing_comes_of_an_exchange_that_nobody_looks_at() -> None:
 
 def test_the_event_that_closes_a_stream_is_known_in_every_session() -> None:
     gateway = replace(HEAD, path="/some/gateway")
-    for session, head in ((context(), HEAD), (context("slow_tokens: {ms: 1}"), gateway)):
+    tools = "name: p\ntools: {search: {url: 'https://x.test/*'}}\nfaults: []\n"
+    for session, head in (
+        (context(), HEAD),
+        (context("slow_tokens: {ms: 1}"), gateway),
+        (context(profile=tools), HEAD),
+    ):
         pipeline = ExchangePipeline(session, head)
         list(pipeline.request(chat(stream=True) if pipeline.needs_request_body else None).actions)
         assert not pipeline.closes(STREAM[-1]), "nothing has come"
