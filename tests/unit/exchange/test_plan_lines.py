@@ -200,6 +200,7 @@ def test_a_websocket_of_no_known_protocol_is_told_to_those_that_may_have_meant_i
         "status: {code: 502}, on: {kind: tool}",
         "status: {code: 503}, on: {kind: llm}",
         "status: {code: 504}",
+        "status: {code: 505}, on: {model: m}",
     )
     line = FaultFired(
         fault="status",
@@ -216,9 +217,10 @@ def test_a_websocket_of_no_known_protocol_is_told_to_those_that_may_have_meant_i
     assert list(unknown_websocket(made, SOCKET)) == [
         line,
         replace(line, id="status#5", settings={"code": 504}),
+        replace(line, id="status#6", settings={"code": 505}),
     ]
     named = [one.subject for one in unknown_websocket(made, replace(SOCKET, tool="t"))]
-    assert named == ["t", "t"]
+    assert named == ["t", "t", "t"]
     assert list(unknown_websocket(made, replace(SOCKET, request=POST))) == []
     assert list(unknown_websocket(made, replace(SOCKET, kind="llm"))) == []
 
@@ -253,7 +255,7 @@ def test_a_request_that_nobody_read_is_told_to_those_that_may_have_meant_it() ->
     ("exchange", "expected"),
     [
         (replace(HTTP, view=None), ["tool"]),
-        (Exchange("s", 1, POST), ["result", "model", "any"]),
+        (Exchange("s", 1, POST), ["result", "model", "any", "protocol"]),
         (Exchange("s", 1, POST, protocol="mcp"), ["result", "model", "any"]),
         (replace(CHAT, view=None), ["result", "model"]),
     ],
@@ -264,7 +266,7 @@ def test_an_unknown_request_may_be_a_model_s(exchange: Exchange, expected: list[
         "status: {code: 501}, id: tool, on: {kind: tool, body: {$.a: 1}}",
         "status: {code: 502}, id: model, on: {kind: llm, body: {$.a: 1}}",
         "latency: {ms: 1}, id: any",
-        "mcp_session_lost: {}, id: protocol, on: {path: '*'}",
+        "mcp_session_lost: {}, id: protocol",
         "reset: , id: here, on: {host: '*'}",
     )
     assert sorted(line.id for line in unread_request(made, exchange, "why")) == sorted(expected)
