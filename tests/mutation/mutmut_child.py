@@ -10,9 +10,11 @@ holds. Both are added here.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable
 from difflib import ndiff
+from functools import lru_cache
 from pathlib import Path
 
 import libcst as cst
@@ -26,6 +28,7 @@ from mutmut.workers import isolation
 
 STATUS = {"killed": "killed", "timeout": "timeout", "segfault": "killed", "suspicious": "killed"}
 """Whatever else mutmut says of a mutant, no test noticed it."""
+CACHED = type(lru_cache(len))
 
 
 def one_operand(node: cst.BooleanOperation) -> Iterable[cst.BaseExpression]:
@@ -45,12 +48,23 @@ def constant_condition(node: cst.If) -> Iterable[cst.If]:
         yield node.with_changes(test=test, whitespace_before_test=space)
 
 
+def empty_caches() -> None:
+    """Forget what the package remembers of calls: a worker starts with the caches that the run without a
+    mutant has filled, and would not ask the mutant again."""
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "faultwire":
+            for value in list(vars(module).values()):
+                if isinstance(value, CACHED):
+                    value.cache_clear()
+
+
 def main(result: str, children: str) -> None:
     mutation_operators.append((cst.BooleanOperation, one_operand))  # type: ignore[attr-defined]
     mutation_operators.append((cst.If, constant_condition))  # type: ignore[attr-defined]
     # mutmut's timer signals the number of a worker that may have ended long ago, and by then another process
     # may have that number. A limit of CPU time, which each worker has as well, ends those that loop.
     isolation.register_timeout = lambda pid, timeout_s: None
+    os.register_at_fork(after_in_child=empty_caches)
     _run([], int(children))
     found = [one for path in walk_mutatable_files() for one in outcomes(path)]
     Path(result).write_text(json.dumps(found))

@@ -21,7 +21,7 @@ from tests.mutation.rooms import PythonRoom
 ROOT = Path(__file__).parents[2]
 WORK = ROOT / "target" / "mutation" / "python"
 CHILD = Path(__file__).with_name("mutmut_child.py")
-MOVED = ("property", "cached_property", "contextmanager", "asynccontextmanager", "cache")
+MOVED = ("property", "cached_property", "contextmanager", "asynccontextmanager", "cache", "lru_cache")
 """Decorators that are written as an assignment below the function: mutmut passes decorated ones over."""
 SHARED = ("docs", "profiles", "addons", "replays", "core_rs", "proxy")
 """Folders that tests read."""
@@ -80,7 +80,7 @@ def undecorated(source: str) -> str:
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and len(node.decorator_list) == 1
-        and ast.unparse(node.decorator_list[0]).rpartition(".")[2] in MOVED
+        and ast.unparse(node.decorator_list[0]).partition("(")[0].rpartition(".")[2] in MOVED
     ]
     for node in sorted(found, key=lambda node: node.lineno, reverse=True):
         decorator = node.decorator_list[0]

@@ -52,4 +52,15 @@ PYTHON = (
         ("tests/unit/contract",),
         ignored=("tests/unit/contract/test_simulation.py",),
     ),
+    PythonRoom("dice", ("faultwire/dice.py",), ("tests/unit/test_dice.py",)),
+    PythonRoom(
+        "session",
+        ("faultwire/exchange/session_state.py",),
+        ("tests/unit/exchange/test_session_state.py", "tests/unit/exchange/test_session_lookups.py"),
+    ),
+    PythonRoom(
+        "plan",
+        ("faultwire/exchange/plan.py",),
+        ("tests/unit/exchange/test_plan.py", "tests/unit/exchange/test_plan_lines.py"),
+    ),
 )

@@ -50,6 +50,11 @@ def test_held_dice_name_only_the_purpose():
     assert {Dice(seed, "s").held("f", "k", 0).choice("abc", "pick") for seed in range(50)} == set("abc")
 
 
+def test_a_roll_without_a_purpose_decides_whether_to_fire():
+    assert Dice(3, "s").roll("f", "k", 1) == unit(3, "s", "f", "k", 1) == unit(3, "s", "f", "k", 1, "fire")
+
+
 def test_tokens_are_fresh():
     assert len({token() for _ in range(100)}) == 100
+    assert len(token()) == 16, "two hex digits a byte"
     assert len(token(4)) == 8

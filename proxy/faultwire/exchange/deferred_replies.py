@@ -16,7 +16,7 @@ from urllib.parse import urljoin
 from faultwire import _core
 from faultwire.errors import WireError
 from faultwire.events import FaultFired, Response, Send, header
-from faultwire.exchange.active_fault import END, ledger_line
+from faultwire.exchange.active_fault import ledger_line
 from faultwire.exchange.canaries import plant_canaries
 from faultwire.exchange.request_out import with_body
 from faultwire.exchange.stage import ExchangeState, Stage
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from faultwire.events import Action, Exchange, Request
+    from faultwire.exchange.active_fault import ActiveFault
     from faultwire.exchange.fault_chain import FaultChain
     from faultwire.exchange.session_state import SessionState
     from faultwire.wire.mcp.jsonrpc import Id
@@ -145,7 +146,7 @@ class DeferredReplies(Stage):
         for expected in self.state.context.state.close_replies(self._address):
             for active in expected.chain.all:
                 line = replace(ledger_line(active), outcome="preempted", reason="its stream ended first")
-                self._settle(expected, line)
+                self._settle(active, line)
 
     def ledger(self) -> Iterable[FaultFired]:
         """The lines of the faults that waited."""
@@ -184,27 +185,20 @@ class DeferredReplies(Stage):
                     yield action
                 else:
                     body += action.data
-                if isinstance(action, END):
-                    break
-            if chain.ended:
-                break
         if body and not chain.ended:
             self._plant(expected)
             yield Send(_as_event(body, expected.ident))
         for active in chain.all:
-            self._settle(expected, ledger_line(active))
+            self._settle(active, ledger_line(active))
 
     def _plant(self, expected: ExpectedReply) -> None:
         plant_canaries(expected.chain.all, expected.exchange, self.state.context.state)
 
-    def _settle(self, expected: ExpectedReply, line: FaultFired) -> None:
+    def _settle(self, active: ActiveFault, line: FaultFired) -> None:
         self._lines.append(line)
-        for active in expected.chain.all:
-            decision = active.decision
-            if decision.entry.id == line.id and decision.counted and decision.call[0] == "fire":
-                self.state.context.state.record_outcome(
-                    line.id, decision.subject, met=line.outcome == "fired"
-                )
+        decision = active.decision
+        if decision.counted and decision.call[0] == "fire":
+            self.state.context.state.record_outcome(line.id, decision.subject, met=line.outcome == "fired")
 
 
 def _as_event(body: bytes, ident: Id) -> bytes:

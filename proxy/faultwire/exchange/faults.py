@@ -55,7 +55,7 @@ class FaultStage(Stage):
             needs = at.chain.needs
             for entry in self._plan.deferred:
                 needs |= entry.fault.needs
-            if needs & _READS and (self._plan.deferred or not at.chain.idle):
+            if needs & _READS:
                 at.request = unpacked(at.request)
 
     def mark_failed(self) -> None:

@@ -116,7 +116,7 @@ def unknown_websocket(profile: Profile, exchange: Exchange) -> Iterator[FaultFir
         if mismatch(entry.on, exchange) is None or not may_match(entry.on, replace(exchange, kind="llm")):
             continue
         why = "a WebSocket of no known protocol: nobody can tell whether it is a model's"
-        yield Decision(entry, whole, "inapplicable", why, counted=False).line()
+        yield Decision(entry, whole, "inapplicable", why).line()
 
 
 def unread_request(profile: Profile, exchange: Exchange, why: str) -> Iterator[FaultFired]:
@@ -127,8 +127,8 @@ def unread_request(profile: Profile, exchange: Exchange, why: str) -> Iterator[F
     for entry in profile.composed:
         result = isinstance(entry.fault, ResultFault) and exchange.kind != "tool"
         met = mismatch(entry.on, exchange, protocols=entry.fault.protocols) is None
-        if (result or not met) and may_match(entry.on, model, protocols=entry.fault.protocols):
-            yield Decision(entry, whole, "inapplicable", why, counted=False).line()
+        if (result or not met) and may_match(entry.on, model):
+            yield Decision(entry, whole, "inapplicable", why).line()
 
 
 def chance_of(entry: Entry, subject: Subject, exchange: Exchange) -> tuple[str, int]:

@@ -93,7 +93,5 @@ def is_dialogue(request: Request) -> bool:
 
 def first_message(body: bytes) -> bytes | None:
     """The first message of a dialogue with its prefix, None while it is not whole."""
-    if len(body) < GRPC_PREFIX:
-        return None
     end = GRPC_PREFIX + int.from_bytes(body[1:GRPC_PREFIX])
     return body[:end] if len(body) >= end else None

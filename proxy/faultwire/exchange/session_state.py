@@ -186,11 +186,13 @@ class SessionState:
 
     def record_outcome(self, entry: str, subject: Subject, *, met: bool) -> None:
         """What came of a decision to fire. Where no attempt of its logical call met the fault, it gives its
-        place among `max_times` back."""
+        place among `max_times` back; in whichever order attempts that were under way at once end."""
         decision = (entry, subject.key, subject.n)
         before = self._came.get(decision)
         if before is None and not met:
             self._take(entry, -1)
+        elif before is False and met:
+            self._take(entry, 1)
         if not before:
             _bounded(self._came, decision, met)
 

@@ -120,7 +120,7 @@ class Tunnel:
             if mismatch(on, replace(self.exchange, kind="other")) is None:
                 keys = "`, `".join(sorted(_keys(entry.on) - _BY_NAME))
                 why = f"`{keys}` is not known when a connection is made: match it with `host`"
-                self._lines.append(Decision(entry, subject, "inapplicable", why, counted=False).line())
+                self._lines.append(Decision(entry, subject, "inapplicable", why).line())
 
     @property
     def _met(self) -> BadTls | NoTunnel | None:

@@ -76,7 +76,7 @@ def _children(nodes: Iterable[Any], step: str | int | None) -> Iterator[Any]:
         if isinstance(node, dict):
             if step is None:
                 yield from node.values()
-            elif isinstance(step, str) and step in node:
+            elif step in node:
                 yield node[step]
         elif isinstance(node, list):
             if step is None:
@@ -89,7 +89,7 @@ def mismatch(body: bytes | None, wanted: Mapping[str, str | int | float | bool |
     """The first path under which no value is as wanted (a text is a glob), None where all are."""
     document = _NOTHING if size_limit.is_heavy(body) else _parsed(body or b"")
     for path, value in wanted.items():
-        if document is _NOTHING or not any(_like(value, v) for v in values(document, _compiled(path))):
+        if not any(_like(value, found) for found in values(document, _compiled(path))):
             return path
     return None
 
@@ -101,6 +101,7 @@ def _like(wanted: str | int | float | bool | None, found: Any) -> bool:
 
 
 _NOTHING = object()
+"""A body that is no JSON, or too much of it: no value of a profile is like it, and nothing is in it."""
 
 
 @lru_cache(maxsize=256)

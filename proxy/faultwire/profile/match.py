@@ -23,10 +23,8 @@ if TYPE_CHECKING:
             """The agents that are known by what they send, with it."""
 
 
-def like(globs: Globs | None, value: str | None) -> bool:
-    """Does a text look like one of these? Without globs everything does."""
-    if globs is None:
-        return True
+def like(globs: Globs, value: str | None) -> bool:
+    """Does a text look like one of these?"""
     if value is None:
         return False
     return any(glob_match(glob, value) for glob in ((globs,) if isinstance(globs, str) else globs))

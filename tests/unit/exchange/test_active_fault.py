@@ -6,19 +6,22 @@ from dataclasses import replace
 
 import pytest
 
-from faultwire.events import Chunk, Response, Send, header
+from faultwire.dice import Dice
+from faultwire.events import Chunk, Exchange, Request, Response, Send, header
 from faultwire.exchange.active_fault import (
     MARK,
     ActiveFault,
     ReplacementAnswer,
+    activate,
     depth,
     ledger_line,
     mark_answer,
+    release_unmet,
     shapes_response,
 )
 from faultwire.exchange.plan import Decision
-from faultwire.exchange.session_state import Subject
-from faultwire.faults._api import Mutator
+from faultwire.exchange.session_state import SessionState, Subject
+from faultwire.faults._api import Fault, Mutator
 from faultwire.faults.connection.latency import Latency
 from faultwire.faults.stream.split_events import SplitEvents
 from faultwire.faults.stream.stall import Stall
@@ -54,7 +57,7 @@ def test_what_changes_an_answer_is_told_by_its_methods():
 
 def test_an_answer_of_ours_tells_sdks_not_to_try_again_where_that_is_wanted():
     assert mark_answer(active(), Response(503)) == Response(503)
-    assert header(mark_answer(active(no_sdk_retry=True), Response(503)).headers, "x-should-retry") == "false"
+    assert mark_answer(active(no_sdk_retry=True), Response(503)).headers == (("x-should-retry", "false"),)
 
 
 def test_an_answer_names_its_fault_only_where_that_is_asked_for():
@@ -65,6 +68,14 @@ def test_an_answer_names_its_fault_only_where_that_is_asked_for():
     assert header(mark_answer(plain, Response(503)).headers, MARK) is None
 
 
+def test_there_is_nothing_to_ask_of_what_was_dropped_or_never_begun():
+    made = active(mutator=Mutator())
+    assert made.acts
+    made.dropped = ("preempted", "another came first")
+    assert not made.acts
+    assert not active().acts
+
+
 def test_an_answer_takes_the_place_of_one_that_has_begun():
     made = ReplacementAnswer(Mutator(), Response(503, "", (), b"{}"))
     assert made.replaces
@@ -72,6 +83,7 @@ def test_an_answer_takes_the_place_of_one_that_has_begun():
     assert list(made.feed(Chunk(b"x", 0, "body"))) == []
     assert list(made.finish()) == [Send(b"{}")]
     assert made.trailers((("x", "1"),)) == ()
+    assert list(ReplacementAnswer(Mutator(), Response(204)).finish()) == [Send(b"")]
 
 
 def test_the_line_says_what_came_of_it():
@@ -83,6 +95,70 @@ def test_the_line_says_what_came_of_it():
         "fired",
         "did it",
     )
+    passed = active(mutator=acted)
+    passed.decision = replace(passed.decision, verb="skip")
+    assert ledger_line(passed).outcome == "fired", "it did something all the same"
+    passed.mutator = idle
+    assert ledger_line(passed).outcome == "skipped"
     gone = active(mutator=idle)
     gone.dropped = ("preempted", "another came first")
     assert (ledger_line(gone).outcome, ledger_line(gone).reason) == ("preempted", "another came first")
+
+
+@pytest.mark.parametrize(
+    ("call", "counted", "effect", "after"),
+    [
+        ("fire", True, None, (1, 0)),
+        ("fire", True, "did it", (1, 1)),
+        ("fire", False, None, (1, 1)),
+        ("skip", True, None, (1, 1)),
+    ],
+)
+def test_only_a_counted_fault_that_was_not_met_gives_its_place_back(call, counted, effect, after):
+    state, mutator = SessionState(), Mutator()
+    mutator.effect = effect
+    found = active(mutator=mutator)
+    found.decision = replace(found.decision, call=(call, "", None), counted=counted)
+    state.note("e", Subject("other", 0, 0), ("fire", "", None))
+    release_unmet([found], state)
+    assert state.counts("e") == after
+
+
+class Noting(Mutator):
+    """Notes what it was made and begun with."""
+
+    def __init__(self, *made):
+        self.made = made
+
+    def arrived(self, memory, at_s):
+        self.begun = (memory, at_s)
+
+
+class Noted(Fault):
+    name = "noted"
+    site = "response"
+
+    def start(self, exchange, dice):
+        return Noting("start", exchange, dice)
+
+    def watch(self, exchange):
+        return Noting("watch", exchange)
+
+
+def test_a_fault_that_fires_acts_and_one_that_does_not_takes_notes():
+    exchange = Exchange("s", 1, Request("GET", "https", "h", 443, "/"), at_s=2.5)
+    state, dice = SessionState(), Dice(1, "s")
+    state.memory("e")["kept"] = 1
+    decision = replace(active(Noted()).decision, subject=Subject("k", 3, 1))
+    made = {
+        verb: activate(replace(decision, verb=verb), exchange, dice, state)
+        for verb in ("fire", "skip", "inapplicable")
+    }
+    assert made["fire"].mutator.made == ("start", exchange, dice.held("e", "k", 3))
+    assert made["skip"].mutator.made == ("watch", exchange)
+    assert made["inapplicable"].mutator is None
+    for verb in ("fire", "skip"):
+        assert made[verb].mutator.begun == ({"kept": 1}, 2.5)
+        assert made[verb].decision.verb == verb
+    state.memory("e")["more"] = 2
+    assert made["fire"].mutator.begun[0] == {"kept": 1, "more": 2}, "the session's own memory"

@@ -34,8 +34,22 @@ def test_nothing_else_does(body):
     assert met(body) is None
 
 
-def test_an_error_does_not():
+def test_an_error_or_a_redirection_does_not():
     assert met(CARD, Response(404)) is None
+    assert met(CARD, Response(300)) is None
+    assert met(CARD, Response(299)) == "writer"
+
+
+def test_a_card_of_bounded_length_is_read_and_kept():
+    whole = CARD.ljust(MOST)
+    for parts, name in (((whole,), "writer"), ((whole, b" "), None), ((whole, whole, whole), None)):
+        peers = Peers()
+        listener = AgentCardObserver(peers, OK)
+        for part in parts:
+            listener.observe(part)
+        assert len(listener._body) <= 2 * MOST
+        listener.end()
+        assert peers.name("http://a.test/w") == name
 
 
 def test_only_where_the_profile_names_agents():

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
+
+import pytest
 
 from faultwire.events import Action, Chunk, Close, Cut, Exchange, Request, Reset, Response, Send, Wait
 from faultwire.exchange.active_fault import ActiveFault
@@ -87,7 +90,7 @@ def test_events_are_whole_however_the_bytes_arrive() -> None:
     out = [a for piece in (b"data", b": 1\n", b"\ndata: 2\n\nda") for a in list(made.feed(piece))]
     out += list(made.finish())
     assert [c.data for c in seen.fed] == [b"data: 1\n\n", b"data: 2\n\n", b"da"]
-    assert [c.unit for c in seen.fed] == ["event", "event", "bytes"]
+    assert [(c.index, c.unit) for c in seen.fed] == [(0, "event"), (1, "event"), (2, "bytes")]
     assert b"".join(a.data for a in out if isinstance(a, Send)) == b"data: 1\n\ndata: 2\n\nda"
 
 
@@ -111,6 +114,42 @@ def test_an_end_before_the_call_preempts_the_rest() -> None:
     assert list(made.depart()) == [Wait(0.5), Reset()]
     assert made.answer is None
     assert late.dropped == ("preempted", "`reset` ended the exchange first")
+
+
+def test_an_end_preempts_only_what_comes_after_it_and_was_not_met() -> None:
+    waiter, attack = active(Scripted(first=(Wait(0.5),)), "waiter"), sited(Scripted(), "attack", "request")
+    gone, met = active(Scripted(), "gone"), active(Scripted(effect="met before"), "met")
+    gone.dropped = ("inapplicable", "for a test")
+    passed, reset = ActiveFault(waiter.decision, None), active(Scripted(first=(Reset(),)), "reset")
+    late = active(Scripted(first=(Wait(9.0),)), "late")
+    made = FaultChain()
+    for member in (passed, gone, waiter, attack, reset, passed, gone, met, late):
+        made.add(member)
+    assert list(made.depart()) == [Wait(0.5), Reset()]
+    ended = ("preempted", "`reset` ended the exchange first")
+    assert (attack.dropped, late.dropped) == (ended, ended)
+    assert [one.dropped for one in (passed, waiter, reset, met)] == [None] * 4
+    assert gone.dropped == ("inapplicable", "for a test")
+
+
+def test_an_end_in_the_middle_of_the_chain_is_the_last_that_is_heard() -> None:
+    one, two, three = (active(Scripted(), name) for name in ("one", "two", "three"))
+    two.mutator.on_chunk = {0: (Send(b"A"), Cut(clean=True), Send(b"never"))}
+    made = chain(one, two, three, ActiveFault(one.decision, None))
+    assert list(made.feed(b"data: 1\n\n")) == [Send(b"A"), Cut(clean=True)]
+    assert [each.dropped for each in (one, two)] == [None, None]
+    assert three.dropped == ("preempted", "`two` ended the exchange first")
+
+
+def test_each_event_has_its_number_and_passes_whom_nobody_asks() -> None:
+    one, two = Scripted(on_chunk={1: (Send(b"x"),)}), Scripted()
+    made = chain(active(one), ActiveFault(active(one).decision, None), active(two))
+    list(made.feed(b"data: 0\n\ndata: 1\n\ndata: 2\n\n"))
+    assert two.fed == [
+        Chunk(b"data: 0\n\n", 0, "event"),
+        Chunk(b"x", 1, "event"),
+        Chunk(b"data: 2\n\n", 2, "event"),
+    ]
 
 
 def test_an_answer_ends_the_exchange_after_the_waits_before_it() -> None:
@@ -140,6 +179,20 @@ def test_a_packed_body_is_left_alone() -> None:
     assert list(made.feed(b"\x1f\x8b")) == [Send(b"\x1f\x8b")]
 
 
+def test_only_who_reads_a_packed_body_cannot_act_on_it() -> None:
+    packed = replace(JSON, headers=(*JSON.headers, ("content-encoding", "gzip")))
+    body, events = active(Scripted(), needs=Need.BODY), active(Scripted(), needs=Need.EVENTS)
+    met, unfit = active(Scripted(effect="met before")), active(Scripted(), why_not="no", needs=Need.BODY)
+    passed = ActiveFault(body.decision, None)
+    chain(passed, body, events, met, unfit, response=packed)
+    why = "the body is packed with `gzip` although identity was asked for"
+    assert [one.dropped for one in (passed, body, events, met)] == [None, ("inapplicable", why), None, None]
+    assert unfit.dropped == ("inapplicable", "no"), "its own reason comes first"
+    plain, late = active(Scripted(), needs=Need.BODY), active(Scripted(effect="met"), why_not="no")
+    chain(plain, late, response=replace(JSON, headers=(*JSON.headers, ("content-encoding", "identity"))))
+    assert (plain.dropped, late.dropped) == (None, None)
+
+
 def test_a_whole_body_is_held_only_where_a_fault_must_read_it() -> None:
     assert chain(active(Scripted(), needs=Need.BODY), response=JSON).holds
     assert not chain(active(Scripted(), needs=Need.BODY | Need.EVENTS), response=SSE).holds
@@ -152,8 +205,29 @@ def test_a_whole_body_is_held_only_where_a_fault_must_read_it() -> None:
 def test_last_words_pass_the_later_faults() -> None:
     one, two = Scripted(last=(Send(b"tail"),)), Scripted()
     made = chain(active(one), active(two))
+    list(made.feed(b"data: 1\n\n"))
     assert list(made.finish()) == [Send(b"tail")]
-    assert [c.data for c in two.fed] == [b"tail"]
+    assert two.fed[1:] == [Chunk(b"tail", 1, "event")]
+
+
+def test_an_end_among_the_last_words_is_the_last_of_all() -> None:
+    talker = Scripted(last=(Send(b"never"),), effect="did something already")
+    made = chain(active(Scripted(last=(Send(b"tail"), Cut(), Send(b"never")))), active(talker))
+    assert list(made.finish()) == [Send(b"tail"), Cut()]
+
+
+def test_who_cannot_act_has_no_last_words_and_no_trailers() -> None:
+    silent = Retrailing(last=(Send(b"never"),))
+    made = chain(active(silent, why_not="not a stream"), ActiveFault(active(silent).decision, None))
+    assert list(made.finish()) == []
+    assert made.trailers(TRAILERS) is TRAILERS
+
+
+def test_what_another_gives_in_place_of_bytes_passes_the_faults_too() -> None:
+    seen = Scripted()
+    made = chain(active(seen, needs=Need.HEAD))
+    assert list(made.relayed([Wait(1.0), Send(b"x"), Cut()])) == [Wait(1.0), Send(b"x"), Cut()]
+    assert [chunk.data for chunk in seen.fed] == [b"x"]
 
 
 def test_a_fault_that_joins_late_waits_before_the_first_byte_and_may_replace_the_answer() -> None:
@@ -168,9 +242,69 @@ def test_a_fault_that_joins_late_waits_before_the_first_byte_and_may_replace_the
 
 
 def test_without_faults_nothing_is_touched() -> None:
-    made = chain()
-    assert not made.touches
-    assert not made.holds
+    for made in (chain(), FaultChain()):
+        assert made.touches is False
+        assert made.holds is False
+        assert made.needs == Need.HEAD
+
+
+def test_a_chain_must_be_shown_what_any_of_its_faults_needs() -> None:
+    gone = active(Scripted(), needs=Need.REQUEST, why_not="no")
+    made = chain(active(Scripted(), needs=Need.EVENTS), gone, active(Scripted(), needs=Need.BODY))
+    assert made.needs == Need.EVENTS | Need.BODY
+
+
+def test_a_chain_takes_no_exchange_without_a_response() -> None:
+    with pytest.raises(ValueError, match=r"^a response head is needed$"):
+        FaultChain().arrive(replace(EXCHANGE, response=None))
+
+
+class Refusing(Scripted):
+    """Changes the head, and nothing else."""
+
+    def head(self, response: Response) -> Response:
+        return replace(response, status=503)
+
+
+def test_each_fault_sees_the_head_as_those_before_it_leave_it() -> None:
+    class Seeing(Fault):
+        name: ClassVar[str] = "seeing"
+        site: ClassVar[Site] = "stream"
+
+        def inapplicable(self, exchange: Exchange) -> str | None:
+            return f"status {exchange.response.status}" if exchange.response else "no response"
+
+    seen = []
+    for before in ((), (active(Scripted(), "calm"),), (active(Refusing(), "error"),)):
+        entry = Entry.model_construct(id="seeing", fault=Seeing(), trigger=Trigger())
+        last = ActiveFault(Decision(entry, Subject("k", 0, 0), "fire", "test"), Scripted())
+        chain(*before, last, active(Scripted(), "after"))
+        seen.append(last.dropped)
+    assert seen == [("inapplicable", f"status {status}") for status in (200, 200, 503)]
+
+
+def test_only_a_head_that_a_fault_changes_is_marked_and_only_by_who_acts() -> None:
+    marking = sited(Refusing(), "error", "response", no_sdk_retry=True)
+    made = FaultChain()
+    made.add(marking)
+    assert made.arrive(EXCHANGE).headers == (*SSE.headers, ("x-should-retry", "false"))
+    calm, gone = FaultChain(), active(Refusing(), why_not="no")
+    for member in (sited(Scripted(), "calm", "response", no_sdk_retry=True), gone):
+        calm.add(member)
+    assert calm.arrive(EXCHANGE) is SSE
+
+
+def test_one_fault_that_shapes_the_response_is_enough() -> None:
+    made = chain(active(Scripted(), "shapes"), sited(Waiting(), "waits", "response"))
+    assert made.touches
+
+
+def test_a_whole_body_has_no_events_and_a_stream_is_not_held() -> None:
+    seen = Scripted()
+    made = chain(active(seen, needs=Need.EVENTS), response=JSON)
+    list(made.feed(b"{}"))
+    assert seen.fed == [Chunk(b"{}", 0, "bytes")]
+    assert chain(active(Scripted(), needs=Need.BODY), response=SSE).holds is False
 
 
 # ---------------------------------------------------------------- replaced answers, order, retries
@@ -233,6 +367,21 @@ def test_what_was_met_before_the_call_stays_met() -> None:
     assert list(made.depart()) == [Wait(1.0)]
     assert made.arrive(EXCHANGE).status == 503
     assert first.dropped is None
+
+
+def test_only_what_was_not_met_is_replaced() -> None:
+    class Late(Scripted):
+        def before(self) -> Iterable[Action]:
+            self.effect = "waited"
+            return (Wait(1.0),)
+
+    met, unmet = sited(Late(), "met", "response"), sited(Scripted(), "unmet", "response")
+    gone = active(Scripted(), "gone", why_not="not a stream")
+    made = chain(gone, met, unmet, sited(Replacing(), "late", "response"))
+    assert met.dropped is None
+    assert unmet.dropped == ("preempted", "`late` replaced the answer")
+    assert gone.dropped == ("inapplicable", "not a stream")
+    assert made.touches
 
 
 def test_a_fault_after_the_one_that_replaced_acts_on_what_it_said() -> None:
@@ -344,6 +493,15 @@ def test_a_fault_that_joins_may_end_the_exchange_before_the_head() -> None:
     assert other.dropped == ("preempted", "`late` ended the exchange first")
 
 
+def test_only_those_that_joined_and_act_are_asked_before_the_first_byte() -> None:
+    made, gone = FaultChain(), active(Scripted(first=(Wait(9.0),)), "gone")
+    passed = ActiveFault(replace(gone.decision, verb="skip"), None)
+    gone.dropped = ("inapplicable", "for a test")
+    for member in (passed, gone, active(Scripted(first=(Wait(0.5),)), "late")):
+        made.join(member)
+    assert list(made.pending()) == [Wait(0.5)]
+
+
 # ---------------------------------------------------------------- around an answer of ours
 
 ANSWER = Response(503, "Service Unavailable", (), b"{}")
@@ -405,6 +563,57 @@ def test_the_connection_after_it_does_not() -> None:
     made.arrive(replace(EXCHANGE, response=ANSWER))
     assert not made.touches
     assert after.dropped == ("preempted", "`status` ended the exchange first")
+
+
+def test_an_answer_of_ours_leaves_a_fault_on_the_request_nothing_to_change() -> None:
+    attack, passed = sited(Scripted(), "attack", "request"), sited(Scripted(), "passed", "request")
+    passed.mutator = None
+    made = FaultChain()
+    for member in (attack, passed, sited(Scripted(instead=ANSWER), "status", "response")):
+        made.add(member)
+    assert list(made.depart()) == []
+    assert attack.dropped == ("preempted", "`status` ended the exchange first")
+    assert passed.dropped is None
+
+
+# ---------------------------------------------------------------- a response that comes another way
+
+
+class Waiting(Mutator):
+    def before(self) -> Iterable[Action]:
+        yield Wait(1.0)
+
+
+def test_what_shapes_the_response_goes_with_it_and_the_rest_stays() -> None:
+    shaping, waiting = sited(Scripted(), "shaping", "response"), sited(Waiting(), "waiting", "response")
+    connection, gone = sited(Scripted(), "thin", "connection"), sited(Scripted(), "gone", "response")
+    gone.dropped = ("inapplicable", "for a test")
+    passed = ActiveFault(replace(shaping.decision, verb="skip"), None)
+    made = FaultChain()
+    for member in (connection, waiting, gone, passed, shaping):
+        made.add(member)
+    assert list(made.depart()) == [Wait(1.0)]
+    other = made.detach()
+    assert other.all == [shaping]
+    assert made.all == [connection, waiting, gone, passed]
+
+
+def test_an_answer_of_ours_goes_with_the_fault_that_gave_it() -> None:
+    first, after = sited(Scripted(), "first", "response"), sited(Scripted(), "after", "stream")
+    status = sited(Scripted(instead=ANSWER), "status", "response")
+    made = FaultChain()
+    for member in (first, status, after):
+        made.add(member)
+    assert list(made.depart()) == []
+    mutator = first.mutator
+    other = made.detach()
+    assert made.answer is None
+    assert other.all == [first, status]
+    assert first.mutator is mutator
+    assert other.arrive(EXCHANGE) == replace(ANSWER, body=b"{}")
+    assert list(other.feed(b"data: 1\n\n")) == []
+    assert list(other.finish()) == [Send(b"{}")]
+    assert made.detach().all == []
 
 
 # ---------------------------------------------------------------- trailers
@@ -486,6 +695,36 @@ def test_faults_may_act_on_what_the_client_says_from_the_outside_in() -> None:
     ]
 
 
+@dataclass
+class Recording(Scripted):
+    """Notes what it hears of the client and passes it on as the test says."""
+
+    heard: list[Chunk] = field(default_factory=list)
+    text: bool | None = None
+
+    def upward(self, chunk: Chunk) -> Iterable[Action]:
+        self.heard.append(chunk)
+        yield Send(chunk.data + b"!", to="server", text=self.text)
+
+
+def test_what_the_client_says_is_an_event_for_each_fault_on_its_way() -> None:
+    inner, middle, outer = Recording(), Recording(text=True), Recording()
+    gone = active(Recording(), "gone")
+    made = socket(
+        active(inner),
+        active(middle),
+        gone,
+        ActiveFault(gone.decision, None),
+        sited(outer, "outer", "connection"),
+    )
+    gone.dropped = ("inapplicable", "for a test")
+    list(made.message(b"down", text=True, by="server"))
+    assert list(made.message(b"up", text=False, by="client")) == [Send(b"up!!!", "server", True)]
+    assert outer.heard == [Chunk(b"up", 1, "event", False)]
+    assert middle.heard == [Chunk(b"up!", 1, "event", False)]
+    assert inner.heard == [Chunk(b"up!!", 1, "event", True)]
+
+
 def test_whoever_divides_bytes_divides_a_message_into_fragments() -> None:
     thin = Scripted(on_chunk={0: (Send(b"ab"), Wait(1.0), Send(b"cd"), Send(b"e"))})
     halved = Scripted(on_chunk={0: (Send(b"abcde"),)})
@@ -496,6 +735,41 @@ def test_whoever_divides_bytes_divides_a_message_into_fragments() -> None:
         Send(b"cd", "client", True, True),
         Send(b"e", "client", True),
     ]
+
+
+def test_a_message_in_pieces_stays_in_pieces() -> None:
+    opened = Scripted(on_chunk={0: (Send(b"abcd", text=True, more=True),), 1: (Send(b"abcd"),)})
+    halves = (Send(b"ab"), Send(b"cd"))
+    made = socket(
+        active(opened),
+        sited(Scripted(on_chunk={0: halves, 1: halves}), "halves", "stream", splits=True),
+        sited(Scripted(), "thin", "connection"),
+    )
+    assert list(made.message(b"x", text=True, by="server")) == [
+        Send(b"ab", "client", True, True),
+        Send(b"cd", "client", True, True),
+    ]
+    assert list(made.message(b"y", text=True, by="server")) == [
+        Send(b"ab", "client", True, True),
+        Send(b"cd", "client", True, False),
+    ]
+    assert list(made.message(b"z", text=True, by="server")) == [Send(b"z", "client", True)]
+    assert [chunk.index for chunk in opened.fed] == [0, 1, 2]
+
+
+def test_bytes_that_are_divided_are_no_fragments() -> None:
+    second = Scripted()
+    divided = sited(Scripted(on_chunk={0: (Send(b"ab"), Send(b"cd"))}), "one", "connection")
+    made = chain(divided, sited(second, "two", "connection"), response=JSON)
+    assert list(made.feed(b"abcd")) == [Send(b"ab"), Send(b"cd")]
+    assert second.fed == [Chunk(b"ab", 0, "bytes"), Chunk(b"cd", 0, "bytes")]
+
+
+def test_what_goes_to_the_server_passes_no_other_fault() -> None:
+    second = Scripted()
+    made = socket(active(Scripted(on_chunk={0: (Send(b"ack", to="server", text=True),)})), active(second))
+    assert list(made.message(b"x", text=True, by="server")) == [Send(b"ack", "server", True)]
+    assert second.fed == []
 
 
 def test_a_close_ends_the_session_and_pre_empts() -> None:
@@ -509,11 +783,103 @@ def test_a_close_ends_the_session_and_pre_empts() -> None:
 
 
 def test_what_is_held_leaves_before_the_close_frame() -> None:
-    made = socket(active(Scripted(last=(Send(b"held", text=False),))))
-    assert list(made.finish()) == [Send(b"held", "client", False)]
+    later = Scripted()
+    made = socket(active(Scripted(last=(Send(b"held", text=False), Send(b"more")))), active(later))
+    assert list(made.finish()) == [Send(b"held", "client", False), Send(b"more", "client", True)]
+    assert later.fed == [Chunk(b"held", 0, "event", False), Chunk(b"more", 0, "event", True)]
+
+
+def test_what_the_connection_holds_back_is_one_whole_message() -> None:
+    made = socket(sited(Scripted(last=(Send(b"end"),)), "held", "connection"))
+    assert list(made.finish()) == [Send(b"end", "client", True)]
 
 
 def test_a_fault_on_bodies_says_that_there_is_none() -> None:
-    body = active(Scripted(), needs=Need.BODY)
-    socket(body)
+    body, unfit = active(Scripted(), needs=Need.BODY), active(Scripted(), needs=Need.BODY, why_not="no")
+    socket(body, unfit)
+    assert unfit.dropped == ("inapplicable", "no")
     assert body.dropped == ("inapplicable", "a WebSocket session has no body")
+
+
+class Closing(Scripted):
+    """Ends the session at the client's first message."""
+
+    def upward(self, chunk: Chunk) -> Iterable[Action]:
+        yield Send(b"last", to="client", text=True)
+        yield Close(1008, "no more")
+        yield Send(chunk.data, to="server")
+
+
+def test_a_close_that_a_client_s_message_brings_about_ends_the_session_for_all() -> None:
+    inner, outer = active(Scripted(), "inner"), sited(Scripted(), "outer", "connection")
+    closing = active(Closing(), "close")
+    made = socket(inner, closing, outer)
+    assert list(made.message(b"up", text=True, by="client")) == [
+        Send(b"last", "client", True),
+        Close(1008, "no more"),
+    ]
+    assert made.ended
+    assert list(made.message(b"b", text=True, by="client")) == []
+    assert list(made.message(b"b", text=True, by="server")) == []
+    ended = ("preempted", "`close` ended the exchange first")
+    assert [one.dropped for one in (inner, closing, outer)] == [ended, None, ended]
+
+
+def test_a_close_by_the_inner_fault_stops_the_outer_one() -> None:
+    class Doubling(Scripted):
+        def upward(self, chunk: Chunk) -> Iterable[Action]:
+            yield Send(chunk.data, to="server")
+            yield Send(chunk.data, to="server")
+
+    made = socket(active(Closing(), "close"), sited(Doubling(), "outer", "connection"))
+    assert [type(one) for one in made.message(b"up", text=True, by="client")] == [Send, Close]
+
+
+# ---------------------------------------------------------------- elements of a JSON array
+
+GEMINI = Request(
+    "POST", "https", "generativelanguage.googleapis.com", 443, "/v1beta/models/m:streamGenerateContent"
+)
+
+
+def array(*members: ActiveFault) -> FaultChain:
+    made = FaultChain()
+    for member in members:
+        made.add(member)
+    made.arrive(replace(EXCHANGE, request=GEMINI, protocol="gemini", response=JSON))
+    return made
+
+
+def whole(made: FaultChain, *pieces: bytes) -> bytes:
+    """All that the client is sent."""
+    actions = [action for piece in pieces for action in made.feed(piece)]
+    actions += made.finish()
+    return b"".join(action.data for action in actions if isinstance(action, Send))
+
+
+def test_what_closes_an_array_comes_after_all_that_was_held_back() -> None:
+    held = Scripted(on_chunk={0: ()}, last=(Send(b'{"n": 0}'),))
+    outer = Scripted()
+    made = array(sited(outer, "outer", "connection"), active(held), active(Scripted()))
+    data = whole(made, b'[{"n": 1},', b'\r\n{"n": 2},{"n": 3}', b"\r\n]")
+    assert json.loads(data) == [{"n": 2}, {"n": 3}, {"n": 0}]
+    assert [chunk.unit for chunk in held.fed] == ["event"] * 3, "what closes it is no event"
+    assert b"".join(chunk.data for chunk in outer.fed) == data, "the connection sees the array as it leaves"
+
+
+def test_an_array_that_is_cut_in_good_order_is_closed() -> None:
+    outer = sited(Scripted(), "outer", "connection")
+    made = array(outer, active(Scripted(on_chunk={1: (Cut(clean=True),)}), "cut"))
+    actions = list(made.feed(b'[{"n": 1},{"n": 2},{"n": 3}]'))
+    assert actions[-1] == Cut(clean=True)
+    assert json.loads(b"".join(one.data for one in actions if isinstance(one, Send))) == [{"n": 1}]
+    torn = array(active(Scripted(on_chunk={1: (Cut(clean=False),)}), "cut"))
+    actions = list(torn.feed(b'[{"n": 1},{"n": 2},{"n": 3}]'))
+    assert b"".join(one.data for one in actions if isinstance(one, Send)).rstrip(b",") == b'[{"n": 1}'
+    assert list(torn.finish()) == []
+
+
+def test_a_cut_among_the_last_words_leaves_nothing_of_the_array() -> None:
+    made = array(sited(Scripted(), "outer", "connection"), active(Scripted(last=(Cut(clean=False),))))
+    list(made.feed(b'[{"n": 1}]'))
+    assert list(made.finish()) == [Cut(clean=False)]

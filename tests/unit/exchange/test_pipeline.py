@@ -55,6 +55,8 @@ def through(pipeline: ExchangePipeline, body: bytes, response: Response, chunks:
 def test_an_empty_profile_holds_and_touches_nothing() -> None:
     pipeline = ExchangePipeline(context(profile="name: calm\ndescription: nothing\nfaults: []\n"), HEAD)
     assert not pipeline.needs_request_body
+    assert (pipeline.exchange.kind, pipeline.exchange.protocol) == ("other", None), "nobody asks what it is"
+    assert (pipeline.touches, pipeline.needs_response_body) == (False, False)
     assert pipeline.request(None).request is pipeline.exchange.request
     assert pipeline.head(SSE) is SSE
     assert not pipeline.touches
@@ -68,6 +70,18 @@ def test_a_request_is_held_only_where_an_entry_may_match() -> None:
     assert not ExchangePipeline(fault, replace(HEAD, method="GET", path="/v1/models")).needs_request_body
     unknown = replace(HEAD, path="/some/gateway")
     assert ExchangePipeline(fault, unknown).needs_request_body, "the body may show a model request"
+    elsewhere = context("latency: {ms: 1, on: {host: other.test}}")
+    assert not ExchangePipeline(elsewhere, HEAD).needs_request_body, "its head has shown it"
+
+
+def test_a_body_that_nobody_asked_for_or_that_was_not_held_decides_nothing() -> None:
+    calm = ExchangePipeline(context(), HEAD)
+    body = chat()
+    assert calm.request(body).request == replace(HEAD, body=body)
+    assert calm.exchange.key == ""
+    unheld = ExchangePipeline(context("status: {code: 503}"), HEAD)
+    assert unheld.request(None).answer is None
+    assert unheld.ledger() == ()
 
 
 def test_an_answer_replaces_the_call() -> None:
@@ -311,7 +325,7 @@ def test_a_deferred_wait_comes_before_the_head() -> None:
     assert list(pipeline.pending(SSE)) == [Wait(0.25)]
     assert pipeline.head(SSE) is SSE
     assert not pipeline.touches
-    assert outcomes(pipeline) == {"latency": "fired"}
+    assert [(line.fault, line.outcome) for line in pipeline.ledger()] == [("latency", "fired")]
 
 
 def test_a_reset_after_the_headers_acts_on_an_answer_of_ours() -> None:
@@ -381,6 +395,103 @@ def test_trailers_pass_where_no_fault_touches_the_response() -> None:
     assert pipeline.trailers(trailers) is trailers
 
 
+def test_the_trailers_of_an_answer_that_a_fault_replaced_go_with_it() -> None:
+    trailers = (("grpc-status", "0"),)
+    for fault, left in (("status: {code: 503}", ()), ("slow_tokens: {ms: 1}", trailers)):
+        session = context(profile=f"name: p\nfaults:\n  - {fault}\n    on: {{status: 200}}\n")
+        pipeline = ExchangePipeline(session, HEAD)
+        list(pipeline.request(chat(stream=True)).actions)
+        pipeline.head(SSE)
+        assert pipeline.touches
+        assert pipeline.trailers(trailers) == left
+
+
+def test_nothing_comes_of_an_exchange_that_nobody_looks_at() -> None:
+    pipeline = ExchangePipeline(context(), HEAD)
+    pipeline.request(None)
+    pipeline.head(SSE)
+    assert list(pipeline.finish()) == []
+    assert pipeline.over() == ()
+
+
+def test_the_event_that_closes_a_stream_is_known_in_every_session() -> None:
+    gateway = replace(HEAD, path="/some/gateway")
+    tools = "name: p\ntools: {search: {url: 'https://x.test/*'}}\nfaults: []\n"
+    for session, head in (
+        (context(), HEAD),
+        (context("slow_tokens: {ms: 1}"), gateway),
+        (context(profile=tools), HEAD),
+    ):
+        pipeline = ExchangePipeline(session, head)
+        list(pipeline.request(chat(stream=True) if pipeline.needs_request_body else None).actions)
+        assert not pipeline.closes(STREAM[-1]), "nothing has come"
+        pipeline.head(SSE)
+        assert pipeline.closes(STREAM[-2] + STREAM[-1])
+        assert not pipeline.closes(STREAM[0])
+
+
+def test_a_profile_that_only_names_tools_touches_no_response() -> None:
+    profile = "name: p\ntools: {search: {url: 'https://x.test/*'}}\nfaults: []\n"
+    pipeline = ExchangePipeline(context(profile=profile), Request("GET", "https", "x.test", 443, "/sse"))
+    assert not pipeline.needs_request_body
+    pipeline.request(None)
+    assert pipeline.head(SSE) is SSE
+    assert not pipeline.touches
+    assert pipeline.exchange.tool == "search"
+
+
+def test_an_entry_on_a_status_is_not_asked_about_an_answer_of_ours() -> None:
+    profile = "name: p\nfaults:\n  - status: {code: 503}\n  - latency: {ms: 5}\n    on: {status: 503}\n"
+    pipeline = ExchangePipeline(context(profile=profile), HEAD)
+    answer = pipeline.request(chat()).answer
+    assert answer is not None
+    pipeline.head(answer)
+    assert outcomes(pipeline) == {"status": "fired"}
+
+
+def test_a_body_that_must_be_read_is_needed_in_one_piece() -> None:
+    whole = Response(200, "OK", (("content-type", "application/json"),))
+    for fault, needed in (("truncate_response: {max_tokens: 1}", True), ("slow_tokens: {ms: 1}", False)):
+        pipeline = ExchangePipeline(context(fault), HEAD)
+        list(pipeline.request(chat()).actions)
+        pipeline.head(whole)
+        assert pipeline.needs_response_body is needed
+
+
+def test_what_a_tool_s_answer_plants_is_looked_for_from_then_on() -> None:
+    profile = "name: p\ntools: {search: {url: 'https://x.test/*'}}\nfaults:\n  - tool_malicious: {}\n"
+    session = context(profile=profile)
+    calm = ExchangePipeline(session, HEAD)
+    calm.request(chat())
+    head = Request("GET", "https", "x.test", 443, "/find")
+    pipeline = ExchangePipeline(session, head)
+    list(pipeline.request(b"").actions)
+    pipeline.head(Response(200, "OK", (("content-type", "application/json"),)))
+    assert dict(session.state.canaries) == {}
+    delivered = sent(list(pipeline.feed(b'{"hits": 3}')))
+    ((canary, planted),) = session.state.canaries.items()
+    assert canary.encode() in delivered
+    assert (planted.entry, planted.fault, planted.number) == ("tool_malicious", "tool_malicious", 2)
+
+
+def test_calls_of_a_kept_conversation_are_known_when_their_results_come() -> None:
+    session = context("tool_error: {message: x}")
+    head = replace(HEAD, path="/v1/responses")
+    pipeline = ExchangePipeline(session, head)
+    list(pipeline.request(b'{"model": "m", "input": "hi"}').actions)
+    whole = Response(200, "OK", (("content-type", "application/json"),))
+    pipeline.head(whole)
+    call = {"type": "function_call", "id": "fc", "call_id": "call_1", "name": "search", "arguments": "{}"}
+    body = json.dumps({"object": "response", "status": "completed", "output": [call]}).encode()
+    assert list(pipeline.feed(body)) == [Send(body)]
+    list(pipeline.finish())
+    later = ExchangePipeline(session, head)
+    result = {"type": "function_call_output", "call_id": "call_1", "output": "42"}
+    again = {"model": "m", "previous_response_id": "resp_1", "input": [result]}
+    later.request(json.dumps(again).encode())
+    assert [line.subject for line in later.ledger()] == ["search"]
+
+
 ONCE = "name: once\ndescription: d\nfaults:\n  - {fault}\n    trigger: {{max_times: 1}}\n"
 
 
@@ -414,6 +525,20 @@ def test_a_client_that_does_not_wait_gives_the_place_back_and_its_retry_has_no_c
     assert [line.outcome for line in left.over()] == ["no_effect"]
     assert ask(session, "b", SSE, STREAM) == "fired"
     assert ask(session, "a", SSE, STREAM) == "skipped", "another call has taken its place"
+
+
+def test_a_retry_that_meets_the_fault_keeps_the_place_whenever_the_first_attempt_ends() -> None:
+    """The proxy may hear of a client's leaving only after its retry has come."""
+    session = context(profile=ONCE.format(fault="cut_stream: {after_events: 1}"))
+    left, retry = ExchangePipeline(session, HEAD), ExchangePipeline(session, HEAD)
+    for pipeline in (left, retry):
+        pipeline.request(chat(stream=True))
+        left.client_left()
+    assert [line.outcome for line in left.over()] == ["no_effect"]
+    retry.head(SSE)
+    assert list(retry.feed(b"".join(STREAM)))[-1] == Cut()
+    assert [line.outcome for line in retry.over()] == ["fired"]
+    assert ask(session, "another", SSE, STREAM) == "skipped"
 
 
 def test_exchanges_under_way_at_once_do_not_share_a_place() -> None:

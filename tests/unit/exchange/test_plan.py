@@ -62,6 +62,7 @@ CALLS = [call(n) for n in range(6)]
         ("{first: 4, max_times: 1}", [1, 0, 0, 0, 0, 0]),
         ("{every: 2}", [0, 1, 0, 1, 0, 1]),
         ("{every: 2, after_calls: 1}", [0, 0, 1, 0, 1, 0]),
+        ("{every: 3, after_calls: 1}", [0, 0, 0, 1, 0, 0]),
         ("{calls: [2, 5]}", [0, 1, 0, 0, 1, 0]),
         ("{calls: [2, 5], max_times: 1}", [0, 1, 0, 0, 0, 0]),
         ("{stages: [{for_calls: 2, probability: 0}, {for_calls: 1, probability: 1}]}", [0, 0, 1, 0, 0, 0]),
@@ -189,6 +190,55 @@ def test_an_attempt_that_is_let_through_says_so():
     assert second.call == ("fire", "call 1 matches", None)
 
 
+def test_an_attempt_of_a_call_that_is_passed_by_says_why_the_call_is() -> None:
+    state = SessionState()
+    made, dice = profile("rate_limit: , trigger: {attempts: first, probability: 0.4}"), Loaded(1, "s")
+    reasons = [only(noted(decide(made, dice, call(0, n), state), state)).reason for n in range(2)]
+    assert reasons == ["rolled 0.4 or more"] * 2
+
+
+class Loaded(Dice):
+    def roll(self, fault: str, key: str, n: int, purpose: str = "fire") -> float:
+        return 0.5
+
+
+@pytest.mark.parametrize(("probability", "verb"), [(0.4, "skip"), (0.5, "skip"), (0.6, "fire")])
+def test_a_roll_fires_below_the_probability(probability, verb):
+    made = profile(f"rate_limit: , trigger: {{probability: {probability}}}")
+    assert only(decide(made, Loaded(1, "s"), call(), SessionState())).verb == verb
+
+
+# ---------------------------------------------------------------- a call that came to nothing
+
+
+def test_a_retry_takes_the_place_of_its_call_again_unless_another_has_it():
+    made, state = profile("rate_limit: , trigger: {max_times: 1, probability: 1}"), SessionState()
+    first = only(noted(decide(made, DICE, call(0), state), state))
+    state.record_outcome("rate_limit", first.subject, met=False)
+    retry = only(decide(made, DICE, call(0, 1), state))
+    assert (retry.verb, retry.reason, retry.unit) == ("fire", "rolled under 1.0", first.unit)
+    noted(decide(made, DICE, call(1), state), state)
+    late = only(decide(made, DICE, call(0, 1), state))
+    assert (late.verb, late.reason, late.unit) == ("skip", "fired 1 of at most 1 times", first.unit)
+
+
+def test_without_a_bound_every_retry_fires_again():
+    made, state = profile("rate_limit: "), SessionState()
+    noted(decide(made, DICE, call(0), state), state)
+    state.record_outcome("rate_limit", Subject("k", 0, 0), met=False)
+    assert only(decide(made, DICE, call(0, 1), state)).verb == "fire"
+
+
+def test_a_call_whose_number_comes_again_is_judged_anew():
+    """A session that has forgotten a key counts its calls from 0 again."""
+    made, state = profile("rate_limit: , trigger: {max_times: 1}"), SessionState()
+    noted(decide(made, DICE, call(0), state), state)
+    state.record_outcome("rate_limit", Subject("k", 0, 0), met=False)
+    noted(decide(made, DICE, call(0, key="other"), state), state)
+    again = only(decide(made, DICE, call(0), state))
+    assert (again.verb, again.reason, again.unit) == ("skip", "fired 1 of at most 1 times", None)
+
+
 # ---------------------------------------------------------------- matching and composition
 
 
@@ -262,6 +312,22 @@ def test_entries_on_the_status_wait_for_the_head():
     assert state.counts("rate_limit") == (0, 0), "it did not match"
 
 
+def test_what_waits_for_the_head_is_about_the_same_call():
+    made = profile("status: {code: 503}, on: {status: 200}, trigger: {probability: 1}")
+    asked = replace(call(2, 1), tool="search", response=Response(200))
+    decision = only(decide_head(decide(made, DICE, asked, SessionState()), DICE, asked, SessionState()))
+    assert decision.subject == Subject("k", 2, 1, "search")
+    assert decision.unit == DICE.roll("status", "k", 2)
+    assert only(
+        decide_head(
+            decide(made, DICE, asked, SessionState()),
+            DICE,
+            replace(asked, tool=None, agent="writer"),
+            SessionState(),
+        )
+    ).subject == Subject("k", 2, 1, "writer")
+
+
 # ---------------------------------------------------------------- results of tools
 
 
@@ -278,14 +344,19 @@ def test_only_the_first_that_fires_replaces_a_result():
         "tool_error: {message: a}, trigger: {probability: 0}",
         "tool_error: {message: b}",
         "tool_error: {message: c}",
+        "tool_error: {message: d}",
+        "tool_error: {message: e}, trigger: {probability: 0}",
     )
     plan = decide_result(made, DICE, call(), RESULT, SUBJECT, SessionState())
     assert [(d.entry.id, d.verb) for d in plan.decisions] == [
         ("tool_error", "skip"),
         ("tool_error#2", "fire"),
         ("tool_error#3", "skip"),
+        ("tool_error#4", "skip"),
+        ("tool_error#5", "skip"),
     ]
-    assert plan.decisions[2].reason == "another fault already replaced this result"
+    taken = "another fault already replaced this result"
+    assert [d.reason for d in plan.decisions[2:]] == [taken, taken, "rolled 0.0 or more"]
 
 
 def test_a_tool_nobody_knows_matches_no_name_but_is_matched_without_one():

@@ -109,6 +109,13 @@ def test_a_retry_that_no_fault_caused_belongs_to_the_latest_call():
     assert sent(state, retry="1") == (1, 1)
 
 
+def test_a_counted_retry_belongs_to_the_call_that_was_tried_as_often():
+    state = SessionState()
+    assert [sent(state, retry=r) for r in ("0", "1", "0")] == [(0, 0), (0, 1), (1, 0)]
+    assert sent(state, retry="2") == (0, 2)
+    assert sent(state, retry="9") == (1, 1), "attempts that never came this far leave the latest call"
+
+
 def test_a_breakage_of_a_forgotten_call_is_ignored():
     state = SessionState()
     state.mark_failed("never seen", 0)
@@ -155,11 +162,20 @@ def test_memory_is_bounded():
     assert "call_0" not in state.rewrites
     assert f"call_{KEPT + 9}" in state.rewrites
     assert state.counts("e") == (KEPT + 10, KEPT + 10), "counts are not forgotten"
-    for _ in range(3 * OPEN):
-        n, _ = sent(state, "same")
-        state.mark_failed("same", n)
-    assert len(state._calls["same"].attempts) <= OPEN
-    assert len(state._calls["same"].broken) <= OPEN
+
+
+def test_the_oldest_of_many_open_calls_is_forgotten():
+    state = SessionState()
+    assert [sent(state, retry="0") for _ in range(OPEN)] == [(n, 0) for n in range(OPEN)]
+    state.mark_failed("k", 0)
+    assert sent(state) == (0, 1), "so many are told apart"
+    state.mark_failed("k", 0)
+    assert sent(state, retry="0") == (OPEN, 0)
+    assert sent(state) == (OPEN + 1, 0), "the first is forgotten, with its failure"
+    state.mark_failed("k", 1)
+    assert sent(state) == (OPEN + 2, 0), "and by now the second"
+    state.mark_failed("k", 3)
+    assert sent(state) == (3, 1)
 
 
 # ---------------------------------------------------------------- what faults keep
@@ -172,6 +188,8 @@ def test_the_first_fire_of_an_entry_is_remembered_with_its_instant():
     state.note("e", Subject("k", 1, 0), FIRE, 2.5)
     state.note("e", Subject("k", 2, 0), FIRE, 9.0)
     assert state.begun("e") == (2, 2.5)
+    state.note("other", Subject("k", 0, 0), FIRE)
+    assert state.begun("other") == (1, 0.0), "the session's first instant where none is given"
 
 
 def test_each_entry_has_a_memory_of_its_own():
@@ -214,3 +232,24 @@ def test_a_decision_that_came_to_nothing_gives_its_place_back_once():
     state.record_outcome("e", Subject("k", 0, 2), met=False)
     assert state.counts("e") == (1, 1), "what one attempt met, the call has met"
     assert not state.slot_released("e", subject)
+
+
+def test_a_retry_that_does_not_fire_takes_no_place():
+    state, subject = SessionState(), Subject("k", 0, 0)
+    state.note("e", subject, FIRE)
+    state.record_outcome("e", subject, met=False)
+    state.note("e", Subject("k", 0, 1), SKIP)
+    assert state.counts("e") == (1, 0)
+    assert state.slot_released("e", subject)
+
+
+@pytest.mark.parametrize("met", [(0, 1), (1, 0), (0, 0), (1, 1), (0, 1, 0), (0, 0, 1), (1, 0, 0)])
+def test_a_place_is_kept_or_given_back_in_whichever_order_attempts_end(met):
+    """A client that gives up and tries again leaves two attempts under way at once."""
+    state = SessionState()
+    for attempt in range(len(met)):
+        state.note("e", Subject("k", 0, attempt), FIRE)
+    for attempt, one in enumerate(met):
+        state.record_outcome("e", Subject("k", 0, attempt), met=bool(one))
+    assert state.counts("e") == (1, int(any(met)))
+    assert state.slot_released("e", Subject("k", 0, 0)) is not any(met)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from faultwire.dice import Dice
-from faultwire.events import Cut, Exchange, FaultFired, Request, Response, Send
+from faultwire.events import Cut, Exchange, FaultFired, Request, RequestView, Response, Send, Turn, header
 from faultwire.exchange.canaries import CanaryDetector, plant_canaries, returned_canaries
 from faultwire.exchange.faults import FaultStage
 from faultwire.exchange.pipeline import ExchangePipeline
@@ -17,7 +17,7 @@ from faultwire.exchange.session_state import PlantedCanary, SessionState
 from faultwire.exchange.stage import HOOKS, ExchangeState, Stage
 from faultwire.exchange.stages import PASSIVE, StageList, stage_types
 from faultwire.exchange.understanding import Understanding
-from faultwire.profile.load import inline, merge
+from faultwire.profile.load import inline, merge, parse
 
 HEADERS = (("content-type", "application/json"),)
 BODY = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).encode()
@@ -37,6 +37,7 @@ def state(*faults: str, request: Request = CHAT) -> ExchangeState:
         ("latency: {ms: 1}", {"FaultStage"}, {"ToolResultRewriter", "PersistentRewrites", "Observers"}),
         ("tool_error: {message: x}", {"ToolResultRewriter", "Observers"}, {"PersistentRewrites"}),
         ("memory_poisoning: {payload: x}", {"PersistentRewrites"}, {"ToolResultRewriter"}),
+        ("{agent_down: {}, on: {agent: writer}}", {"Observers"}, {"ToolResultRewriter"}),
     ],
 )
 def test_a_stage_that_a_profile_does_not_need_is_not_in_the_list(
@@ -104,7 +105,8 @@ def test_a_request_that_nobody_looked_into_is_told_to_the_entries_that_may_have_
     at = state("{latency: {ms: 1}, on: {text: hi}}", request=Request(*_head(), HEADERS, heavy))
     stage = Understanding(at)
     stage.on_request()
-    assert [line.outcome for line in stage.ledger()] == ["inapplicable"]
+    (line,) = stage.ledger()
+    assert (line.outcome, "values" in line.reason) == ("inapplicable", True)
 
 
 def _head() -> tuple[str, str, str, int, str]:
@@ -202,6 +204,34 @@ def test_the_pipeline_asks_stages_that_it_does_not_know(monkeypatch: pytest.Monk
     assert [line.fault for line in made.over()][-1] == "witness"
 
 
+def test_the_end_goes_up_the_stages_and_places_are_given_back_before_the_ledger_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As the response does: what is nearest to the server comes to its end first."""
+    ended: list[str] = []
+
+    class Outer(Stage):
+        def over(self) -> None:
+            ended.append("outer")
+
+        def ledger(self):
+            ended.append("ledger")
+            return ()
+
+    class Inner(Stage):
+        def over(self) -> None:
+            ended.append(f"inner, {self.state.context.state.counts('cut_stream')[1]} taken")
+
+    from faultwire.exchange import pipeline as module
+
+    monkeypatch.setattr(module, "stage_types", lambda candidates: (Outer, *stage_types(candidates), Inner))
+    made = ExchangePipeline(state("cut_stream: {after_events: 9}").context, CHAT)
+    list(made.request(STREAMED.body or b"").actions)
+    assert [line.outcome for line in made.over()] == ["no_effect"]
+    assert ended == ["inner, 1 taken", "outer", "ledger"]
+    assert made.state.context.state.counts("cut_stream") == (1, 0)
+
+
 def test_an_answer_that_a_fault_replaced_makes_the_same_request_again_a_retry() -> None:
     at, stage = decided("{status: {code: 503}, on: {status: 200}}")
     at.exchange = at.exchange.answered(Response(200, "OK", HEADERS))
@@ -210,3 +240,159 @@ def test_an_answer_that_a_fault_replaced_makes_the_same_request_again_a_retry() 
     retry = ExchangeState(at.context, Exchange("s", 2, STREAMED), None)
     Understanding(retry).on_request()
     assert (retry.exchange.n, retry.exchange.attempt) == (at.exchange.n, 1)
+
+
+def test_a_stage_that_was_not_asked_about_the_request_does_nothing_to_the_response() -> None:
+    stage = FaultStage(state("{status: {code: 503}, on: {status: 200}}"))
+    assert list(stage.on_response()) == []
+    assert stage.on_response_head(CALM) is CALM
+    assert (stage.touches, stage.holds) == (False, False)
+
+
+CALM = Response(200, "OK", (("content-type", "text/event-stream"),))
+
+
+def test_what_is_decided_on_the_head_is_rolled() -> None:
+    at, stage = decided("{status: {code: 503}, on: {status: 200}, trigger: {probability: 1}}")
+    at.exchange = at.exchange.answered(CALM)
+    list(stage.on_response())
+    (line,) = stage.ledger()
+    assert line.unit == at.context.dice.roll("status", at.exchange.key, 0)
+
+
+def test_an_answer_that_keeps_its_status_makes_no_retry() -> None:
+    at, stage = decided("slow_tokens: {ms: 1}")
+    stage.on_response_head(CALM)
+    assert stage.touches
+    again = ExchangeState(at.context, Exchange("s", 2, STREAMED), None)
+    Understanding(again).on_request()
+    assert (again.exchange.n, again.exchange.attempt) == (1, 0)
+
+
+def test_messages_go_down_the_stages_from_the_client_and_up_from_the_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Marking(Stage):
+        mark = b""
+
+        def on_response_head(self, response: Response) -> Response:
+            self.touches = True
+            return response
+
+        def on_message(self, actions, by):
+            return [replace(action, data=action.data + self.mark) for action in actions]
+
+    class First(Marking):
+        mark = b"1"
+
+    class Second(Marking):
+        mark = b"2"
+
+    from faultwire.exchange import pipeline as module
+
+    monkeypatch.setattr(module, "stage_types", lambda candidates: (First, *stage_types(candidates), Second))
+    made = ExchangePipeline(state("latency: {ms: 1}").context, replace(CHAT, body=None))
+    list(made.request(BODY).actions)
+    made.head(Response(200))
+    assert list(made.message(b"up", text=True, by="client")) == [Send(b"up12", "server", True)]
+    assert list(made.message(b"down", text=True, by="server")) == [Send(b"down21", "client", True)]
+
+
+def test_a_decision_is_noted_with_its_instant_and_only_where_it_counts() -> None:
+    at = state("status: {code: 503, trigger: {probability: 1}}", "cut_stream: {after_events: 1}")
+    Understanding(at).on_request()
+    at.exchange = replace(at.exchange, at_s=2.5)
+    stage = FaultStage(at)
+    stage.on_request()
+    session = at.context.state
+    assert (session.counts("status"), session.begun("status")) == ((1, 1), (1, 2.5))
+    assert session.counts("cut_stream") == (0, 0), "the request asks for no stream"
+    lines = {line.id: line for line in stage.ledger()}
+    assert lines["status"].unit == at.context.dice.roll("status", at.exchange.key, 0)
+
+
+def test_a_request_that_nobody_decided_on_goes_as_it_came() -> None:
+    at = state("truncate_response: {max_tokens: 1}")
+    FaultStage(at).settle_request()
+    assert at.request is CHAT
+
+
+@pytest.mark.parametrize(
+    ("faults", "packed"),
+    [
+        (("truncate_response: {max_tokens: 1}", "{latency: {ms: 1}, on: {status: 200}}"), False),
+        (("latency: {ms: 1}", "{truncate_response: {max_tokens: 1}, on: {status: 200}}"), False),
+        (("reset: {}", "{truncate_response: {max_tokens: 1}, on: {status: 200}}"), True),
+        (("latency: {ms: 1}", "{latency: {ms: 2}, on: {status: 200}}"), True),
+        (("truncate_response: {max_tokens: 1, trigger: {after_calls: 1}}",), True),
+    ],
+)
+def test_an_answer_is_asked_for_unpacked_where_a_fault_may_read_it(
+    faults: tuple[str, ...], packed: bool
+) -> None:
+    at = state(*faults)
+    Understanding(at).on_request()
+    stage = FaultStage(at)
+    stage.on_request()
+    list(stage.forward())
+    stage.settle_request()
+    assert (header(at.request.headers, "accept-encoding") is None) is packed
+
+
+# ---------------------------------------------------------------- what a request is
+
+TOOLS = parse(
+    """
+tools: {search: {url: "https://x.test/*"}}
+agents: {writer: {url: "https://w.test/*"}, editor: {caller: {x-team: blue}}}
+faults: [{latency: {ms: 1}, on: {path: "*"}}]
+""",
+    "p.yaml",
+)
+
+
+def understood(request: Request, session: SessionState | None = None) -> tuple[Exchange, Exchange]:
+    """The exchange as the pipeline first takes it, and as it is once the request is known."""
+    context = SessionContext("s", TOOLS, Dice(1, "s"), session or SessionState(), lambda: 7.5, 5.0)
+    made = ExchangePipeline(context, replace(request, body=None))
+    first = made.exchange
+    list(made.request(request.body).actions)
+    return first, made.exchange
+
+
+def test_a_request_is_classified_by_its_head_and_then_by_its_body() -> None:
+    asked = replace(CHAT, headers=(*HEADERS, ("x-team", "blue"), ("x-stainless-retry-count", "1")))
+    session = SessionState()
+    understood(replace(CHAT, headers=(*HEADERS, ("x-stainless-retry-count", "0"))), session)
+    first, then = understood(asked, session)
+    head = replace(asked, body=None)
+    assert first == Exchange("s", 2, head, "llm", "openai_chat", "openai", key="", at_s=2.5, caller="editor")
+    view = RequestView("m", stream=False, turns=(Turn("user", "hi"),))
+    assert then == replace(first, request=asked, view=view, key=then.key, n=0, attempt=1)
+    assert then.key
+
+
+def test_a_tool_and_an_agent_are_known_by_their_urls() -> None:
+    session = SessionState()
+    find = Request("GET", "https", "x.test", 443, "/find", (), b"")
+    first, then = understood(find, session)
+    assert (first.kind, first.tool, then.kind, then.tool) == ("tool", "search", "tool", "search")
+    assert session.seen_at("search") == "http"
+    first, then = understood(Request("POST", "https", "w.test", 443, "/", HEADERS, b"{}"))
+    assert (first.kind, first.agent, then.kind, then.agent) == ("agent", "writer", "agent", "writer")
+
+
+def test_an_agent_is_known_by_its_card() -> None:
+    session = SessionState()
+    session.peers.meet("reviewer", ("https://r.test/a",))
+    request = Request("POST", "https", "r.test", 443, "/a/v1/message:send", HEADERS, b"{}")
+    assert [one.agent for one in understood(request, session)] == ["reviewer", "reviewer"]
+    assert [one.agent for one in understood(request)] == ["r.test", "r.test"], "else by its host"
+
+
+def test_a_protocol_counts_retries_in_its_own_way() -> None:
+    session, headers = SessionState(), (("content-type", "application/grpc"),)
+    call = Request("POST", "https", "g.test", 443, "/pkg.Service/Do", headers, b"\0\0\0\0\0")
+    again = replace(call, headers=(*headers, ("grpc-previous-rpc-attempts", "1")))
+    found = [understood(request, session)[1] for request in (call, again, call)]
+    assert [(one.n, one.attempt) for one in found] == [(0, 0), (0, 1), (1, 0)]

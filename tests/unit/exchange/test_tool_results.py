@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from faultwire import wire
 from faultwire.dice import Dice
 from faultwire.events import Exchange, Request
 from faultwire.exchange.request_out import SessionContext
-from faultwire.exchange.session_state import SessionState
+from faultwire.exchange.session_state import SessionState, Subject
 from faultwire.exchange.stage import ExchangeState
 from faultwire.exchange.tool_results import ToolResultRewriter
 from faultwire.profile.inline import inline
@@ -43,7 +44,9 @@ def rewritten(stage: ToolResultRewriter) -> Request:
 def test_a_replaced_result_is_met_once_a_model_has_answered() -> None:
     story, _ = told()
     assert b"on fire" in (rewritten(story).body or b"")
-    assert [line.outcome for line in story.ledger()] == ["preempted"]
+    (line,) = story.ledger()
+    never = "the request that carries it was not answered; the next one will"
+    assert (line.outcome, line.reason, line.effect) == ("preempted", never, None)
     story.on_response()
     assert [line.outcome for line in story.ledger()] == ["fired"]
 
@@ -52,8 +55,13 @@ def test_a_result_that_cannot_be_replaced_gives_its_place_back() -> None:
     state = SessionState()
     story, request = told(SIGNED, state)
     assert rewritten(story).body == request.body
-    assert [line.outcome for line in story.ledger()] == ["inapplicable"]
+    (line,) = story.ledger()
+    assert (line.outcome, line.reason, line.effect) == ("inapplicable", wire.SIGNED, None)
     assert state.counts("tool_error") == (1, 0)
+    assert state.slot_released("tool_error", Subject(line.key, line.n, line.attempt))
+    later, _ = told(SIGNED, state)
+    assert rewritten(later).body == request.body
+    assert later.ledger() == (), "said once"
 
 
 def test_a_request_that_nobody_can_read_tells_nothing() -> None:
@@ -61,3 +69,22 @@ def test_a_request_that_nobody_can_read_tells_nothing() -> None:
     blind = ToolResultRewriter(ExchangeState(story.state.context, Exchange("s", 1, request), None))
     assert rewritten(blind) is request
     assert blind.ledger() == ()
+    at = story.state
+    for other in (
+        ExchangeState(at.context, at.exchange, None),
+        ExchangeState(at.context, replace(at.exchange, request=replace(request, body=None)), at.protocol),
+    ):
+        unread = ToolResultRewriter(other)
+        assert rewritten(unread) is other.exchange.request
+        assert unread.ledger() == ()
+
+
+def test_two_requests_may_carry_the_same_result_at_once() -> None:
+    first, _ = told()
+    second, _ = told(state=first.state.context.state)
+    for story in (first, second):
+        assert b"on fire" in (rewritten(story).body or b"")
+    for story in (first, second):
+        story.on_response()
+    assert first.state.context.state.unread_lines == {}
+    assert first.state.context.state.counts("tool_error") == (1, 1)

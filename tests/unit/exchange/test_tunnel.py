@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from faultwire import wire
 from faultwire.dice import Dice
 from faultwire.events import Request, header
 from faultwire.exchange.request_out import SessionContext
@@ -39,6 +40,7 @@ def connect(context: SessionContext, host: str = "api.openai.com", port: int = 4
         ("tls_failure: {}", "outside"),
         ("{dns_failure: {}, on: {kind: llm}}", "outside"),
         ("{dns_failure: {}, on: {provider: openai}}", "outside"),
+        ("{dns_failure: {}, on: {kind: llm, provider: openai, host: a, session: s}}", "outside"),
         ("{tls_failure: {}, on: {path: /x}}", "never"),
         ("{dns_failure: {}, on: {model: gpt-4o}}", "never"),
         ("{latency: {ms: 1}, on: {host: a}}", "inside"),
@@ -54,6 +56,11 @@ def test_an_entry_is_judged_at_one_stage_only(fault: str, stage: str) -> None:
     assert found == {**dict.fromkeys(found, 0), stage: 1}
     assert stages.idle == (stage == "inside")
     assert [e.id for e in stages.inside.composed] == [e.id for e in stages.inside.entries]
+
+
+def test_a_profile_without_connection_faults_stays_itself() -> None:
+    profile = session("latency: {ms: 1}").profile
+    assert divide(profile).inside is profile
 
 
 def test_a_host_counts_as_what_it_is_known_for() -> None:
@@ -91,13 +98,15 @@ def test_the_first_that_fires_ends_it_and_the_ledger_names_all() -> None:
     assert made.flaw is None
     outcomes = [(line.id, line.outcome) for line in made.ledger()]
     assert outcomes == [("dns_failure", "fired"), ("refuse", "preempted")]
+    assert made.ledger()[1].reason == "`dns_failure` ended the exchange first"
     assert made.exchange.number == 1
     assert made.exchange.kind == "other"
 
 
 def test_a_flaw_is_met_only_when_the_client_saw_it() -> None:
     made = connect(session("tls_failure: {reason: untrusted}"))
-    assert made.ledger()[0].outcome == "no_effect"
+    assert made.judged
+    assert (made.ledger()[0].outcome, made.ledger()[0].effect) == ("no_effect", None)
     made.mark_failed(made.effect)
     assert made.ledger()[0].outcome == "fired"
     assert made.ledger()[0].effect == "showed a certificate of an unknown authority"
@@ -136,3 +145,73 @@ def test_what_a_tunnel_meets_takes_nothing_from_the_requests_in_it() -> None:
         made.exchange, request=replace(made.exchange.request, method="GET", path="/"), key="other"
     )
     assert context.state.identify(inner).n == 0
+
+
+def test_a_tunnel_that_nobody_meant_is_no_call() -> None:
+    context = session("{refuse: {}, on: {host: api.openai.com}}")
+    for _ in range(2):
+        made = connect(context, "elsewhere.test")
+        assert not made.judged
+        assert (made.exchange.n, made.exchange.number, made.effect, made.ledger()) == (0, 0, "", ())
+    assert context.state.number() == 1
+
+
+@pytest.mark.parametrize(
+    ("on", "met"),
+    [
+        ("kind: llm", True),
+        ("kind: other, host: '*'", False),
+        ("provider: openai", True),
+        ("provider: anthropic", False),
+        ("host: '*', session: s", True),
+        ("host: '*', session: other", False),
+    ],
+)
+def test_a_tunnel_is_matched_by_what_its_host_tells(on: str, met: bool) -> None:
+    assert (connect(session(f"{{tls_failure: {{}}, on: {{{on}}}}}")).flaw is not None) is met
+
+
+def test_a_tunnel_has_its_instant_and_a_key_of_host_and_port() -> None:
+    profile = session("{tls_failure: {}, on: {host: '*'}}").profile
+    for began, at_s in ((5.0, 2.5), (7.0, 0.5), (9.0, 0.0)):
+        context = SessionContext("s", profile, Dice(1, "s"), SessionState(), lambda: 7.5, began)
+        exchange = connect(context).exchange
+        assert exchange.at_s == at_s
+        assert context.state.begun("tls_failure") == (1, at_s)
+        plain = Request("CONNECT", "https", "api.openai.com", 443, ":443")
+        assert exchange.key == wire.fingerprint(plain, "other")
+
+
+def test_a_fault_for_another_exchange_is_not_counted_in_a_tunnel() -> None:
+    context = session("{tls_failure: {}, on: {host: '*'}}")
+    context.state.only = 5
+    made = connect(context)
+    assert made.flaw is None
+    assert [line.reason for line in made.ledger()] == ["the fault is for another exchange"]
+    assert context.state.counts("tls_failure") == (0, 0)
+
+
+def test_a_flaw_that_the_client_ignores_makes_no_retry() -> None:
+    context = session("{tls_failure: {}, on: {host: '*'}}")
+    made = connect(context)
+    made.ignored("went on all the same")
+    assert (made.ledger()[0].outcome, made.ledger()[0].effect) == ("fired", "went on all the same")
+    assert (connect(context).exchange.n, connect(context).exchange.attempt) == (1, 0)
+
+
+def test_what_can_never_be_met_is_told_of_the_same_call() -> None:
+    never = "dns_failure: {}, on: {model: m, path: /v1/x"
+    context = session(
+        "{refuse: {}, on: {host: api.openai.com}, trigger: {calls: [2]}}",
+        f"{{{never}, session: s, provider: openai}}}}",
+        f"{{{never}, session: other}}}}",
+        f"{{{never}, provider: anthropic}}}}",
+    )
+    told = []
+    for _ in range(3):
+        made = connect(context)
+        (line,) = [one for one in made.ledger() if one.outcome == "inapplicable"]
+        assert line.key == made.exchange.key
+        assert line.reason == "`model`, `path` is not known when a connection is made: match it with `host`"
+        told.append((line.id, line.n, line.attempt))
+    assert told == [("dns_failure", 0, 0), ("dns_failure", 1, 0), ("dns_failure", 1, 1)]

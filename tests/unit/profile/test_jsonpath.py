@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from faultwire.profile.jsonpath import compile_path, mismatch, values
+from faultwire.profile.jsonpath import MAX_VALUES, compile_path, mismatch, values
 
 DOCUMENT = {"a": {"b": [1, 2, {"c": "x"}]}, "b c": True, "c": None, "list": [[1], [2]]}
 
@@ -19,6 +19,11 @@ DOCUMENT = {"a": {"b": [1, 2, {"c": "x"}]}, "b c": True, "c": None, "list": [[1]
         ("$.a.b[0]", [1]),
         ("$.a.b[-1].c", ["x"]),
         ("$.a.b[9]", []),
+        ("$.a.b[3]", []),
+        ("$.a.b[-3]", [1]),
+        ("$.a.b[-4]", []),
+        ("$.a[0]", []),
+        ("$.a.b.c", []),
         ("$['b c']", [True]),
         ('$["b c"]', [True]),
         ("$.a.b[*]", [1, 2, {"c": "x"}]),
@@ -43,11 +48,29 @@ def test_what_is_no_path(path):
         compile_path(path)
 
 
+def test_what_is_wrong_is_said_with_its_beginning():
+    with pytest.raises(ValueError, match=r"^found no `\$` at the start of a path$"):
+        compile_path("a.b")
+    with pytest.raises(ValueError, match=r"^found `\[1:2\]\.abcdefghijklmn`, expected `\.name`, `\[0\]`, "):
+        compile_path("$.a[1:2].abcdefghijklmnopq")
+
+
+@pytest.mark.parametrize(("wrapped", "found"), [(0, MAX_VALUES // 2), (1, MAX_VALUES // 2 - 1)])
+def test_a_search_looks_at_so_many_values_and_no_more(wrapped, found):
+    """The document and all that is in it count: an object and its value here, one after the other."""
+    document = [{"c": n} for n in range(MAX_VALUES)]
+    for _ in range(wrapped):
+        document = [document]
+    assert len(list(values(document, compile_path("$..c")))) == found
+    assert len(list(values(list(range(MAX_VALUES + 1)), compile_path("$[*]")))) == MAX_VALUES
+
+
 @pytest.mark.parametrize(
     ("wanted", "missed"),
     [
         ({"$.a.b[*].c": "x"}, None),
         ({"$.a.b[*].c": "?"}, None),
+        ({"$.a.b[*].c": "y"}, "$.a.b[*].c"),
         ({"$.a.b[0]": 1}, None),
         ({"$.a.b[0]": True}, "$.a.b[0]"),
         ({"$['b c']": True, "$.c": None}, None),
@@ -62,6 +85,12 @@ def test_every_path_must_hold_what_is_wanted(wanted, missed):
 @pytest.mark.parametrize("body", [None, b"", b"no json", b"[" * 100_000])
 def test_no_json_no_match(body):
     assert mismatch(body, {"$": "*"}) == "$"
+
+
+def test_a_body_of_too_many_values_is_not_read():
+    body = b'{"a": 1, "x": [' + b"[]," * 40_000 + b"[]]}"
+    assert mismatch(b'{"a": 1, "x": []}', {"$.a": 1}) is None
+    assert mismatch(body, {"$.a": 1}) == "$.a"
 
 
 @given(st.text())
