@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from faultwire.tape.evidence.hash_chain import root
 from tests.unit.tape.evidence.resealed import (
     KEY,
     NAMESAKE,
@@ -31,7 +32,6 @@ from tests.unit.tape.evidence.resealed import (
 
 from faultwire.tape.evidence import check_seals, sealer
 from faultwire.tape.evidence.checkpoint import Checkpoint, note_digest
-from faultwire.tape.evidence.hash_chain import root
 from faultwire.tape.evidence.signed_note import SignerKey
 from faultwire.tape.evidence.verify import verify
 
