@@ -113,13 +113,14 @@ def later(history: History, cut: Truncated) -> Sequence[tuple[Recorded, Transcri
     ]
 
 
-def retried(history: History, cut: Truncated, cuts: Sequence[Truncated]) -> bool:
-    """Was the same asked again, and answered whole?"""
+def replacements(history: History, cut: Truncated, cuts: Sequence[Truncated]) -> list[str]:
+    """The texts of the whole answers that came when the same was asked again, in single spaces."""
     short = {one.exchange.number for one in cuts}
-    return any(
-        exchange.number not in short and _question(transcript) == _question(cut.transcript)
+    return [
+        " ".join(transcript.answer.text.split()) if transcript.answer is not None else ""
         for exchange, transcript in later(history, cut)
-    )
+        if exchange.number not in short and _question(transcript) == _question(cut.transcript)
+    ]
 
 
 def continued(history: History, cut: Truncated) -> bool:

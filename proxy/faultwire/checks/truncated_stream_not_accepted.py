@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
-from faultwire.checks._truncated import NO_ANSWER, admits, continued, executed, holds, retried, truncated
+from faultwire.checks._truncated import NO_ANSWER, admits, continued, executed, holds, replacements, truncated
 
 if TYPE_CHECKING:
     from faultwire.checks._truncated import Executed, Truncated
@@ -57,12 +57,19 @@ class TruncatedStreamNotAccepted(Check):
         agent = history.agent
         if agent is not None and (agent.exit_code != 0 or agent.timed_out):
             return judged(True, "the agent did not end well", "failed", numbers)
-        left = [cut for cut in cuts if not retried(history, cut, cuts)]
+        left = [cut for cut in cuts if not _replaced(history, cut, cuts, answer)]
         if not left:
             words = "the agent retried and received a complete answer"
             return judged(True, words, "again", numbers[-1:])
         verdicts = [_handed_on(history, cut, answer, agent) for cut in left]
         return min(reversed(verdicts), key=lambda one: _WORST.index(one.verdict))
+
+
+def _replaced(history: History, cut: Truncated, cuts: list[Truncated], answer: str) -> bool:
+    """Did a whole answer to the same question take its place? Not where the agent ends with the half."""
+    whole = replacements(history, cut, cuts)
+    final = " ".join(answer.split())
+    return bool(whole) and (not final or final != cut.text or final in whole)
 
 
 _WORST = ("fail", "unknown", "pass")

@@ -142,6 +142,13 @@ def test_another_question_is_no_retry(verdict, wire):
     assert "retried" not in verdict(TruncatedStreamNotAccepted(), exchanges, "Capitals").explanation
 
 
+def test_a_retry_whose_answer_is_not_used_is_none(verdict, wire):
+    exchanges = [wire.talk(1, answer=HALF, cut=True), wire.talk(2, answer="The capital of France is Paris.")]
+    assert verdict(TruncatedStreamNotAccepted(), exchanges, HALF).verdict == "fail"
+    same = [exchanges[0], wire.talk(2, answer=HALF)]
+    assert verdict(TruncatedStreamNotAccepted(), same, HALF).verdict == "pass", "the cut came after all of it"
+
+
 def test_a_request_of_the_same_instant_is_no_retry(verdict, wire):
     exchanges = [
         wire.talk(1, answer=HALF, cut=True),
