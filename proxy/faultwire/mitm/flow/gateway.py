@@ -9,7 +9,7 @@ import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from faultwire.mitm.compat import convert, error_responses, transports
+from faultwire.mitm.compat import transports
 from faultwire.mitm.engine.sessions import Sessions
 from faultwire.mitm.engine.shared_process import Shared, UnattributedCalls
 from faultwire.mitm.flow.connections import ClientConnection, Stats
@@ -17,6 +17,7 @@ from faultwire.mitm.flow.recorded_exchange import RecordedExchange
 from faultwire.mitm.flow.reverse_proxy import ReverseProxy
 from faultwire.mitm.flow.routes import Routes
 from faultwire.mitm.flow.tunnels import Tunnels
+from faultwire.mitm.messages import convert, error_responses
 from faultwire.mitm.network.bypassed import Reached
 from faultwire.mitm.network.egress_guard import Guard
 from faultwire.wire.framing.grpc_status import is_grpc
@@ -29,10 +30,10 @@ if TYPE_CHECKING:
 
     from faultwire.events import Response, Side
     from faultwire.mitm.compat import BoundedHttp1Server
-    from faultwire.mitm.compat.error_responses import Refusal
     from faultwire.mitm.engine.session import Session
     from faultwire.mitm.engine.sessions import Whose
     from faultwire.mitm.flow.replay import Replays
+    from faultwire.mitm.messages.error_responses import Refusal
     from faultwire.tape.record.writer import TapeWriter
 
 logger = logging.getLogger(__name__)
