@@ -60,8 +60,7 @@ class Gateway:
     ) -> None:
         self.sessions = Sessions()
         self.guard = guard or Guard()
-        self.tape = tape
-        self.stats = Stats()
+        self.tape, self.stats = tape, Stats()
         self.head_timeout_s = head_timeout_s
         self.stock_hooks, self.replays = stock_hooks, replays
         self.draining, self.live = False, 0
