@@ -26,9 +26,9 @@ from mitmproxy.proxy.layers.http._events import (
     ResponseTrailers,
 )
 
-from faultwire.mitm.compat import convert, error_responses
 from faultwire.mitm.compat.codes import BAD_GATEWAY
 from faultwire.mitm.compat.trailers import BodyReader, closing
+from faultwire.mitm.messages import convert, error_responses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -175,7 +175,7 @@ def _interim(data: bytes) -> bool:
 
 
 def _refused(status: int, message: str, kind: str) -> bytes:
-    """A whole refusal, as the others are (`faultwire.mitm.compat.error_responses`)."""
+    """A whole refusal, as the others are (`faultwire.mitm.messages.error_responses`)."""
     answer = error_responses.Refusal(status, kind, message).response()
     head = "".join(f"{name}: {value}\r\n" for name, value in answer.headers)
     return f"HTTP/1.1 {status} {answer.reason}\r\n{head}\r\n".encode() + (answer.body or b"")

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faultwire.events import Action, Close, Cut, Send, Wait
-from faultwire.mitm.compat import convert
 from faultwire.mitm.compat.hooks import FaultwireResetHook, FaultwireWaitHook, Hangup, Pause
 from faultwire.mitm.flow.stream_state import Commands, Ended, Known, StreamState, joined
+from faultwire.mitm.messages import convert
 
 if TYPE_CHECKING:
     from faultwire.mitm.flow.response_writer import ResponseWriter

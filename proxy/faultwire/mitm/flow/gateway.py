@@ -9,7 +9,7 @@ import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from faultwire.mitm.compat import convert, error_responses, transports
+from faultwire.mitm.compat import transports
 from faultwire.mitm.engine.sessions import Sessions
 from faultwire.mitm.engine.shared_process import Shared, UnattributedCalls
 from faultwire.mitm.flow.connections import ClientConnection, Stats
@@ -18,6 +18,7 @@ from faultwire.mitm.flow.recorded_exchange import RecordedExchange
 from faultwire.mitm.flow.reverse_proxy import ReverseProxy
 from faultwire.mitm.flow.routes import Routes
 from faultwire.mitm.flow.tunnels import Tunnels
+from faultwire.mitm.messages import convert, error_responses
 from faultwire.mitm.network.bypassed import Reached
 from faultwire.mitm.network.egress_guard import Guard
 from faultwire.wire.framing.grpc_status import is_grpc
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
 
     from faultwire.events import Response, Side
     from faultwire.mitm.compat import BoundedHttp1Server
-    from faultwire.mitm.compat.error_responses import Refusal
     from faultwire.mitm.engine.session import Session
     from faultwire.mitm.engine.sessions import Whose
     from faultwire.mitm.flow.replay import Replays
+    from faultwire.mitm.messages.error_responses import Refusal
     from faultwire.tape.record.writer import TapeWriter
 
 logger = logging.getLogger(__name__)
@@ -59,14 +60,12 @@ class Gateway:
     ) -> None:
         self.sessions = Sessions()
         self.guard = guard or Guard()
-        self.tape = tape
+        self.tape, self.replays, self.head_timeout_s = tape, replays, head_timeout_s
         self.stats, self.reached, self.handshakes = Stats(), Reached(), FailedHandshakes()
-        self.head_timeout_s, self.replays = head_timeout_s, replays
         self.draining, self.live = False, 0
         self.loop_guards, self.stock_hooks = loop_guards, stock_hooks
         self.routes = Routes(routes or {}, self.guard.remote_hosts)
-        self.reverse = ReverseProxy(reverse or {})
-        self.tunnels = Tunnels()
+        self.reverse, self.tunnels = ReverseProxy(reverse or {}), Tunnels()
         self._max = max_exchanges
         self._links: dict[str, ClientConnection] = {}
         self._ending: dict[str, asyncio.Event] = {}

@@ -23,7 +23,7 @@ from faultwire import clock
 from faultwire.events import header, with_header
 from faultwire.faults.tool.recorded_response import RecordedResponse
 from faultwire.mitm import compat
-from faultwire.mitm.compat import convert
+from faultwire.mitm.messages import convert
 from faultwire.replay.fork import Forked
 from faultwire.replay.player import Player
 from faultwire.replay.reader import index, open_tape

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faultwire.events import with_held
-from faultwire.mitm.compat.error_responses import Refusal
 from faultwire.mitm.flow.actions import ActionExecutor
 from faultwire.mitm.flow.replay import Pacing, Replays, replayed_events
 from faultwire.mitm.flow.replay_websocket import ReplayWebSocket
 from faultwire.mitm.flow.response import Responder
 from faultwire.mitm.flow.response_writer import ResponseWriter
 from faultwire.mitm.flow.stream_state import Commands, Ended, StreamState
+from faultwire.mitm.messages.error_responses import Refusal
 from faultwire.replay.explain_miss import Divergence
 
 if TYPE_CHECKING:

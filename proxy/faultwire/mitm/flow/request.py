@@ -18,7 +18,6 @@ from mitmproxy.proxy.layers.http._events import (
 )
 from mitmproxy.proxy.layers.http._hooks import HttpRequestHook
 
-from faultwire.mitm.compat import convert, error_responses
 from faultwire.mitm.flow.actions import ActionExecutor
 from faultwire.mitm.flow.replay_source import ReplaySource
 from faultwire.mitm.flow.response import Responder
@@ -31,6 +30,7 @@ from faultwire.mitm.flow.stream_state import (
     StreamState,
     joined,
 )
+from faultwire.mitm.messages import convert, error_responses
 from faultwire.mitm.network.egress_guard import MARK
 
 if TYPE_CHECKING:

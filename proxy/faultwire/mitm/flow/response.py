@@ -20,7 +20,6 @@ from mitmproxy.proxy.layers.http._events import (
 from mitmproxy.proxy.layers.http._hooks import HttpResponseHeadersHook
 
 from faultwire.events import Action, Response, Send, Wait
-from faultwire.mitm.compat import convert, error_responses
 from faultwire.mitm.flow.actions import ActionExecutor, split_sends
 from faultwire.mitm.flow.response_writer import ResponseWriter
 from faultwire.mitm.flow.stream_state import (
@@ -32,6 +31,7 @@ from faultwire.mitm.flow.stream_state import (
     StreamState,
     joined,
 )
+from faultwire.mitm.messages import convert, error_responses
 from faultwire.wire.framing import split as framing
 from faultwire.wire.framing.grpc_status import parted
 

@@ -19,7 +19,6 @@ from mitmproxy.proxy.layers.http._events import (
 from mitmproxy.proxy.layers.http._hooks import HttpErrorHook, HttpResponseHook
 
 from faultwire.mitm import compat
-from faultwire.mitm.compat import convert
 from faultwire.mitm.flow.stream_state import (
     Commands,
     Known,
@@ -28,12 +27,13 @@ from faultwire.mitm.flow.stream_state import (
     StreamState,
     joined,
 )
+from faultwire.mitm.messages import convert
 
 if TYPE_CHECKING:
     from mitmproxy import http
 
     from faultwire.events import Response
-    from faultwire.mitm.compat.error_responses import Refusal
+    from faultwire.mitm.messages.error_responses import Refusal
 
 
 @dataclass(slots=True, eq=False)

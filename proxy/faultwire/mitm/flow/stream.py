@@ -31,7 +31,6 @@ from mitmproxy.proxy.layers.http._events import (
 from mitmproxy.proxy.layers.http._hooks import HttpRequestHeadersHook
 
 from faultwire.mitm import compat
-from faultwire.mitm.compat import error_responses
 from faultwire.mitm.flow.actions import ActionExecutor
 from faultwire.mitm.flow.replay_source import ReplaySource
 from faultwire.mitm.flow.request import RequestReader
@@ -39,6 +38,7 @@ from faultwire.mitm.flow.response import Responder
 from faultwire.mitm.flow.response_writer import ResponseWriter
 from faultwire.mitm.flow.stream_state import RequestPhase, ResponsePhase, StreamState
 from faultwire.mitm.flow.websocket import WebSocketLayer
+from faultwire.mitm.messages import error_responses
 from faultwire.wire.framing import split as framing
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.events import Request, Response
 from faultwire.exchange.tunnel import Tunnel
-from faultwire.mitm.compat import convert
+from faultwire.mitm.messages import convert
 
 if TYPE_CHECKING:
     from mitmproxy import http

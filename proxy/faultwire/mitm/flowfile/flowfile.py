@@ -16,7 +16,7 @@ from wsproto.frame_protocol import Opcode
 
 from faultwire.errors import TapeError
 from faultwire.events import Delivery, Message, Request
-from faultwire.mitm.compat.convert import fields_of, headers_of
+from faultwire.mitm.messages.convert import fields_of, headers_of
 from faultwire.tape.read.reader import TapeReader
 
 if TYPE_CHECKING:

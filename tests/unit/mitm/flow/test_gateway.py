@@ -12,8 +12,8 @@ from mitmproxy.test import tflow
 from faultwire.dice import Dice
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
-from faultwire.mitm.compat.error_responses import Refusal
 from faultwire.mitm.flow import addon, gateway
+from faultwire.mitm.messages.error_responses import Refusal
 from faultwire.mitm.network.egress_guard import Guard
 from faultwire.profile.model import Profile
 

@@ -11,8 +11,8 @@ from mitmproxy.test import tflow
 from faultwire.dice import Dice
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
-from faultwire.mitm.compat.error_responses import Refusal
 from faultwire.mitm.flow.gateway import Gateway
+from faultwire.mitm.messages.error_responses import Refusal
 from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile
 

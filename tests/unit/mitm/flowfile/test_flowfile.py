@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -82,3 +84,15 @@ def test_flows_of_mitmproxy_itself_are_read() -> None:
 def test_what_is_no_flow_file(data: bytes) -> None:
     with pytest.raises(TapeError, match="no readable mitmproxy flow"):
         list(flowfile.read(io.BytesIO(data)))
+
+
+LOADED = "import sys, MODULE; print(any(name.startswith('mitmproxy.addons') for name in sys.modules))"
+
+
+@pytest.mark.parametrize(
+    ("module", "loads"), [("faultwire.mitm.flowfile.flowfile", False), ("faultwire.mitm.compat", True)]
+)
+def test_a_command_that_writes_flows_loads_none_of_mitmproxy_s_addons(module: str, loads: bool) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", LOADED.replace("MODULE", module)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == f"{loads}\n"

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from faultwire.events import header
-from faultwire.mitm.compat import error_responses
+from faultwire.mitm.messages import error_responses
 
 
 @pytest.mark.parametrize(

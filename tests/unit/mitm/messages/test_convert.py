@@ -8,7 +8,7 @@ import pytest
 from mitmproxy import http
 
 from faultwire.events import Request, Response, header
-from faultwire.mitm.compat import convert
+from faultwire.mitm.messages import convert
 
 
 def message(**headers: str) -> http.Request:
