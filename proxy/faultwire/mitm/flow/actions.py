@@ -114,7 +114,7 @@ class ActionExecutor(HttpStream):
         assert self._recorded is not None
         trailers = self._recorded.last_words()
         self.flow.response.trailers = convert.fields_of(trailers) if trailers else None
-        yield from self._complete("cut")
+        yield from self._complete("closed")
 
     def _reset(self) -> Commands:
         if not self.flow.request.is_http2:
