@@ -122,7 +122,9 @@ class Recorded:
     request: Request
     upstream: Delivery | None
     delivered: Delivery | None
-    ending: Literal["complete", "open", "client_aborted", "upstream_aborted", "cut", "reset", "refused"]
+    ending: Literal[
+        "complete", "open", "client_aborted", "upstream_aborted", "cut", "closed", "reset", "refused"
+    ]
     error: str | None
     attempt: int
     started_ms: int

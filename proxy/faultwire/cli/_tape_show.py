@@ -33,6 +33,7 @@ ENDINGS = {
     "client_aborted": "the agent closed the connection",
     "upstream_aborted": "the server closed the connection",
     "cut": "cut off by a fault",
+    "closed": "ended by a fault as if it were whole",
     "reset": "connection reset by a fault",
     "refused": "refused",
 }

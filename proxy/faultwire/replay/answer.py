@@ -13,9 +13,15 @@ if TYPE_CHECKING:
     from faultwire.replay.rebind import Rebinder
 
 Ends = Literal["complete", "cut", "reset", "aborted"]
-"""Whole; closed or reset by a fault; lost on the way."""
+"""Whole, or ended by a fault as if it were; cut off or reset by a fault; lost on the way."""
 
-_ENDS: dict[str, Ends] = {"complete": "complete", "refused": "complete", "cut": "cut", "reset": "reset"}
+_ENDS: dict[str, Ends] = {
+    "complete": "complete",
+    "closed": "complete",
+    "refused": "complete",
+    "cut": "cut",
+    "reset": "reset",
+}
 
 
 @dataclass(frozen=True, slots=True)

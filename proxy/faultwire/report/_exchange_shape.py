@@ -148,7 +148,9 @@ class Exchange(Part):
     provider: str | None
     tool: str | None
     attempt: Count
-    ending: Literal["complete", "open", "client_aborted", "upstream_aborted", "cut", "reset", "refused"]
+    ending: Literal[
+        "complete", "open", "client_aborted", "upstream_aborted", "cut", "closed", "reset", "refused"
+    ]
     error: str | None
     offset_ms: int
     duration_ms: float

@@ -209,7 +209,13 @@ def test_an_answer_is_in_its_pieces() -> None:
 
 @pytest.mark.parametrize(
     ("ending", "ends"),
-    [("cut", "cut"), ("reset", "reset"), ("client_aborted", "aborted"), ("open", "aborted")],
+    [
+        ("cut", "cut"),
+        ("closed", "complete"),
+        ("reset", "reset"),
+        ("client_aborted", "aborted"),
+        ("open", "aborted"),
+    ],
 )
 def test_an_answer_ends_as_it_did(ending: str, ends: str) -> None:
     assert answer_of(recorded(1, post({}), b"abcdef", ending)).ends == ends

@@ -114,7 +114,7 @@ class ActionExecutor:
             return
         trailers = state.recorded.last_words()
         state.flow.response.trailers = convert.fields_of(trailers) if trailers else None
-        yield from writer.complete("cut")
+        yield from writer.complete("closed")
 
     def reset(self) -> Commands:
         """Abort the client's connection (HTTP/2: its stream)."""

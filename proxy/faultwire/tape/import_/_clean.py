@@ -18,7 +18,9 @@ _MAX_HEADERS = 1_000
 _MAX_TEXT = 1 << 20
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _SCHEMES = ("http", "https", "ws", "wss")
-_ENDINGS = frozenset(("complete", "open", "client_aborted", "upstream_aborted", "cut", "reset", "refused"))
+_ENDINGS = frozenset(
+    ("complete", "open", "client_aborted", "upstream_aborted", "cut", "closed", "reset", "refused")
+)
 
 
 def name_of(text: str) -> str:
