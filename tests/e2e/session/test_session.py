@@ -121,6 +121,19 @@ def test_two_at_a_time_leave_this_process_alone() -> None:
     assert broken.tape != calm.tape
 
 
+def test_a_session_does_not_call_servers_through_another_one() -> None:
+    """What the first one set is no proxy of the user's: through it, its mock would answer 501."""
+    with (
+        faultwire.session(mock=True, allow_no_traffic=True) as first,
+        faultwire.session(environ=False) as second,
+    ):
+        assert os.environ["HTTPS_PROXY"] == first.proxy_url
+        command = ["curl", "-sS", "-o", os.devnull, "-w", "%{http_code}", "https://nobody.invalid/"]
+        done = subprocess.run(command, env=second.env, capture_output=True, check=True)
+        assert done.stdout == b"502"
+    assert first.history.exchanges == ()
+
+
 def test_the_environment_is_one_session_s(tmp_path: Path) -> None:
     before = dict(os.environ)
     with faultwire.session("stream_chaos", mock=True, record=tmp_path / "t.tape", allow_unfired=True) as one:

@@ -89,6 +89,7 @@ def test_what_is_counted() -> None:
         "incomplete": None,
         "bypassed": [],
         "bypassed_more": 0,
+        "handshakes": [],
     }
 
 
