@@ -164,12 +164,5 @@ def test_the_first_of_several_that_overlap_swallows_the_others() -> None:
 
 
 def test_one_must_look_as_far_left_as_what_tells_that_it_is_a_secret() -> None:
-    assert [
-        Edit(5, 6, "a", "").begin,
-        Edit(5, 6, "a", "", lead=0).begin,
-        Edit(5, 6, "a", "", lead=2).begin,
-    ] == [
-        5,
-        0,
-        2,
-    ]
+    assert [Edit(5, 6, "a", "", lead=lead).begin for lead in (-1, 0, 2)] == [5, 0, 2]
+    assert Edit(5, 6, "a", "").begin == 5
