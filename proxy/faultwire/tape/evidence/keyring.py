@@ -162,7 +162,7 @@ def _read(path: Path, *, private: bool, links: bool = False) -> str:
 def _write(path: Path, text: str, mode: int, *, replace: bool = True) -> None:
     """Whole or not at all, whoever else writes it at the same moment."""
     draft = path.with_name(f"{path.name}.{token(4)}")
-    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(fd, "wb") as file:
             file.write(text.encode())
