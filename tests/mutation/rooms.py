@@ -52,4 +52,10 @@ PYTHON = (
         ("tests/unit/contract",),
         ignored=("tests/unit/contract/test_simulation.py",),
     ),
+    # Evidence of tapes.
+    PythonRoom(
+        "seals",
+        ("faultwire/tape/evidence/check_seals.py", "faultwire/tape/evidence/sealer.py"),
+        ("tests/unit/tape/evidence/test_check_seals.py", "tests/unit/tape/evidence/test_seal_tape.py"),
+    ),
 )

@@ -86,7 +86,7 @@ class SealChecker:
         except signed_note.NoteError as error:
             self.find("seal_invalid", f"the seal at event {seq} names no key: {error}", seq)
             return None
-        if hint != str(named) or not (trusted or found.signed_by(named)):
+        if hint != str(named) or not found.signed_by(named):
             message = f"the seal at event {seq} is not signed by the key that it names"
             self.find("seal_invalid", message, seq)
             return None
