@@ -16,12 +16,14 @@ from collections.abc import Iterable
 from difflib import ndiff
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import libcst as cst
 from mutmut.__main__ import _run
 from mutmut.mutation.data import SourceFileMutationData
 from mutmut.mutation.diff_apply import read_mutant_function, read_mutants_module, read_original_function
 from mutmut.mutation.mutators import mutation_operators
+from mutmut.runners.harness import BadTestExecutionCommandsException, PytestRunner
 from mutmut.stats import status_by_exit_code
 from mutmut.utils.file_utils import walk_mutatable_files
 from mutmut.workers import isolation
@@ -58,7 +60,28 @@ def empty_caches() -> None:
                     value.cache_clear()
 
 
+NOT_RUN = 34
+"""The exit code of a mutant whose tests were not run: mutmut calls it skipped, which is not killed."""
+
+
+def run_tests(runner: PytestRunner, params: list[str], **options: Any) -> int:
+    """pytest's exit code, or NOT_RUN where it found no test of a name that it was given.
+
+    mutmut raises then, the child ends with 1, and the mutant counts as killed although no test ran. It
+    happens with parameters whose names have a backslash: pytest escapes it anew each time it collects in one
+    process.
+    """
+    try:
+        return int(execute_pytest(runner, params, **options))
+    except BadTestExecutionCommandsException:
+        return NOT_RUN
+
+
+execute_pytest = PytestRunner.execute_pytest
+
+
 def main(result: str, children: str) -> None:
+    PytestRunner.execute_pytest = run_tests
     mutation_operators.append((cst.BooleanOperation, one_operand))  # type: ignore[attr-defined]
     mutation_operators.append((cst.If, constant_condition))  # type: ignore[attr-defined]
     # mutmut's timer signals the number of a worker that may have ended long ago, and by then another process

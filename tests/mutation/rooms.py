@@ -63,4 +63,10 @@ PYTHON = (
         ("faultwire/exchange/plan.py",),
         ("tests/unit/exchange/test_plan.py", "tests/unit/exchange/test_plan_lines.py"),
     ),
+    # Evidence of tapes.
+    PythonRoom(
+        "seals",
+        ("faultwire/tape/evidence/check_seals.py", "faultwire/tape/evidence/sealer.py"),
+        ("tests/unit/tape/evidence/test_check_seals.py", "tests/unit/tape/evidence/test_seal_tape.py"),
+    ),
 )

@@ -37,14 +37,15 @@ class SealChecker:
     demanded: bool
     """A key was named: a tape that it did not seal does not verify."""
     origin: str = ""
-    count: int = 0
+    _seen: bool = False
+    """Is there any seal?"""
     _previous: str | None = None
     _last: tuple[Checkpoint, VerifierKey] | None = None
     """What the last seal signs and with which key, if it is what it says."""
 
     def event(self, seq: int, event: Event, root: bytes) -> None:
         """A seal event over a tree of `seq` events with this root."""
-        self.count += 1
+        self._seen = True
         self._last = None
         previous, self._previous = self._previous, note_digest(event["note"])
         try:
@@ -86,7 +87,7 @@ class SealChecker:
         except signed_note.NoteError as error:
             self.find("seal_invalid", f"the seal at event {seq} names no key: {error}", seq)
             return None
-        if hint != str(named) or not (trusted or found.signed_by(named)):
+        if hint != str(named) or not found.signed_by(named):
             message = f"the seal at event {seq} is not signed by the key that it names"
             self.find("seal_invalid", message, seq)
             return None
@@ -106,7 +107,7 @@ class SealChecker:
 
     def close(self, path: Path, events: int) -> None:
         """What is to be said once all events are read."""
-        if not self.count:
+        if not self._seen:
             code = "seal_required" if self.demanded else "seal_missing"
             self.find(code, "the tape has no seal", None)
             if not os.path.lexists(seal_path(path)):
@@ -127,7 +128,7 @@ class SealChecker:
             return self.find("seal_invalid", f"`{place.name}` cannot be read: {error.strerror}", None)
         except (signed_note.NoteError, UnicodeDecodeError) as error:
             return self.find("seal_invalid", f"`{place.name}` is malformed: {error}", None)
-        if not self.count:
+        if not self._seen:
             message = f"`{place.name}` seals {checkpoint.size} events, expected a seal on the tape as well"
             return self.find("seal_invalid", message, None)
         if self._last is None:

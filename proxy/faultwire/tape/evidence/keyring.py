@@ -154,7 +154,7 @@ def _read(path: Path, *, private: bool, links: bool = False) -> str:
             )
 
     try:
-        return small_file(path, _MAX, links=links, judge=judge).decode("utf-8", "replace")
+        return small_file(path, _MAX, links=links, judge=judge).decode(errors="replace")
     except OSError as error:
         raise TapeError(f"cannot read `{path}`: {error.strerror}", code="keys.unreadable") from error
 
@@ -162,10 +162,10 @@ def _read(path: Path, *, private: bool, links: bool = False) -> str:
 def _write(path: Path, text: str, mode: int, *, replace: bool = True) -> None:
     """Whole or not at all, whoever else writes it at the same moment."""
     draft = path.with_name(f"{path.name}.{token(4)}")
-    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
-        with os.fdopen(fd, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(fd, "wb") as file:
+            file.write(text.encode())
             file.flush()
             os.fsync(fd)
         if replace:

@@ -84,9 +84,9 @@ def close_file(path: Path, sealer: Sealer) -> bool:
     target = seal_path(path)
     draft = target.with_name(f".{target.name}.draft")
     draft.unlink(missing_ok=True)
-    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o400)
-    with os.fdopen(fd, "w", encoding="utf-8") as out:
-        out.write(note)
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o400)
+    with os.fdopen(fd, "wb") as out:
+        out.write(note.encode())
         out.flush()
         os.fsync(fd)
     os.chmod(path, 0o400)

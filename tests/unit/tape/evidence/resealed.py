@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -24,6 +25,11 @@ NAMESAKE = SignerKey("p", b"n" * 32)
 TRUSTED = (KEY.verifier,)
 Found = list[tuple[str, int | None, str]]
 Change = dict[str, Any]
+
+
+def label(value: object) -> str:
+    """A parameter's name for the names of tests: without what would be escaped in one."""
+    return re.sub(r"[^a-z0-9]+", "-", ascii(value).lower())[:60]
 
 
 def recorded(folder: Path, signer: SignerKey | None) -> Path:

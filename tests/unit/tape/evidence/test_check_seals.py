@@ -21,6 +21,7 @@ from tests.unit.tape.evidence.resealed import (
     append,
     copied,
     findings,
+    label,
     leaves,
     recorded,
     rewrite,
@@ -82,7 +83,7 @@ UNSIGNED = "is not signed by the key that it names"
         ({"event": {"key": str(STRANGER.verifier)}}, UNSIGNED),
         ({"event": {"key": f"{KEY.verifier} "}}, UNSIGNED),
     ],
-    ids=str,
+    ids=label,
 )
 def test_a_seal_that_is_not_what_it_says(tape: Path, change: Change, message: str) -> None:
     sealed_with(tape, change)
@@ -174,7 +175,7 @@ def test_of_many_trusted_keys_three_are_named(tape: Path) -> None:
         ({"size": 5}, "`t.tape.seal` belongs to another tape"),
         ({"root": bytes(32)}, "`t.tape.seal` belongs to another tape"),
     ],
-    ids=str,
+    ids=label,
 )
 def test_a_seal_beside_the_tape_that_is_not_for_it(tape: Path, changed: dict[str, Any], message: str) -> None:
     seal_file(tape, KEY, **changed)
@@ -197,7 +198,7 @@ def test_a_cosigned_seal_beside_the_tape_is_sound_and_two_strangers_are_both_nam
         (b"\xff", "is malformed: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"),
         (b"x" * (64 * 1024 + 1), "cannot be read: it is longer than 65536 bytes"),
     ],
-    ids=len,
+    ids=label,
 )
 def test_a_seal_beside_the_tape_that_is_none(tape: Path, content: bytes, message: str) -> None:
     place = sealer.seal_path(tape)

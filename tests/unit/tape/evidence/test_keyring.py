@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.unit.tape.evidence.resealed import label
 
 from faultwire.errors import TapeError, UsageError
 from faultwire.tape.evidence.keyring import KeyRing, given_key, name_for
@@ -242,7 +243,7 @@ def test_a_given_text_that_is_no_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("folder", "name"), [("-a.b-", "a.b"), ("..X_x..", "X_x"), ("a  ä  b", "a-b"), ("Xa", "Xa")]
+    ("folder", "name"), [("-a.b-", "a.b"), ("..X_x..", "X_x"), ("a  ä  b", "a-b"), ("Xa", "Xa")], ids=label
 )
 def test_key_names_keep_what_a_key_may_have(folder: str, name: str) -> None:
     assert name_for(folder) == name

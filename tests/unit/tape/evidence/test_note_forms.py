@@ -9,6 +9,7 @@ import base64
 from collections.abc import Callable
 
 import pytest
+from tests.unit.tape.evidence.resealed import label
 
 from faultwire.errors import UsageError
 from faultwire.tape.evidence import signed_note
@@ -53,6 +54,7 @@ NO_KEY = "the key is no Ed25519 key"
         (f"a+00000000+{b64(bytes([1]) + b'k' * 33)}", NO_KEY),
         (f"a+00000000+{b64(bytes([1]) + b'k' * 32)}", "the key id does not fit the key"),
     ],
+    ids=label,
 )
 def test_what_is_said_of_a_text_that_is_no_key(text: str, message: str) -> None:
     assert refused(lambda: VerifierKey.parse(text)) == message
@@ -78,7 +80,7 @@ def test_a_fresh_key_has_its_name_and_a_seed_of_its_own() -> None:
     assert signed_note.parse(one.sign("a\n")).signed_by(one.verifier)
 
 
-@pytest.mark.parametrize("name", ["", "a b", "a+b", "x" * 121, "\udcff"])
+@pytest.mark.parametrize("name", ["", "a b", "a+b", "x" * 121, "\udcff"], ids=label)
 def test_what_is_said_of_a_name_that_no_key_has(name: str) -> None:
     with pytest.raises(UsageError) as error:
         SignerKey.fresh(name)
@@ -95,7 +97,7 @@ BETWEEN = "a note has an empty line between its text and its signatures"
 LINE = "a signature is `— NAME BASE64` on a line of its own"
 
 
-@pytest.mark.parametrize("text", ["", "x", "a\n\nb\n", "a\tb\n", "a\x1fb\n"])
+@pytest.mark.parametrize("text", ["", "x", "a\n\nb\n", "a\tb\n", "a\x1fb\n"], ids=label)
 def test_what_is_said_of_a_text_that_no_note_can_hold(text: str) -> None:
     assert refused(lambda: KEY.sign(text)) == TEXT
 
@@ -179,6 +181,7 @@ LINES = "the checkpoint has a line that no seal has"
             Checkpoint("p", 1, b"\1" * 32, HEX, ("cd" * 32, 10**19 - 1)),
         ),
     ],
+    ids=label,
 )
 def test_a_checkpoint_has_one_text(text: str, point: Checkpoint) -> None:
     assert point.text() == text
@@ -209,6 +212,7 @@ def test_a_checkpoint_has_one_text(text: str, point: Checkpoint) -> None:
         (f"p\n1\n{ROOT}\nfile sha256:{HEX} 7\nprevious sha256:{HEX}\n", LINES),
         (f"p\n1\n{ROOT}\nfile sha256:{HEX} 7\nmore\n", LINES),
     ],
+    ids=label,
 )
 def test_what_is_said_of_a_checkpoint_that_is_none(text: str, message: str) -> None:
     assert refused(lambda: Checkpoint.parse(text)) == message

@@ -113,19 +113,19 @@ def test_a_tape_without_events_is_not_sealed(bare: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "event"),
     [
-        "UPDATE events SET hash = zeroblob(32) WHERE seq = 3",
-        "UPDATE events SET record = CAST(replace(record, '200', '201') AS BLOB) WHERE seq = 3",
-        "UPDATE events SET seq = 11 WHERE seq = 10",
-        "DELETE FROM events WHERE seq = 0",
+        ("UPDATE events SET hash = zeroblob(32) WHERE seq = 3", 3),
+        ("UPDATE events SET record = CAST(replace(record, '200', '201') AS BLOB) WHERE seq = 3", 3),
+        ("UPDATE events SET seq = 11 WHERE seq = 10", 11),
+        ("DELETE FROM events WHERE seq = 0", 1),
     ],
 )
-def test_what_is_not_what_was_recorded_is_not_signed(bare: Path, change: str) -> None:
+def test_what_is_not_what_was_recorded_is_not_signed(bare: Path, change: str, event: int) -> None:
     rewrite(bare, lambda rows: rows.execute(change))
     refused = refusal(bare)
     assert isinstance(refused, TapeTampered)
-    assert refused.message.endswith(f" of tape `{bare}` is not what was recorded")
+    assert refused.message == f"event {event} of tape `{bare}` is not what was recorded"
     assert seals(bare) == []
 
 
@@ -163,6 +163,7 @@ def test_a_tape_that_cannot_be_written_is_named(bare: Path, tmp_path: Path) -> N
     (tmp_path / ".t.tape.seal.draft").mkdir()
     refused = refusal(bare)
     assert refused.message.startswith(f"cannot seal tape `{bare}`: [Errno 21] Is a directory")
+    assert bare.stat().st_mode & 0o777 == 0o600
     assert refused.code == "tape.seal"
 
 
