@@ -45,6 +45,7 @@ CORE = (
     CoreRoom("matching", ("core_rs/src/matching.rs",), ("matching",), ("error", "matching")),
 )
 
+EXCHANGE = ("tests/unit/exchange",)
 PYTHON = (
     PythonRoom(
         "contract",
@@ -59,6 +60,15 @@ PYTHON = (
         ("tests/unit/exchange/test_session_state.py", "tests/unit/exchange/test_session_lookups.py"),
     ),
     PythonRoom(
+        "matching",
+        ("faultwire/profile/match.py", "faultwire/profile/candidates.py", "faultwire/profile/jsonpath.py"),
+        (
+            "tests/unit/profile/test_match.py",
+            "tests/unit/profile/test_candidates.py",
+            "tests/unit/profile/test_jsonpath.py",
+        ),
+    ),
+    PythonRoom(
         "plan",
         ("faultwire/exchange/plan.py",),
         ("tests/unit/exchange/test_plan.py", "tests/unit/exchange/test_plan_lines.py"),
@@ -68,5 +78,31 @@ PYTHON = (
         "seals",
         ("faultwire/tape/evidence/check_seals.py", "faultwire/tape/evidence/sealer.py"),
         ("tests/unit/tape/evidence/test_check_seals.py", "tests/unit/tape/evidence/test_seal_tape.py"),
+    ),
+    PythonRoom(
+        "chain",
+        ("faultwire/exchange/fault_chain.py", "faultwire/exchange/active_fault.py"),
+        EXCHANGE,
+    ),
+    PythonRoom(
+        "pipeline",
+        tuple(
+            f"faultwire/exchange/{name}.py"
+            for name in ("faults", "observers", "pipeline", "request_out", "stage", "stages", "understanding")
+        ),
+        EXCHANGE,
+    ),
+    PythonRoom(
+        "results",
+        tuple(
+            f"faultwire/exchange/{name}.py"
+            for name in ("deferred_replies", "result_decisions", "tool_results", "websocket_requests")
+        ),
+        EXCHANGE,
+    ),
+    PythonRoom(
+        "tunnels",
+        ("faultwire/exchange/agent_cards.py", "faultwire/exchange/tunnel.py"),
+        ("tests/unit/exchange/test_agent_cards.py", "tests/unit/exchange/test_tunnel.py"),
     ),
 )

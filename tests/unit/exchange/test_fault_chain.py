@@ -118,7 +118,8 @@ def test_an_end_before_the_call_preempts_the_rest() -> None:
 
 def test_an_end_preempts_only_what_comes_after_it_and_was_not_met() -> None:
     waiter, attack = active(Scripted(first=(Wait(0.5),)), "waiter"), sited(Scripted(), "attack", "request")
-    gone, met = active(Scripted(), "gone"), active(Scripted(effect="met before"), "met")
+    gone = active(Scripted(first=(Wait(9.0),)), "gone")
+    met = active(Scripted(effect="met before"), "met")
     gone.dropped = ("inapplicable", "for a test")
     passed, reset = ActiveFault(waiter.decision, None), active(Scripted(first=(Reset(),)), "reset")
     late = active(Scripted(first=(Wait(9.0),)), "late")
@@ -188,6 +189,10 @@ def test_only_who_reads_a_packed_body_cannot_act_on_it() -> None:
     why = "the body is packed with `gzip` although identity was asked for"
     assert [one.dropped for one in (passed, body, events, met)] == [None, ("inapplicable", why), None, None]
     assert unfit.dropped == ("inapplicable", "no"), "its own reason comes first"
+    gone = active(Scripted(), why_not="no")
+    gone.dropped = ("preempted", "for a test")
+    chain(gone)
+    assert gone.dropped == ("preempted", "for a test")
     plain, late = active(Scripted(), needs=Need.BODY), active(Scripted(effect="met"), why_not="no")
     chain(plain, late, response=replace(JSON, headers=(*JSON.headers, ("content-encoding", "identity"))))
     assert (plain.dropped, late.dropped) == (None, None)
@@ -714,7 +719,7 @@ def test_what_the_client_says_is_an_event_for_each_fault_on_its_way() -> None:
         active(inner),
         active(middle),
         gone,
-        ActiveFault(gone.decision, None),
+        *[ActiveFault(gone.decision, None)] * 2,
         sited(outer, "outer", "connection"),
     )
     gone.dropped = ("inapplicable", "for a test")
@@ -860,11 +865,16 @@ def whole(made: FaultChain, *pieces: bytes) -> bytes:
 def test_what_closes_an_array_comes_after_all_that_was_held_back() -> None:
     held = Scripted(on_chunk={0: ()}, last=(Send(b'{"n": 0}'),))
     outer = Scripted()
-    made = array(sited(outer, "outer", "connection"), active(held), active(Scripted()))
+    made = array(sited(outer, "outer", "connection"), active(Scripted()), active(held))
     data = whole(made, b'[{"n": 1},', b'\r\n{"n": 2},{"n": 3}', b"\r\n]")
     assert json.loads(data) == [{"n": 2}, {"n": 3}, {"n": 0}]
     assert [chunk.unit for chunk in held.fed] == ["event"] * 3, "what closes it is no event"
     assert b"".join(chunk.data for chunk in outer.fed) == data, "the connection sees the array as it leaves"
+
+
+def test_an_array_keeps_its_signs_where_nothing_is_outside_of_its_elements() -> None:
+    held = Scripted(on_chunk={0: ()}, last=(Send(b'{"n": 0}'),))
+    assert json.loads(whole(array(active(held)), b'[{"n": 1},{"n": 2}]')) == [{"n": 2}, {"n": 0}]
 
 
 def test_an_array_that_is_cut_in_good_order_is_closed() -> None:

@@ -430,6 +430,17 @@ def test_the_event_that_closes_a_stream_is_known_in_every_session() -> None:
         assert not pipeline.closes(STREAM[0])
 
 
+def test_a_protocol_s_own_framing_is_known_at_the_closing_event() -> None:
+    path = "/v1beta/models/m:streamGenerateContent"
+    head = Request("POST", "https", "generativelanguage.googleapis.com", 443, path, HEADERS)
+    pipeline = ExchangePipeline(context(), head)
+    pipeline.request(None)
+    pipeline.head(Response(200, "OK", (("content-type", "application/json"),)))
+    element = b'[{"candidates": [{"content": {"parts": [{"text": "x"}]}%s}]}'
+    assert pipeline.closes(element % b', "finishReason": "STOP"' + b"]")
+    assert not pipeline.closes(element % b"")
+
+
 def test_a_profile_that_only_names_tools_touches_no_response() -> None:
     profile = "name: p\ntools: {search: {url: 'https://x.test/*'}}\nfaults: []\n"
     pipeline = ExchangePipeline(context(profile=profile), Request("GET", "https", "x.test", 443, "/sse"))
@@ -438,6 +449,9 @@ def test_a_profile_that_only_names_tools_touches_no_response() -> None:
     assert pipeline.head(SSE) is SSE
     assert not pipeline.touches
     assert pipeline.exchange.tool == "search"
+    agents = "name: p\nagents: {writer: {url: 'https://w.test/*'}}\nfaults: []\n"
+    called = ExchangePipeline(context(profile=agents), Request("GET", "https", "w.test", 443, "/"))
+    assert (called.exchange.kind, called.exchange.agent) == ("agent", "writer")
 
 
 def test_an_entry_on_a_status_is_not_asked_about_an_answer_of_ours() -> None:

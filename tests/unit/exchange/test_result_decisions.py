@@ -166,6 +166,7 @@ def test_equal_results_are_told_apart_by_their_place() -> None:
     assert len({key for key, _ in twice}) == 4
     assert [key for key, _ in keyed_results((RESULT, RESULT))] == [twice[0][0], twice[2][0]]
     unnamed = replace(RESULT, name=None)
+    assert wire.tool_key("", "{}") in keyed_results((unnamed,))[0][0]
     assert (
         keyed_results((unnamed, replace(unnamed, name="")))[1][0] == keyed_results((unnamed, unnamed))[1][0]
     )

@@ -8,7 +8,18 @@ from dataclasses import replace
 import pytest
 
 from faultwire.dice import Dice
-from faultwire.events import Cut, Exchange, FaultFired, Request, RequestView, Response, Send, Turn, header
+from faultwire.events import (
+    Cut,
+    Exchange,
+    FaultFired,
+    Request,
+    RequestView,
+    Response,
+    Send,
+    ToolCall,
+    Turn,
+    header,
+)
 from faultwire.exchange.canaries import CanaryDetector, plant_canaries, returned_canaries
 from faultwire.exchange.faults import FaultStage
 from faultwire.exchange.pipeline import ExchangePipeline
@@ -374,6 +385,7 @@ def test_a_request_is_classified_by_its_head_and_then_by_its_body() -> None:
 
 def test_a_tool_and_an_agent_are_known_by_their_urls() -> None:
     session = SessionState()
+    session.learn((ToolCall("call_1", "search", "{}"),))
     find = Request("GET", "https", "x.test", 443, "/find", (), b"")
     first, then = understood(find, session)
     assert (first.kind, first.tool, then.kind, then.tool) == ("tool", "search", "tool", "search")

@@ -221,12 +221,13 @@ def test_a_message_s_own_model_is_matched(model: str | None, lines: int) -> None
     assert len(fired(pipeline)) == lines
 
 
-def test_a_message_without_a_model_goes_to_the_session_s() -> None:
-    profile = "faults:\n  - tool_error: {message: x}\n    on: {model: gpt-realtime}\n"
+@pytest.mark.parametrize("model", ["gpt-realtime", "?*"])
+def test_a_message_without_a_model_goes_to_the_session_s(model: str) -> None:
+    profile = f"faults:\n  - tool_error: {{message: x}}\n    on: {{model: '{model}'}}\n"
     pipeline = opened(profile=profile)
     view = RequestView("gpt-realtime", stream=True)
-    for model, count in ((None, 0), (view, 1)):
-        pipeline.state.exchange = replace(pipeline.exchange, view=model)
+    for told, count in ((None, 0), (view, 1)):
+        pipeline.state.exchange = replace(pipeline.exchange, view=told)
         answered(pipeline, response(call_item()))
         said(pipeline, RESULT)
         assert pipeline.state.context.state.counts("tool_error") == (count, count)
@@ -238,6 +239,23 @@ def test_a_message_of_too_many_values_passes_unread() -> None:
     heavy = results("sunny")[:-1] + b', "x": [' + b"[]," * 40_000 + b"[]]}"
     assert said(pipeline, heavy) == [Send(heavy, "server", True)]
     assert fired(pipeline) == []
+
+
+class Reading(type(wire.protocol("realtime"))):  # type: ignore[misc]
+    """Notes what it is asked to read."""
+
+    def message_view(self, data: bytes) -> None:
+        self.read.append(len(data))
+
+
+def test_a_message_of_too_many_values_is_not_even_asked_about() -> None:
+    stage = stage_for("tool_error: {}", protocol=Reading())
+    stage.state.protocol.read = []  # type: ignore[union-attr]
+    stage.on_response_head(OPEN)
+    heavy = b"[" + b"[]," * 100_000 + b"[]]"
+    sent = [Send(heavy, "server", True), Send(b"[]", "server", True)]
+    assert list(stage.on_message(sent, "client")) == sent
+    assert stage.state.protocol.read == [2]  # type: ignore[union-attr]
 
 
 class Uneditable(type(wire.protocol("realtime"))):  # type: ignore[misc]
