@@ -85,9 +85,7 @@ class Gateway:
         link = self.connection(client)
         user = convert.proxy_user(flow.request.headers)
         convert.without_proxy_headers(flow.request)
-        whose: Whose | None = None
-        if user is None:
-            whose = link.session or link.shared
+        whose: Whose | None = (link.session or link.shared) if user is None else None
         if whose is None:
             whose = self.sessions.find(user, client.sockname[1])
         if whose is None:
