@@ -99,7 +99,7 @@ def perform(
     folder = done.folder
     if folder is None:
         raise ConfigError("found no phase to run", code="config.empty")
-    told = PhaseSummary(
+    summary = PhaseSummary(
         id=folder.id,
         command=wanted.command,
         agent=done.label,
@@ -115,7 +115,7 @@ def perform(
     )
     outcomes = unjudged(merged(done.outcomes), wanted.command)
     wanted = replace(wanted, missing={**wanted.missing, **_not_reached(parts, outcomes)})
-    return _written(folder, outcomes, told, wanted, done.tapes[0])
+    return _written(folder, outcomes, summary, wanted, done.tapes[0])
 
 
 def _not_reached(parts: Sequence[Part], outcomes: Sequence[Outcome]) -> dict[str, str]:
@@ -221,11 +221,11 @@ def _notes(run: Run) -> tuple[str, ...]:
 
 
 def _written(
-    folder: RunFolder, outcomes: Sequence[Outcome], told: PhaseSummary, wanted: Wanted, tape: Path
+    folder: RunFolder, outcomes: Sequence[Outcome], summary: PhaseSummary, wanted: Wanted, tape: Path
 ) -> Result:
     """Judge, and write the run's files: one report, or one for each phase and one over all."""
     redactor = Redactor(load_key(wanted.base / "keys" / "redaction.key"))
-    keys = known_keys(told.config)
+    keys = known_keys(summary.config)
 
     def redact(text: str) -> str:
         for key in keys:
@@ -233,23 +233,23 @@ def _written(
         return redactor.text(text, {})
 
     documents: dict[str, dict[str, Any]] = {
-        outcome.phase.name: phase_document(outcome, told, redact) for outcome in outcomes
+        outcome.phase.name: phase_document(outcome, summary, redact) for outcome in outcomes
     }
-    scores = summed([scored(outcome) for outcome in outcomes], told.config.scoring.model_dump())
+    scores = summed([scored(outcome) for outcome in outcomes], summary.config.scoring.model_dump())
     overall = None
     if wanted.command == "ci":
-        overall = summary_document(scores, told, redact, wanted.missing, wanted.minimum)
+        overall = summary_document(scores, summary, redact, wanted.missing, wanted.minimum)
     report = _files(folder, documents, overall)
     error = void([played for outcome in outcomes for played in outcome.played])
     folder.end(
         "interrupted" if scores.partial else "void" if error else "finished",
         **({"error": error.code, "why": error.message} if error else {}),
-        ledger=told.ledger,
+        ledger=summary.ledger,
         score=scores.score,
         gate=scores.gate,
         scores={phase.name: phase.score for phase in scores.phases},
     )
-    return Result(documents, overall, scores, folder.path, report, tape, told.warnings, error)
+    return Result(documents, overall, scores, folder.path, report, tape, summary.warnings, error)
 
 
 def _files(
