@@ -51,12 +51,12 @@ def call(
     tls = url.scheme == "https"
     port = url.port or (443 if tls else 80)
     usual = {"accept": "*/*", "accept-encoding": "identity", "connection": "close"}
-    told: Headers = headers if header(headers, "host") else (("host", authority(url)), *headers)
-    told = (*told, *((name, value) for name, value in usual.items() if header(headers, name) is None))
+    sent: Headers = headers if header(headers, "host") else (("host", authority(url)), *headers)
+    sent = (*sent, *((name, value) for name, value in usual.items() if header(headers, name) is None))
     if url.username and header(headers, "authorization") is None:
         user = f"{unquote(url.username)}:{unquote(url.password or '')}"
-        told = (*told, ("authorization", f"Basic {b64encode(user.encode()).decode()}"))
-    return Call(method, tls, host, port, f"{path}?{fields}" if fields else path, told, body)
+        sent = (*sent, ("authorization", f"Basic {b64encode(user.encode()).decode()}"))
+    return Call(method, tls, host, port, f"{path}?{fields}" if fields else path, sent, body)
 
 
 def authority(url: SplitResult) -> str:

@@ -105,28 +105,30 @@ class Served(ABC):
 
     # ------------------------------------------------------------ one request
 
-    def ask(self, told: Call, change: RequestChange | None) -> tuple[Said, Heard | None]:
+    def ask(self, request: Call, change: RequestChange | None) -> tuple[Said, Heard | None]:
         """Send one request, changed where that is asked for, and read what comes back."""
         copies = change.copies if change is not None else 1
         if change is None or copies < 2:
-            return self._once(told, change)
+            return self._once(request, change)
         same = replace(change, copies=1, pause_s=0.0)
-        return self._at_the_same_time(told, same, copies, change.pause_s), None
+        return self._at_the_same_time(request, same, copies, change.pause_s), None
 
-    def _once(self, told: Call, change: RequestChange | None) -> tuple[Said, Heard | None]:
+    def _once(self, request: Call, change: RequestChange | None) -> tuple[Said, Heard | None]:
         pause_s = change.pause_s if change is not None else 0.0
         try:
-            heard = self._dialler.ask(told, pieces(told, change), timeout_s=self.timeout_s, pause_s=pause_s)
+            heard = self._dialler.ask(
+                request, pieces(request, change), timeout_s=self.timeout_s, pause_s=pause_s
+            )
         except Unheard as error:
             return unheard(error), None
         return self._judged(heard, changed=change is not None), heard
 
-    def _at_the_same_time(self, told: Call, change: RequestChange, copies: int, gap_s: float) -> Said:
+    def _at_the_same_time(self, request: Call, change: RequestChange, copies: int, gap_s: float) -> Said:
         """Send it several times; the answer is the first one's, and a server's error to any is told."""
         found: list[tuple[Said, Heard | None]] = [(Said("", FAILED), None)] * copies
 
         def one(at: int) -> None:
-            found[at] = self._once(told, change)
+            found[at] = self._once(request, change)
 
         threads = [threading.Thread(target=one, args=(at,), daemon=True) for at in range(copies)]
         for thread in threads:
@@ -226,9 +228,9 @@ def trace(headers: Headers, env: Mapping[str, str]) -> Headers:
 def call_to_reset(address: str, headers: Headers, timeout_s: float, dialler: Dialler) -> None:
     """POST to the address that makes an agent forget. Raises AgentError."""
     url = urlsplit(address)
-    told = call("POST", url, headers=headers)
+    request = call("POST", url, headers=headers)
     try:
-        heard = dialler.ask(told, pieces(told), timeout_s=timeout_s)
+        heard = dialler.ask(request, pieces(request), timeout_s=timeout_s)
     except Unheard as error:
         raise failed(f"`{url.path}` {error.why}") from None
     if not 200 <= heard.status < 300:

@@ -67,10 +67,10 @@ class HttpAgent(Served):
         for at, turn in enumerate(turns):
             change = asked.request if at == len(turns) - 1 else None
             try:
-                told = self._call(turn, asked, headers, cookies)
+                request = self._call(turn, asked, headers, cookies)
             except AgentError as error:  # of this prompt; another one may have what the template names
                 return Said("", None, f"faultwire: {error.message}")
-            said, heard = self.ask(told, change)
+            said, heard = self.ask(request, change)
             _keep_cookies(heard, cookies)
             if not said.well:
                 break
@@ -82,19 +82,19 @@ class HttpAgent(Served):
         values: Values = {**(structured(turn) if self.structured else {})}
         word = session_word(asked.session)
         values |= {"prompt": turn, "turns": asked.turns, "session": word}
-        told = self._fields(headers, values)
+        fields = self._fields(headers, values)
         if len(asked.turns) > 1 and not (self._at_once or self._named):
-            told = with_header(told, CONVERSATION, word)
+            fields = with_header(fields, CONVERSATION, word)
         if cookies:
-            told = with_header(told, "cookie", "; ".join(f"{k}={v}" for k, v in cookies.items()))
+            fields = with_header(fields, "cookie", "; ".join(f"{k}={v}" for k, v in cookies.items()))
         query = [(name, template.filled(values)) for name, template in self._query]
         text = self._template.filled(values)
         url = urlsplit(self.endpoint)
         if self.method in _IN_QUERY:
-            return call(self.method, url, [*query, *_as_query(text, self._template)], told)
-        if self._template.shape == "json" and header(told, "content-type") is None:
-            told = (*told, ("content-type", "application/json"))
-        return call(self.method, url, query, told, text.encode("utf-8", "surrogatepass"))
+            return call(self.method, url, [*query, *_as_query(text, self._template)], fields)
+        if self._template.shape == "json" and header(fields, "content-type") is None:
+            fields = (*fields, ("content-type", "application/json"))
+        return call(self.method, url, query, fields, text.encode("utf-8", "surrogatepass"))
 
     def _fields(self, headers: Headers, values: Values) -> Headers:
         """The header fields with everything in its place; the trace context stands as it is."""

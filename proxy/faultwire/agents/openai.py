@@ -44,8 +44,8 @@ class OpenAIAgent(Served):
         said = Said("", FAILED)
         for at, turn in enumerate(asked.turns):
             turns.append({"role": "user", "content": turn})
-            told = call("POST", url, headers=headers, body=json.dumps(self._body(turns)).encode())
-            said, _ = self.ask(told, asked.request if at == len(asked.turns) - 1 else None)
+            request = call("POST", url, headers=headers, body=json.dumps(self._body(turns)).encode())
+            said, _ = self.ask(request, asked.request if at == len(asked.turns) - 1 else None)
             if not said.well:
                 break
             turns.append({"role": "assistant", "content": said.answer})

@@ -107,7 +107,7 @@ def perform(
     folder = done.folder
     if folder is None:
         raise ConfigError("found no phase to run", code="config.empty")
-    told = PhaseSummary(
+    summary = PhaseSummary(
         id=folder.id,
         command=wanted.command,
         agent=done.label,
@@ -123,7 +123,7 @@ def perform(
     )
     outcomes = unjudged(merged(done.outcomes), wanted.command)
     wanted = replace(wanted, missing={**wanted.missing, **_not_reached(parts, outcomes)})
-    return _written(folder, outcomes, told, wanted, done.tapes[0])
+    return _written(folder, outcomes, summary, wanted, done.tapes[0])
 
 
 def _not_reached(parts: Sequence[Part], outcomes: Sequence[Outcome]) -> dict[str, str]:
@@ -232,39 +232,39 @@ def _notes(run: Run) -> tuple[str, ...]:
 
 
 def _written(
-    folder: RunFolder, outcomes: Sequence[Outcome], told: PhaseSummary, wanted: Wanted, tape: Path
+    folder: RunFolder, outcomes: Sequence[Outcome], summary: PhaseSummary, wanted: Wanted, tape: Path
 ) -> Result:
     """Judge, and write the run's files: one report, or one for each phase and one over all."""
-    rules = read_rules(told.config.proxy.redact)
+    rules = read_rules(summary.config.proxy.redact)
     redactor = Redactor(load_key(wanted.base / "keys" / "redaction.key"), rules)
-    keys = known_keys(told.config)
+    keys = known_keys(summary.config)
 
     def redact(text: str) -> str:
         for key in keys:
             text = text.replace(key, "redacted")
         return redactor.error(text, {})
 
-    scoring = told.config.scoring
+    scoring = summary.config.scoring
     scores = summed([scored(outcome) for outcome in outcomes], scoring.weights)
     error = void([played for outcome in outcomes for played in outcome.played])
     rule = Rule(wanted.min_score, wanted.allow_unknown, scoring.scenarios)
     verdict = gate(scores, rule, None if error is None else error.message)
     documents: dict[str, dict[str, Any]] = {
-        outcome.phase.name: phase_document(outcome, told, redact, verdict) for outcome in outcomes
+        outcome.phase.name: phase_document(outcome, summary, redact, verdict) for outcome in outcomes
     }
     overall = None
     if wanted.command == "ci":
-        overall = summary_document(scores, told, redact, wanted.missing, wanted.min_score, verdict)
+        overall = summary_document(scores, summary, redact, wanted.missing, wanted.min_score, verdict)
     report = _files(folder, documents, overall)
     folder.end(
         "interrupted" if scores.partial else "void" if error else "finished",
         **({"error": error.code, "why": error.message} if error else {}),
-        ledger=told.ledger,
+        ledger=summary.ledger,
         score=scores.score,
         gate=verdict.word,
         scores={phase.name: phase.score for phase in scores.phases},
     )
-    return Result(documents, overall, scores, verdict, folder.path, report, tape, told.warnings, error)
+    return Result(documents, overall, scores, verdict, folder.path, report, tape, summary.warnings, error)
 
 
 def _files(

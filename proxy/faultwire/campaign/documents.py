@@ -40,32 +40,32 @@ class PhaseSummary:
 
 
 def _subject(
-    told: PhaseSummary,
+    summary: PhaseSummary,
     redact: Callable[[str], str],
     phase: str = "",
     planned: int | None = None,
     notes: tuple[str, ...] = (),
 ) -> Subject:
     return Subject(
-        id=told.id,
-        command=told.command,
-        agent=redact(told.agent),
-        seed=told.config.seed,
-        concurrency=told.config.advanced.concurrency,
-        started_at=told.started_at,
-        duration_s=round(told.duration_s, 3),
-        ledger=told.ledger,
-        tapes=told.tapes,
-        notes=told.notes,
+        id=summary.id,
+        command=summary.command,
+        agent=redact(summary.agent),
+        seed=summary.config.seed,
+        concurrency=summary.config.advanced.concurrency,
+        started_at=summary.started_at,
+        duration_s=round(summary.duration_s, 3),
+        ledger=summary.ledger,
+        tapes=summary.tapes,
+        notes=summary.notes,
         phase=phase,
-        config=told.config.digest,
+        config=summary.config.digest,
         planned=planned,
-        warnings=tuple(redact(warning) for warning in (*told.warnings, *notes)),
+        warnings=tuple(redact(warning) for warning in (*summary.warnings, *notes)),
     )
 
 
 def phase_document(
-    outcome: Outcome, told: PhaseSummary, redact: Callable[[str], str], gate: Gate
+    outcome: Outcome, summary: PhaseSummary, redact: Callable[[str], str], gate: Gate
 ) -> dict[str, Any]:
     """The report of one phase, with the verdict of the run's gate on it."""
     phase = outcome.phase
@@ -74,27 +74,27 @@ def phase_document(
     mutating = phase.name == "mutation"
     notes = () if mutating else phase.notes
     return document(
-        _subject(told, redact, phase.name, max(planned, len(phase.plan)), notes),
+        _subject(summary, redact, phase.name, max(planned, len(phase.plan)), notes),
         phase.scenarios,
         phase.prompts,
         phase.checks,
         outcome.matrix,
         [(one.invocation, one.history) for one in outcome.played],
         redact=redact,
-        repeat=told.config.advanced.repeat,
-        before=(told.baseline or {}).get(phase.name),
-        trend=told.trend.runs,
-        left_out=told.trend.left_out,
+        repeat=summary.config.advanced.repeat,
+        before=(summary.baseline or {}).get(phase.name),
+        trend=summary.trend.runs,
+        left_out=summary.trend.left_out,
         notes_on_mutations=phase.notes if mutating else (),
         decisions=outcome.decisions,
-        ruling=Ruling(one.word, one.reasons, gate.rule, dict(told.config.scoring.scenarios)),
-        forwarded=forwarded([Path(tape) for tape in told.tapes], [one.history for one in outcome.played]),
+        ruling=Ruling(one.word, one.reasons, gate.rule, dict(summary.config.scoring.scenarios)),
+        forwarded=forwarded([Path(tape) for tape in summary.tapes], [one.history for one in outcome.played]),
     )
 
 
 def summary_document(
     scores: Summary,
-    told: PhaseSummary,
+    phase_summary: PhaseSummary,
     redact: Callable[[str], str],
     missing: Mapping[str, str],
     minimum: float | None,
@@ -103,7 +103,7 @@ def summary_document(
     """All phases at a glance, with why others did not run."""
     from faultwire.report import summary
 
-    weights = told.config.scoring.weights
+    weights = phase_summary.config.scoring.weights
     played = {phase.name: phase for phase in scores.phases}
     phases = []
     for name in PHASES:
@@ -120,13 +120,13 @@ def summary_document(
         ("partial: the run was interrupted, and only what had finished is here",) if scores.partial else ()
     )
     return summary.summary_document(
-        _subject(told, redact, notes=(*partial, *never)),
+        _subject(phase_summary, redact, notes=(*partial, *never)),
         phases,
         overall=scores.score,
         gate=gate.word,
         rule=gate.rule,
         reasons=gate.reasons,
         minimum=minimum,
-        trend=told.trend.runs,
-        left_out=told.trend.left_out,
+        trend=phase_summary.trend.runs,
+        left_out=phase_summary.trend.left_out,
     )

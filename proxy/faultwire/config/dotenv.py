@@ -45,8 +45,8 @@ def read(path: Path) -> tuple[dict[str, str], tuple[str, ...]]:
         raise _refused(path, f"found byte 0x{data[bad.start]:02x}, expected UTF-8", line) from None
     found, unread = parse(text)
     place = printable(str(path))
-    told = (f"{Location(place, line)}: this line is not `NAME=value` and is ignored" for line in unread)
-    return found, tuple(told)
+    warnings = (f"{Location(place, line)}: this line is not `NAME=value` and is ignored" for line in unread)
+    return found, tuple(warnings)
 
 
 def parse(text: str) -> tuple[dict[str, str], list[int]]:

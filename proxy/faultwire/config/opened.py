@@ -58,7 +58,7 @@ def opened(
         raise
     keys.refuse_named(root, reading)
     reading.settle()  # nothing of a file with a key in it is shown
-    beside, told = dotenv.read(path.absolute().parent / ".env")
-    reading.first = told
+    beside, warnings = dotenv.read(path.absolute().parent / ".env")
+    reading.first = warnings
     known = {**beside, **(os.environ if environ is None else environ)}
     return Filler(known, reading, lambda place: not needed(root, place)).fill(root), reading

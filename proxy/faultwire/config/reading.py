@@ -52,7 +52,7 @@ class Reading(Problems):
         self._hidden = Hidden()
         self._warned: dict[Place, str] = {}
         self._astray: list[tuple[Node, str, str, str]] = []
-        self._told: set[Place] = set()
+        self._reported: set[Place] = set()
 
     def hide(self, value: str, name: str) -> None:
         """Never show this value: it is what the variable `name` holds."""
@@ -81,12 +81,12 @@ class Reading(Problems):
         """Note a problem. What follows from one at the same place is not told again."""
         if isinstance(place, Node):
             at = (place.line, place.column)
-            if at in self._told and not (code == "variable" or isinstance(place.value, dict | list)):
+            if at in self._reported and not (code == "variable" or isinstance(place.value, dict | list)):
                 return
             if code in ("variable", "literal_key"):
-                self._told.add(at)
+                self._reported.add(at)
         elif code == "literal_key":
-            self._told.add(place)
+            self._reported.add(place)
         super().add(place, code, self._safe(message), self._safe(hint) if hint else None)
 
     def within(self, node: Node, what: str, error: UsageError) -> None:

@@ -40,8 +40,8 @@ class Replaced(Mutator):
 
     def head(self, response: Response) -> Response:
         """The made-up head."""
-        told = f"answered {self._shown} where upstream sent {response.status}"
-        self.effect = self._effect or told
+        effect = f"answered {self._shown} where upstream sent {response.status}"
+        self.effect = self._effect or effect
         return replace(self._answer, body=None)
 
     def trailers(self, headers: Headers) -> Headers:

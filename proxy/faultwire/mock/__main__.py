@@ -28,14 +28,14 @@ def main() -> int:
     try:
         serve(settings, _ready, watch=sys.stdin.fileno())
     except FaultwireError as error:
-        _say({"error": {**_told(error), "exit_code": error.exit_code}})
+        _say({"error": {**_as_document(error), "exit_code": error.exit_code}})
         return error.exit_code
     return 0
 
 
-def _told(error: FaultwireError) -> dict[str, object]:
+def _as_document(error: FaultwireError) -> dict[str, object]:
     where = asdict(error.where) if error.where else None
-    also = [_told(other) for other in error.also]
+    also = [_as_document(other) for other in error.also]
     return {"code": error.code, "message": error.message, "hint": error.hint, "where": where, "also": also}
 
 

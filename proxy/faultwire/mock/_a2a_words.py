@@ -29,57 +29,57 @@ class Task:
     asked: str
 
 
-def task(flavour: Flavour, told: Task, *, state: str | None = None, made: bool = True) -> Object:
+def task(flavour: Flavour, details: Task, *, state: str | None = None, made: bool = True) -> Object:
     """The whole task; without `made`, before it has made anything."""
     out: Object = {
-        "id": told.id,
-        "contextId": told.context_id,
-        "status": status(flavour, told, state or told.state),
-        "history": [_message(flavour, told, told.asked, "user")],
+        "id": details.id,
+        "contextId": details.context_id,
+        "status": status(flavour, details, state or details.state),
+        "history": [_message(flavour, details, details.asked, "user")],
     }
-    if made and told.text and not _asks(state or told.state):
-        out["artifacts"] = [artifact(flavour, told, told.text)]
+    if made and details.text and not _asks(state or details.state):
+        out["artifacts"] = [artifact(flavour, details, details.text)]
     return _marked(flavour, "task", out)
 
 
-def status(flavour: Flavour, told: Task, state: str) -> Object:
+def status(flavour: Flavour, details: Task, state: str) -> Object:
     """The state of a task; one that asks back, or failed, says why."""
     out: Object = {"state": word(flavour, state), "timestamp": AT}
-    if told.text and _asks(state):
-        out["message"] = _message(flavour, told, told.text, "agent")
+    if details.text and _asks(state):
+        out["message"] = _message(flavour, details, details.text, "agent")
     return out
 
 
-def artifact(flavour: Flavour, told: Task, text: str) -> Object:
+def artifact(flavour: Flavour, details: Task, text: str) -> Object:
     """What the task makes, or a piece of it."""
-    return {"artifactId": f"{told.id}-1", "name": "answer", "parts": [_part(flavour, text)]}
+    return {"artifactId": f"{details.id}-1", "name": "answer", "parts": [_part(flavour, text)]}
 
 
-def events(flavour: Flavour, told: Task) -> Iterator[Object]:
+def events(flavour: Flavour, details: Task) -> Iterator[Object]:
     """A task from its first to its last event; each word of its text comes by itself."""
-    yield wrapped(flavour, "task", task(flavour, told, state="submitted", made=False))
-    yield _update(flavour, told, "working", last=told.state == "working")
-    if told.state == "working":
+    yield wrapped(flavour, "task", task(flavour, details, state="submitted", made=False))
+    yield _update(flavour, details, "working", last=details.state == "working")
+    if details.state == "working":
         return
-    if not _asks(told.state):
-        pieces = _shared.words(told.text)
+    if not _asks(details.state):
+        pieces = _shared.words(details.text)
         for at, piece in enumerate(pieces):
             body = {
-                "taskId": told.id,
-                "contextId": told.context_id,
-                "artifact": artifact(flavour, told, piece),
+                "taskId": details.id,
+                "contextId": details.context_id,
+                "artifact": artifact(flavour, details, piece),
                 "append": at > 0,
                 "lastChunk": at == len(pieces) - 1,
             }
             yield wrapped(flavour, "artifactUpdate", _marked(flavour, "artifact-update", body))
-    yield _update(flavour, told, told.state, last=True)
+    yield _update(flavour, details, details.state, last=True)
 
 
-def _update(flavour: Flavour, told: Task, state: str, *, last: bool) -> Object:
+def _update(flavour: Flavour, details: Task, state: str, *, last: bool) -> Object:
     body: Object = {
-        "taskId": told.id,
-        "contextId": told.context_id,
-        "status": status(flavour, told, state),
+        "taskId": details.id,
+        "contextId": details.context_id,
+        "status": status(flavour, details, state),
     }
     if flavour != "1.0":
         body["final"] = last
@@ -111,12 +111,12 @@ def _part(flavour: Flavour, text: str) -> Object:
     return {"kind": "text", "text": text} if flavour == "rpc-0.3" else {"text": text}
 
 
-def _message(flavour: Flavour, told: Task, text: str, role: Literal["user", "agent"]) -> Object:
+def _message(flavour: Flavour, details: Task, text: str, role: Literal["user", "agent"]) -> Object:
     parts = "content" if flavour == "rest-0.3" else "parts"
     body: Object = {
-        "messageId": f"{told.id}-{role}",
-        "contextId": told.context_id,
-        "taskId": told.id,
+        "messageId": f"{details.id}-{role}",
+        "contextId": details.context_id,
+        "taskId": details.id,
         "role": role if flavour == "rpc-0.3" else f"ROLE_{role.upper()}",
         parts: [_part(flavour, text)],
     }

@@ -34,8 +34,8 @@ class McpTool:
 
     def listed(self) -> Object:
         """Its entry in `tools/list`."""
-        told = {"name": self.name, "description": self.description, "inputSchema": self.arguments}
-        return told if self.gives is None else {**told, "outputSchema": self.gives}
+        entry = {"name": self.name, "description": self.description, "inputSchema": self.arguments}
+        return entry if self.gives is None else {**entry, "outputSchema": self.gives}
 
 
 def stated_tool(name: str, description: str, result: Any, *, is_error: bool = False) -> McpTool:

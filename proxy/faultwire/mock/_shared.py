@@ -54,8 +54,8 @@ def bearer(request: Request) -> bool:
 
 def digest(name: str, request: dict[str, Any]) -> str:
     """What names a conversation: the same whether it is streamed or not."""
-    told = {key: value for key, value in request.items() if key not in ("stream", "stream_options")}
-    return _core.sha256_hex(name.encode() + b"\0" + orjson.dumps(told, option=orjson.OPT_SORT_KEYS))
+    relevant = {key: value for key, value in request.items() if key not in ("stream", "stream_options")}
+    return _core.sha256_hex(name.encode() + b"\0" + orjson.dumps(relevant, option=orjson.OPT_SORT_KEYS))
 
 
 def made_id(prefix: str, conversation: Conversation, part: str = "", length: int = 24) -> str:

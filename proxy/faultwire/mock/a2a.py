@@ -130,8 +130,8 @@ class _Call:
                 return self._cancel()
             case "SubscribeToTask":
                 task = self._task()
-                told = _a2a_words.task(self._flavour, task)
-                return self._stream([_a2a_words.wrapped(self._flavour, "task", told)], Reply())
+                result = _a2a_words.task(self._flavour, task)
+                return self._stream([_a2a_words.wrapped(self._flavour, "task", result)], Reply())
             case "GetExtendedAgentCard":
                 return self._whole(_card(self._request))
         raise self._refused("push_not_supported")
@@ -154,11 +154,11 @@ class _Call:
                     retry_after_s=failed.retry_after_s,
                 )
             )
-        told = _a2a_words.Task(ident, context, reply.state, reply.text, self._asked.text)
-        self._agents.remember(told)
+        state = _a2a_words.Task(ident, context, reply.state, reply.text, self._asked.text)
+        self._agents.remember(state)
         if self._asked.stream:
-            return self._stream(_a2a_words.events(self._flavour, told), reply)
-        body = _a2a_words.task(self._flavour, told)
+            return self._stream(_a2a_words.events(self._flavour, state), reply)
+        body = _a2a_words.task(self._flavour, state)
         return self._whole(_a2a_words.wrapped(self._flavour, "task", body), reply.first_event_delay_ms or 0)
 
     def _cancel(self) -> Answer:

@@ -121,12 +121,12 @@ class Answerer:
         pace, script = self.pace, self.script
         if script is not None and (script.tokens_per_s or script.jitter):
             pace = Pace(0, 0, script.tokens_per_s, script.jitter, script.seed)
-        told = reply.chunk_delay_ms is not None
+        scripted = reply.chunk_delay_ms is not None
         return replace(
             pace,
             first_ms=first or pace.first_ms,
             between_ms=between or pace.between_ms,
-            tokens_per_s=None if told else pace.tokens_per_s,
+            tokens_per_s=None if scripted else pace.tokens_per_s,
         )
 
     def _delays(self, reply: Reply) -> tuple[int, int]:

@@ -88,13 +88,13 @@ class CohereDialect(Dialect):
         empty = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
         out: list[Event] = [{"type": "message-start", "id": made, "delta": {"message": empty}}]
         if reply.calls:
-            out += [_told("tool-plan-delta", {"tool_plan": word}) for word in _shared.words(_plan(reply))]
+            out += [_event("tool-plan-delta", {"tool_plan": word}) for word in _shared.words(_plan(reply))]
             for index, call in enumerate(_calls(conversation, reply)):
                 out += _call_events(index, call)
         if text or not reply.calls:
             begun = {"content": {"type": "text", "text": ""}}
-            out.append(_told("content-start", begun, 0))
-            out += [_told("content-delta", {"content": {"text": word}}, 0) for word in _shared.words(text)]
+            out.append(_event("content-start", begun, 0))
+            out += [_event("content-delta", {"content": {"text": word}}, 0) for word in _shared.words(text)]
             out.append({"type": "content-end", "index": 0})
         closing = {"finish_reason": _finish(reply, cut=cut), "usage": _usage(conversation, reply, used)}
         out.append({"type": "message-end", "id": made, "delta": closing})
@@ -105,7 +105,7 @@ class CohereDialect(Dialect):
         return wire.protocol(self.protocol)
 
 
-def _told(kind: str, message: dict[str, Any], index: int | None = None) -> Event:
+def _event(kind: str, message: dict[str, Any], index: int | None = None) -> Event:
     at = {} if index is None else {"index": index}
     return {"type": kind, **at, "delta": {"message": message}}
 
@@ -114,8 +114,8 @@ def _call_events(index: int, call: dict[str, Any]) -> list[Event]:
     begun = {**call, "function": {**call["function"], "arguments": ""}}
     pieces = _shared.pieces(call["function"]["arguments"])
     return [
-        _told("tool-call-start", {"tool_calls": begun}, index),
-        *(_told("tool-call-delta", {"tool_calls": {"function": {"arguments": p}}}, index) for p in pieces),
+        _event("tool-call-start", {"tool_calls": begun}, index),
+        *(_event("tool-call-delta", {"tool_calls": {"function": {"arguments": p}}}, index) for p in pieces),
         {"type": "tool-call-end", "index": index},
     ]
 

@@ -49,29 +49,29 @@ class CompletionsDialect(OpenAIFamily):
             raise refuse(self._wire, "Missing required parameter: 'prompt'.")
         options = document.get("stream_options")
         counts = isinstance(options, dict) and options.get("include_usage") is True
-        told = {_COUNT: counts, _ECHO: document.get("echo") is True}
+        known = {_COUNT: counts, _ECHO: document.get("echo") is True}
         return Conversation(
             digest=_shared.digest(self.protocol, document),
             view=self._wire.request_view(body),
             max_tokens=_shared.positive(document.get("max_tokens")),
-            options=frozenset(word for word, given in told.items() if given),
+            options=frozenset(word for word, given in known.items() if given),
         )
 
     def whole(self, conversation: Conversation, reply: Reply) -> bytes:
         """One `text_completion`."""
         text, used, cut = _shared.said(conversation, reply)
         choice = _choice(_echo(conversation) + text, "length" if cut else "stop")
-        return orjson.dumps(_told(conversation, [choice], usage=_usage(conversation, used)))
+        return orjson.dumps(_completion(conversation, [choice], usage=_usage(conversation, used)))
 
     def events(self, conversation: Conversation, reply: Reply) -> tuple[bytes, ...]:
         """A piece of the text in each, then why it stopped, then `[DONE]`."""
         text, used, cut = _shared.said(conversation, reply)
         pieces = _shared.words(_echo(conversation) + text)
-        told = [_told(conversation, [_choice(piece, None)]) for piece in pieces]
-        told.append(_told(conversation, [_choice("", "length" if cut else "stop")]))
+        chunks = [_completion(conversation, [_choice(piece, None)]) for piece in pieces]
+        chunks.append(_completion(conversation, [_choice("", "length" if cut else "stop")]))
         if _COUNT in conversation.options:
-            told.append(_told(conversation, [], usage=_usage(conversation, used)))
-        return (*(sse.write(orjson.dumps(event)) for event in told), sse.write(b"[DONE]"))
+            chunks.append(_completion(conversation, [], usage=_usage(conversation, used)))
+        return (*(sse.write(orjson.dumps(event)) for event in chunks), sse.write(b"[DONE]"))
 
     @property
     def _wire(self) -> Protocol:
@@ -87,7 +87,7 @@ def _choice(text: str, finish: str | None) -> dict[str, Any]:
     return {"text": text, "index": 0, "logprobs": None, "finish_reason": finish}
 
 
-def _told(conversation: Conversation, choices: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+def _completion(conversation: Conversation, choices: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     return {
         "id": _shared.made_id("cmpl-", conversation),
         "object": "text_completion",

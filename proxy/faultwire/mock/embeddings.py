@@ -72,11 +72,11 @@ class EmbeddingsDialect(OpenAIFamily):
             else [asked]
         )
         size = _shared.positive(document.get("dimensions")) or _SIZES.get(document["model"], 1536)
-        told = {**document, "input": texts}
+        normalised = {**document, "input": texts}
         packed = {_BASE64} if document.get("encoding_format") == "base64" else set[str]()
         return Conversation(
             digest=_shared.digest(self.protocol, document),
-            view=self._wire.request_view(orjson.dumps(told)),
+            view=self._wire.request_view(orjson.dumps(normalised)),
             max_tokens=min(size, _MOST),
             options=frozenset(packed),
         )

@@ -41,8 +41,8 @@ class GeminiDialect(Dialect):
         """`x-goog-api-key`, `?key=`, or a bearer token."""
         has = header(request.headers, "x-goog-api-key") or "key=" in request.path.partition("?")[2]
         if not (has or _shared.bearer(request)):
-            told = "Method doesn't allow unregistered callers (callers without established identity)."
-            raise refuse(self._wire, told, 403)
+            text = "Method doesn't allow unregistered callers (callers without established identity)."
+            raise refuse(self._wire, text, 403)
 
     def hear(self, request: Request) -> Conversation:
         """With the model and the way of answering, which only the path tells."""
@@ -55,8 +55,8 @@ class GeminiDialect(Dialect):
         view = self._wire.view(request)
         if view.stream and "alt=sse" not in request.path.partition("?")[2].split("&"):
             options = _ARRAY
-        told = {**document, "model": view.model}
-        return self._conversation(told, view, frozenset({options} - {""}))
+        normalised = {**document, "model": view.model}
+        return self._conversation(normalised, view, frozenset({options} - {""}))
 
     def read(self, body: bytes) -> Conversation:
         """The conversation alone."""

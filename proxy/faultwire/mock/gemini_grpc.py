@@ -52,8 +52,8 @@ class GeminiGrpcDialect(Dialect):
         try:
             self._json.check_key(request)
         except Refused:
-            told = "Method doesn't allow unregistered callers (callers without established identity)."
-            raise _shared.refuse(self._wire, told, 403) from None
+            text = "Method doesn't allow unregistered callers (callers without established identity)."
+            raise _shared.refuse(self._wire, text, 403) from None
 
     def hear(self, request: Request) -> Conversation:
         """By way of the JSON form."""
@@ -70,10 +70,10 @@ class GeminiGrpcDialect(Dialect):
         if method == "StreamGenerateContent":
             path += "?alt=sse"
         headers = with_header(request.headers, "content-type", "application/json")
-        told = type(request)(
+        as_json = type(request)(
             request.method, request.scheme, request.host, request.port, path, headers, orjson.dumps(document)
         )
-        return self._json.hear(told)
+        return self._json.hear(as_json)
 
     def read(self, body: bytes) -> Conversation:
         """The conversation alone."""
@@ -102,8 +102,8 @@ class GeminiGrpcDialect(Dialect):
 
     def events(self, conversation: Conversation, reply: Reply) -> tuple[bytes, ...]:
         """A message for every piece."""
-        told = self._json.events(conversation, reply)
-        documents = (json_bytes.load_object(event.strip().removeprefix(b"data: ")) for event in told)
+        chunks = self._json.events(conversation, reply)
+        documents = (json_bytes.load_object(event.strip().removeprefix(b"data: ")) for event in chunks)
         return tuple(grpc.frame(protobuf.write(one, gemini_proto.RESPONSE)) for one in documents)
 
     @property

@@ -234,12 +234,12 @@ class Http2(asyncio.Protocol):
 
 
 def _head(fields: Headers, scheme: str) -> Request:
-    told = {name: value for name, value in fields if name.startswith(":")}
+    pseudo = {name: value for name, value in fields if name.startswith(":")}
     rest = tuple((name, value) for name, value in fields if not name.startswith(":"))
-    host = told.get(":authority") or "localhost"
+    host = pseudo.get(":authority") or "localhost"
     name = host.rpartition(":")[0] if host[-1:].isdigit() and ":" in host and host[-1] != "]" else host
-    path = told.get(":path", "/")
-    return Request(told.get(":method", "GET"), scheme, name.strip("[]"), 0, path, (*rest, ("host", host)))
+    path = pseudo.get(":path", "/")
+    return Request(pseudo.get(":method", "GET"), scheme, name.strip("[]"), 0, path, (*rest, ("host", host)))
 
 
 def _fields(status: int, headers: Headers) -> list[tuple[str, str]]:

@@ -53,14 +53,14 @@ class InteractionsDialect(Dialect):
         steps = [*self._before(document), *_steps(document.get("input"))]
         if not steps:
             raise refuse(self._wire, "`input` is required.")
-        told = {**document, "input": steps}
-        digest = _shared.digest(self.protocol, told)
+        normalised = {**document, "input": steps}
+        digest = _shared.digest(self.protocol, normalised)
         _keep(self._asked, digest, steps)
         settings = document.get("generation_config")
         choice = json_bytes.member(settings, "tool_choice")
         return Conversation(
             digest=digest,
-            view=self._wire.request_view(orjson.dumps(told)),
+            view=self._wire.request_view(orjson.dumps(normalised)),
             tools=_tools(document),
             may_call=choice != "none",
             must_call=choice == "any",
@@ -166,8 +166,8 @@ def _tools(document: dict[str, Any]) -> tuple[Tool, ...]:
     for _, tool in json_bytes.objects(document.get("tools")):
         schema = tool.get("parameters")
         if tool.get("type") == "function" and isinstance(tool.get("name"), str):
-            told = schema if isinstance(schema, dict) else {}
-            found.append(Tool(tool["name"], json_bytes.string(tool.get("description")), told))
+            known = schema if isinstance(schema, dict) else {}
+            found.append(Tool(tool["name"], json_bytes.string(tool.get("description")), known))
     return tuple(found)
 
 

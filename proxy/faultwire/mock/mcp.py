@@ -160,7 +160,7 @@ class McpServer:
         made = known.get(asked.method or "", lambda: None)()
         if made is None:
             return mcp_jsonrpc.error(asked.id, -32601, "Method not found")
-        return _told(asked, made, version)
+        return _encoded(asked, made, version)
 
     def _initialized(self, asked: Message) -> json_bytes.Object:
         wanted = asked.params.get("protocolVersion")
@@ -186,10 +186,10 @@ class McpServer:
         made: json_bytes.Object = {"content": [{"type": "text", "text": given.text}]}
         if given.values is not None:
             made["structuredContent"] = given.values
-        return _told(asked, {**made, "isError": given.is_error}, version)
+        return _encoded(asked, {**made, "isError": given.is_error}, version)
 
 
-def _told(asked: Message, result: json_bytes.Object, version: str) -> bytes:
+def _encoded(asked: Message, result: json_bytes.Object, version: str) -> bytes:
     if version == STATELESS:
         lists = asked.method in (mcp_jsonrpc.LIST, "server/discover")
         kept = {"ttlMs": 0, "cacheScope": "private"} if lists else {}

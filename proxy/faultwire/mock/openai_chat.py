@@ -45,11 +45,11 @@ class OpenAIChatDialect(OpenAIFamily):
     def check_key(self, request: Request) -> None:
         """`Authorization: Bearer`, or Azure's `api-key`."""
         if not (_shared.bearer(request) or header(request.headers, "api-key")):
-            told = (
+            text = (
                 "You didn't provide an API key. You need to provide your API key in an Authorization header "
                 "using Bearer auth (i.e. Authorization: Bearer YOUR_KEY)."
             )
-            raise refuse(self._wire, told, 401)
+            raise refuse(self._wire, text, 401)
 
     def hear(self, request: Request) -> Conversation:
         """Mistral streams each call in one piece (its SDK takes nothing else), and counts without being

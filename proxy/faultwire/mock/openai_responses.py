@@ -54,13 +54,13 @@ class OpenAIResponsesDialect(OpenAIFamily):
         if not items:
             raise refuse(self._wire, "Missing required parameter: 'input'.")
         _check_pairs(self._wire, items)
-        told = {**document, "input": items}
+        normalised = {**document, "input": items}
         choice = document.get("tool_choice")
-        digest = _shared.digest(self.protocol, told)
+        digest = _shared.digest(self.protocol, normalised)
         _keep(self._asked, digest, (items, _conversation_id(document)))
         return Conversation(
             digest=digest,
-            view=self._wire.request_view(orjson.dumps(told)),
+            view=self._wire.request_view(orjson.dumps(normalised)),
             tools=tools_of(document),
             may_call=choice != "none",
             must_call=choice == "required" or isinstance(choice, dict),
@@ -163,8 +163,12 @@ def _keep(memory: OrderedDict[str, Any], key: str, value: Any) -> None:
 
 
 def _conversation_id(document: dict[str, Any]) -> str:
-    told = document.get("conversation")
-    return told if isinstance(told, str) else json_bytes.string(json_bytes.member(told, "id"))
+    conversation = document.get("conversation")
+    return (
+        conversation
+        if isinstance(conversation, str)
+        else json_bytes.string(json_bytes.member(conversation, "id"))
+    )
 
 
 def _output(conversation: Conversation, reply: Reply, text: str, *, cut: bool) -> Items:

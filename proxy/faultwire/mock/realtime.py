@@ -72,8 +72,8 @@ class RealtimeSession(Session):
             return [self._error("We could not parse the JSON body of your event.", "invalid_json", {})]
         hearing = self._hearing.get(json_bytes.string(document.get("type")))
         if hearing is None:
-            told = f"Invalid value: '{document.get('type')}'."
-            return [self._error(told, "invalid_value", document)]
+            text = f"Invalid value: '{document.get('type')}'."
+            return [self._error(text, "invalid_value", document)]
         return hearing(document)
 
     # ------------------------------------------------------------ settings and items
@@ -88,16 +88,16 @@ class RealtimeSession(Session):
         return {**known, **usual, **self._settings}
 
     def _modalities(self) -> list[str]:
-        told = self._settings.get("modalities" if self._beta else "output_modalities")
-        return told if isinstance(told, list) else ["audio"]
+        modalities = self._settings.get("modalities" if self._beta else "output_modalities")
+        return modalities if isinstance(modalities, list) else ["audio"]
 
     def _update(self, document: dict[str, Any]) -> Iterable[Said]:
-        told = document.get("session")
-        if not isinstance(told, dict):
+        changes = document.get("session")
+        if not isinstance(changes, dict):
             return [
                 self._error("Missing required parameter: 'session'.", "missing_required_parameter", document)
             ]
-        self._settings |= {key: value for key, value in told.items() if key != "model"}
+        self._settings |= {key: value for key, value in changes.items() if key != "model"}
         return [self._event("session.updated", session=self._session())]
 
     def _create_item(self, document: dict[str, Any]) -> Iterable[Said]:
@@ -108,8 +108,8 @@ class RealtimeSession(Session):
             ]
         called = {known.get("call_id") for known in self._items if known.get("type") == "function_call"}
         if item.get("type") == "function_call_output" and item.get("call_id") not in called:
-            told = f"Tool call ID '{item.get('call_id')}' not found in conversation."
-            return [self._error(told, "invalid_tool_call_id", document)]
+            text = f"Tool call ID '{item.get('call_id')}' not found in conversation."
+            return [self._error(text, "invalid_tool_call_id", document)]
         return self._added(item)
 
     def _added(self, item: dict[str, Any]) -> list[Said]:
@@ -144,8 +144,8 @@ class RealtimeSession(Session):
         return next((item for item in self._items if item["id"] == document.get("item_id")), None)
 
     def _unknown_item(self, document: dict[str, Any]) -> Said:
-        told = f"Item with item_id '{document.get('item_id')}' not found."
-        return self._error(told, "item_not_found", document)
+        text = f"Item with item_id '{document.get('item_id')}' not found."
+        return self._error(text, "item_not_found", document)
 
     # ------------------------------------------------------------ audio
 
@@ -153,8 +153,8 @@ class RealtimeSession(Session):
         try:
             self._audio += len(base64.b64decode(json_bytes.string(document.get("audio")), validate=True))
         except ValueError:
-            told = "Invalid 'audio'. Expected base64-encoded audio bytes."
-            return [self._error(told, "invalid_value", document)]
+            text = "Invalid 'audio'. Expected base64-encoded audio bytes."
+            return [self._error(text, "invalid_value", document)]
         return ()
 
     def _clear_audio(self, document: dict[str, Any]) -> Iterable[Said]:
@@ -164,11 +164,11 @@ class RealtimeSession(Session):
     def _commit_audio(self, document: dict[str, Any]) -> Iterable[Said]:
         heard_ms, self._audio = self._audio // BYTES_PER_MS, 0
         if heard_ms < 100:
-            told = (
+            text = (
                 "Error committing input audio buffer: buffer too small. Expected at least 100ms of audio, "
                 f"but buffer only has {heard_ms:.2f}ms of audio."
             )
-            return [self._error(told, "input_audio_buffer_commit_empty", document)]
+            return [self._error(text, "input_audio_buffer_commit_empty", document)]
         part = {"type": "input_audio", "transcript": f"{heard_ms} ms of speech"}
         previous = self._items[-1]["id"] if self._items else None
         added = self._added({"type": "message", "role": "user", "content": [part]})
@@ -180,15 +180,15 @@ class RealtimeSession(Session):
 
     def _cancel(self, document: dict[str, Any]) -> Iterable[Said]:
         if not self._active:
-            told = "Cancellation failed: no active response found"
-            return [self._error(told, "response_cancel_not_active", document)]
+            text = "Cancellation failed: no active response found"
+            return [self._error(text, "response_cancel_not_active", document)]
         self._cancelled = True
         return ()
 
     def _create_response(self, document: dict[str, Any]) -> Iterable[Said]:
         if self._active:
-            told = "Conversation already has an active response in progress."
-            return [self._error(told, "conversation_already_has_active_response", document)]
+            text = "Conversation already has an active response in progress."
+            return [self._error(text, "conversation_already_has_active_response", document)]
         wanted = document.get("response")
         wanted = wanted if isinstance(wanted, dict) else {}
         self._active, self._cancelled = True, False
@@ -218,7 +218,7 @@ class RealtimeSession(Session):
         final = begun | realtime_reply.final(
             conversation, reply, made, kind if self._beta else f"output_{kind}"
         )
-        yield from self._told(final, wanted, pauses[1])
+        yield from self._finished(final, wanted, pauses[1])
         if self._cancelled:
             final |= {"status": "cancelled", "status_details": _CANCELLED, "output": []}
         elif wanted.get("conversation") != "none":
@@ -227,7 +227,7 @@ class RealtimeSession(Session):
         yield self._event("response.done", response=final)
         yield self._event("rate_limits.updated", rate_limits=_LIMITS)
 
-    def _told(self, final: dict[str, Any], wanted: dict[str, Any], pause_ms: int) -> Iterator[Said]:
+    def _finished(self, final: dict[str, Any], wanted: dict[str, Any], pause_ms: int) -> Iterator[Said]:
         previous = self._items[-1]["id"] if self._items else None
         aside = wanted.get("conversation") == "none"
         for index, item in enumerate(final["output"]):

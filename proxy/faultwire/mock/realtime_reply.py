@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def conversation(model: str, settings: dict[str, Any], items: Items) -> Conversation:
     """What the model reads, as a request of the Responses API would say it."""
-    told = {
+    normalised = {
         "model": model,
         "instructions": settings.get("instructions"),
         "input": [_plain(item) for _, item in json_bytes.objects(items)],
@@ -31,9 +31,9 @@ def conversation(model: str, settings: dict[str, Any], items: Items) -> Conversa
     choice = settings.get("tool_choice")
     limits = (settings.get("max_output_tokens"), settings.get("max_response_output_tokens"))
     return Conversation(
-        digest=_shared.digest("realtime", told),
-        view=wire.protocol("openai_responses").request_view(orjson.dumps(told)),
-        tools=tools_of(told),
+        digest=_shared.digest("realtime", normalised),
+        view=wire.protocol("openai_responses").request_view(orjson.dumps(normalised)),
+        tools=tools_of(normalised),
         may_call=choice != "none",
         must_call=choice == "required" or isinstance(choice, dict),
         only=json_bytes.member(choice, "name"),
@@ -72,9 +72,9 @@ def final(conversation: Conversation, reply: Reply, response_id: str, part: str)
 
 def failed(failure: Failure) -> dict[str, Any]:
     """Status of a response that came to nothing."""
-    told = failure.message or "The server had an error while processing your request."
+    text = failure.message or "The server had an error while processing your request."
     code = "rate_limit_exceeded" if failure.status == 429 else "server_error"
-    error = {"type": "server_error", "code": code, "message": told}
+    error = {"type": "server_error", "code": code, "message": text}
     return {"status": "failed", "status_details": {"type": "failed", "error": error}}
 
 

@@ -38,8 +38,8 @@ class ResponsesSession(Session):
         except WireError:
             return [_refusal("The message is no JSON object.", None)]
         if document.get("type") != "response.create":
-            told = f"Invalid value: '{document.get('type')}'. Supported values are: 'response.create'."
-            return [_refusal(told, "type")]
+            text = f"Invalid value: '{document.get('type')}'. Supported values are: 'response.create'."
+            return [_refusal(text, "type")]
         lane = document.pop("stream_id", None)
         document.pop("type")
         return self._answer(orjson.dumps(document), lane if isinstance(lane, str) else None)
@@ -48,8 +48,8 @@ class ResponsesSession(Session):
         try:
             conversation = self._dialect.hear(replace(self._request, body=body))
         except Refused as refused:
-            status, told = refused.response.status, refused.response.body or b"{}"
-            yield _error(status, json_bytes.load_object(told).get("error"), lane)
+            status, payload = refused.response.status, refused.response.body or b"{}"
+            yield _error(status, json_bytes.load_object(payload).get("error"), lane)
             return
         reply = self._replying(conversation)
         if reply.failure is not None:
@@ -67,8 +67,8 @@ class ResponsesSession(Session):
 
 
 def _refusal(message: str, param: str | None) -> Said:
-    told = {"type": "invalid_request_error", "code": "invalid_value", "message": message, "param": param}
-    return _error(400, told)
+    error = {"type": "invalid_request_error", "code": "invalid_value", "message": message, "param": param}
+    return _error(400, error)
 
 
 def _error(status: int, error: object, lane: str | None = None) -> Said:

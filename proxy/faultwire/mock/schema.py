@@ -142,11 +142,11 @@ class _Maker:
 
 
 def _type(schema: Any) -> str:
-    told = schema.get("type") if isinstance(schema, dict) else None
-    if isinstance(told, list):
-        told = next((one for one in told if one != "null"), "null")
-    if isinstance(told, str):
-        return told
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    if isinstance(kind, list):
+        kind = next((one for one in kind if one != "null"), "null")
+    if isinstance(kind, str):
+        return kind
     if isinstance(schema, dict) and "properties" in schema:
         return "object"
     return "array" if isinstance(schema, dict) and "items" in schema else "string"

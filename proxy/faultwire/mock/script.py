@@ -171,8 +171,8 @@ def parse(text: bytes | str, path: str) -> Script:
     turns = [_turn(item, problems) for item in _items(node, "turns", problems)]
     problems.settle()
     found = [turn for turn in turns if turn is not None]
-    told = {"turns": tuple(found), "failures": tuple(one for one in failures if one is not None)}
-    return Script(**(settings.model_dump() if settings else {}) | told)
+    values = {"turns": tuple(found), "failures": tuple(one for one in failures if one is not None)}
+    return Script(**(settings.model_dump() if settings else {}) | values)
 
 
 def _failure(node: Node, problems: Problems) -> FailureSpec | None:

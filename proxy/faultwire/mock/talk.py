@@ -37,7 +37,7 @@ def reply(conversation: Conversation) -> Reply:
     """What to say next."""
     question, results = current(conversation.view)
     if results:
-        return Reply(text=_told(results))
+        return Reply(text=_results_text(results))
     if conversation.tools and conversation.may_call:
         calls = _calls(conversation, question)
         if calls:
@@ -61,7 +61,7 @@ def current(view: RequestView) -> tuple[Question, tuple[ToolResult, ...]]:
     return Question(text), results
 
 
-def _told(results: tuple[ToolResult, ...]) -> str:
+def _results_text(results: tuple[ToolResult, ...]) -> str:
     if len(results) == 1:
         return f"Here is what `{results[0].name or 'the tool'}` says: {results[0].text}"
     lines = (f"- `{result.name or 'the tool'}`: {result.text}" for result in results)

@@ -71,12 +71,14 @@ class Client:
         """
         tuned: dict[str, Any] = {"temperature": temperature, "seed": seed}
         while True:
-            told = {k: v for k, v in tuned.items() if v is not None and k not in self._left_out}
+            parameters = {k: v for k, v in tuned.items() if v is not None and k not in self._left_out}
             try:
-                return self.send(text, told)
+                return self.send(text, parameters)
             except self.errors as error:
                 unwanted = {
-                    name for name in told if getattr(error, "status_code", 0) == 400 and name in str(error)
+                    name
+                    for name in parameters
+                    if getattr(error, "status_code", 0) == 400 and name in str(error)
                 }
                 if not unwanted:
                     raise

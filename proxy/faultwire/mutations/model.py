@@ -102,7 +102,7 @@ class Writer:
             said = self._client.ask(text, self._temperature, seed)
         except self._client.errors as error:
             self._failed = FaultwireError(
-                f"{self.label} failed to write a mutation: {self._told(error)}",
+                f"{self.label} failed to write a mutation: {self._without_secrets(error)}",
                 code="mutations.model_failed",
                 hint="what it wrote until here is kept, and the next run goes on from there; or set "
                 "`mutations.engine: built-in`, which needs no model",
@@ -110,7 +110,7 @@ class Writer:
             raise self._failed from None
         return DECLINED if said is None else said
 
-    def _told(self, error: Exception) -> str:
+    def _without_secrets(self, error: Exception) -> str:
         """An error in words, without any secret: SDKs quote what the server said, and it may quote a key."""
         text = str(error)
         if self._choice.api_key:

@@ -27,31 +27,31 @@ def conversation_part(
     newest last; of them the last `new` are new since the model's last word. `answer` is what the agent
     got and `said` what the model had said, where that differs; `told` are the turns that reached the
     model in place of others, where `forwarded` differs from what the agent sent."""
-    told = wire.transcript_of(recorded)
-    if told is None:
+    transcript = wire.transcript_of(recorded)
+    if transcript is None:
         return None
-    view = told.request
+    view = transcript.request
     every = list(view.turns) if view else []
     if view and view.system and not any(turn.role == "system" for turn in every):
         every = [Turn("system", view.system), *every]
     shown = every[max(0, len(every) - turns) :]
-    answer = _answer(told.answer, text)
+    answer = _answer(transcript.answer, text)
     said = None
     if recorded.upstream is not None and recorded.upstream is not recorded.delivered:
         original = wire.transcript_of(replace(recorded, delivered=recorded.upstream))
         said = _answer(original.answer, text) if original else None
     return {
-        "model": clip(told.model, 200),
+        "model": clip(transcript.model, 200),
         "tools": [clip(name, 200) for name in (view.tools if view else ())[:100]],
         "turns": [_turn(turn, text) for turn in shown],
         "turns_not_shown": len(every) - len(shown),
-        "new": len(shown) if not _spoke(every) else min(len(told.new_turns), len(shown)),
-        "told": _told(recorded, forwarded, every, text),
+        "new": len(shown) if not _spoke(every) else min(len(transcript.new_turns), len(shown)),
+        "told": _rows(recorded, forwarded, every, text),
         "answer": answer,
         "said": said if said != answer else None,
-        "problem": clip(told.problem, 500) if told.problem else None,
-        "first_event_ms": None if told.first_event_ms is None else round(told.first_event_ms, 1),
-        "cost_usd": None if told.cost is None else format(told.cost, "f"),
+        "problem": clip(transcript.problem, 500) if transcript.problem else None,
+        "first_event_ms": None if transcript.first_event_ms is None else round(transcript.first_event_ms, 1),
+        "cost_usd": None if transcript.cost is None else format(transcript.cost, "f"),
     }
 
 
@@ -69,8 +69,8 @@ def name_results(parts: Iterable[dict[str, Any] | None], session: Iterable[Recor
     wanted = {result["id"] for result in results}
     names: dict[str, str] = {}
     for exchange in session if wanted else ():
-        told = wire.transcript_of(exchange)
-        calls = told.answer.tool_calls if told and told.answer else ()
+        transcript = wire.transcript_of(exchange)
+        calls = transcript.answer.tool_calls if transcript and transcript.answer else ()
         names |= {call.id: clip(call.name, 200) for call in calls if call.id in wanted and call.name}
         if len(names) == len(wanted):
             break
@@ -89,7 +89,7 @@ def _spoke(turns: list[Turn]) -> bool:
     return any(turn.role == "assistant" for turn in turns)
 
 
-def _told(
+def _rows(
     recorded: Recorded, forwarded: Request | None, turns: list[Turn], text: int
 ) -> list[dict[str, Any]]:
     """The turns of the forwarded request that the agent's request did not have."""

@@ -169,10 +169,10 @@ def _case(
         SubElement(case, "skipped", {"message": line(f"{ALLOWED}: {cell['explanation']}", MESSAGE)})
         return
     failure = SubElement(case, "failure", words | {"type": _name(cell["invariant"])})
-    failure.text = _told(cell, invocation)
+    failure.text = _failure_text(cell, invocation)
 
 
-def _told(cell: Mapping[str, Any], invocation: Mapping[str, Any]) -> str:
+def _failure_text(cell: Mapping[str, Any], invocation: Mapping[str, Any]) -> str:
     """The failure text: explanation, traffic and the agent's answer."""
     parts = [cell["explanation"], f"invocation: {invocation['id']}"]
     if cell["exchanges"]:

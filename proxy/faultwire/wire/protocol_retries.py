@@ -19,8 +19,8 @@ def retry_count(headers: Headers) -> int | None:
     `x-stainless-retry-count` counts from 0 (the SDKs of OpenAI, Anthropic and others that Stainless
     generates). `amz-sdk-request: attempt=1; max=3` counts from 1 (AWS's SDKs).
     """
-    told = header(headers, "x-stainless-retry-count")
-    count = _number(told) if told else None
+    value = header(headers, "x-stainless-retry-count")
+    count = _number(value) if value else None
     if count is not None:
         return count
     fields = header(headers, "amz-sdk-request")

@@ -100,11 +100,11 @@ def _asked(request: Request) -> str:
     query = request.path.partition("?")[2]
     try:
         fields = parse_qsl(query, keep_blank_values=True, max_num_fields=MOST) if query else ()
-        told: json_bytes.Object = dict(fields)
+        document: json_bytes.Object = dict(fields)
     except ValueError:
-        told = {}
-    told |= recognition.document(request.body) or {}
-    return json_bytes.dump(told).decode()
+        document = {}
+    document |= recognition.document(request.body) or {}
+    return json_bytes.dump(document).decode()
 
 
 class McpSite(ToolSite):
@@ -131,7 +131,7 @@ class McpSite(ToolSite):
         """The same message or batch with another result for this call."""
         try:
             if _is_event(data):
-                return mcp_edits.in_event(data, lambda told: mcp_edits.rewritten(told, self.ids, rewrite))
+                return mcp_edits.in_event(data, lambda text: mcp_edits.rewritten(text, self.ids, rewrite))
             return mcp_edits.rewritten(data, self.ids, rewrite)
         except WireError:
             return data  # a result of no known shape is passed on as it is
@@ -139,11 +139,11 @@ class McpSite(ToolSite):
     def answer(self, rewrite: Rewrite, status: int) -> Response:
         """A result in words, with status 200 in any case."""
         version = mcp.version(self._request)
-        told = [
+        results = [
             mcp_jsonrpc.tool_result(one, rewrite.text, is_error=rewrite.is_error, version=version)
             for one in self.ids
         ]
-        return mcp.reply(self._request, told)
+        return mcp.reply(self._request, results)
 
 
 def _is_event(data: bytes) -> bool:

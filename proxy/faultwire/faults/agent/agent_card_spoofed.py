@@ -78,10 +78,14 @@ class _Spoofed(Mutator):
         self._settings = settings
 
     def feed(self, chunk: Chunk) -> Iterable[Action]:
-        told = self._settings
+        settings = self._settings
         try:
             changed = a2a_card.spoofed(
-                chunk.data, url=told.url, name=told.agent_name, description=told.description, skill=told.skill
+                chunk.data,
+                url=settings.url,
+                name=settings.agent_name,
+                description=settings.description,
+                skill=settings.skill,
             )
         except WireError:
             yield Send(chunk.data)  # what is no card cannot be spoofed

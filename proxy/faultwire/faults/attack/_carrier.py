@@ -48,16 +48,16 @@ def planted(text: str, payload: str, position: Position = "end", disguise: Disgu
     if fenced and carrier_of(fenced[2]) in ("json", "yaml", "python"):
         return fenced[1] + planted(fenced[2], payload, position, disguise) + fenced[3]
     carrier = carrier_of(text)
-    told = disguised(payload, disguise, carrier)
+    disguised_payload = disguised(payload, disguise, carrier)
     if carrier == "json":
-        return _in_json(text, told, position)
+        return _in_json(text, disguised_payload, position)
     if carrier == "yaml":
-        return _yaml.planted(text, told, lambda places: chosen(places, position))
+        return _yaml.planted(text, disguised_payload, lambda places: chosen(places, position))
     if carrier == "python":
-        return _literal.planted(text, told, lambda places: chosen(places, position))
+        return _literal.planted(text, disguised_payload, lambda places: chosen(places, position))
     if carrier == "html":
-        return _in_html(text, told, position, comment=disguise == "comment")
-    return _in_prose(text, told, position, markdown=carrier == "markdown")
+        return _in_html(text, disguised_payload, position, comment=disguise == "comment")
+    return _in_prose(text, disguised_payload, position, markdown=carrier == "markdown")
 
 
 def disguised(payload: str, disguise: Disguise, carrier: Carrier) -> str:
@@ -98,13 +98,15 @@ def _in_json(text: str, payload: str, position: Position) -> str:
     data = text.encode("utf-8", "surrogatepass")
     try:
         leaves = _strings(data, ())
-        told = json.dumps(payload, ensure_ascii=True).encode()
+        encoded = json.dumps(payload, ensure_ascii=True).encode()
         if leaves:
             start, end = leaves[chosen([end - start for start, end in leaves], position)]
             gap = b" " if end - start > 2 else b""
-            at, made = (start + 1, told[1:-1] + gap) if position == "start" else (end - 1, gap + told[1:-1])
+            at, made = (
+                (start + 1, encoded[1:-1] + gap) if position == "start" else (end - 1, gap + encoded[1:-1])
+            )
         else:
-            at, made = _new_leaf(data, told)
+            at, made = _new_leaf(data, encoded)
         return _core.json_splice(data, [(at, at, made)]).decode("utf-8", "surrogatepass")
     except ValueError:
         return _in_prose(text, payload, position, markdown=False)  # JSON that only Python reads
@@ -122,13 +124,13 @@ def _strings(data: bytes, path: tuple[str | int, ...]) -> list[tuple[int, int]]:
     return found
 
 
-def _new_leaf(data: bytes, told: bytes) -> tuple[int, bytes]:
+def _new_leaf(data: bytes, encoded: bytes) -> tuple[int, bytes]:
     """Where nothing is a string, a member or an element is added behind the last one."""
     children = _core.json_children(data, [])
     opening = data.index(b"{") if data.lstrip()[:1] == b"{" else data.index(b"[")
     at = children[-1][2] if children else opening + 1
     name = b'"note": ' if data[opening : opening + 1] == b"{" else b""
-    return at, (b", " if children else b"") + name + told
+    return at, (b", " if children else b"") + name + encoded
 
 
 # ---------------------------------------------------------------- HTML, Markdown, prose

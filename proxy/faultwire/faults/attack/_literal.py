@@ -53,10 +53,10 @@ def _place(node: ast.Constant, text: str) -> Place | None:
     line = lines[node.lineno - 1].encode()
     start = before + len(line[: node.col_offset].decode())
     end = before + len(line[: node.end_col_offset].decode())
-    told = text[start:end]
-    quote = told[:1]
-    plain = quote in ("'", '"') and told.endswith(quote) and not told.startswith(quote * 3)
-    if not plain or ast.literal_eval(told) != node.value:
+    literal = text[start:end]
+    quote = literal[:1]
+    plain = quote in ("'", '"') and literal.endswith(quote) and not literal.startswith(quote * 3)
+    if not plain or ast.literal_eval(literal) != node.value:
         return None
     return Place(start, end, quote)
 

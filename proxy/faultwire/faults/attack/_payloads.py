@@ -42,9 +42,9 @@ class Payload(NamedTuple):
 @cache
 def library(family: Family) -> tuple[Payload, ...]:
     """The payloads of a family, in order."""
-    told: Any = yaml.safe_load((_FOLDER / f"{family}.yaml").read_text("utf-8"))
+    loaded: Any = yaml.safe_load((_FOLDER / f"{family}.yaml").read_text("utf-8"))
     return tuple(
-        Payload(f"{family}/{entry['id']}", _obscured(entry["text"], entry.get("as"))) for entry in told
+        Payload(f"{family}/{entry['id']}", _obscured(entry["text"], entry.get("as"))) for entry in loaded
     )
 
 

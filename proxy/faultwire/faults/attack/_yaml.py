@@ -51,9 +51,11 @@ def planted(text: str, payload: str, choose: Callable[[Sequence[int]], int]) -> 
     if node.style in ("|", ">"):
         return _in_block(text, start, end, payload, literal=node.style == "|")
     if node.style == "'":
-        told = payload.replace("\n", " ").replace("'", "''")
+        quoted = payload.replace("\n", " ").replace("'", "''")
         return (
-            f"{text[: end - 1]} {told}{text[end - 1 :]}" if _printable(told) else _quoted(text, node, payload)
+            f"{text[: end - 1]} {quoted}{text[end - 1 :]}"
+            if _printable(quoted)
+            else _quoted(text, node, payload)
         )
     if node.style == '"':
         return f"{text[: end - 1]} {_escaped(payload)}{text[end - 1 :]}"
@@ -73,10 +75,12 @@ def _in_block(text: str, start: int, end: int, payload: str, *, literal: bool) -
     first = next((line for line in body.split("\n") if line.strip()), "")
     indent = first[: len(first) - len(first.lstrip(" "))]
     lines = payload.split("\n") if literal else [" ".join(payload.split())]
-    told = "".join(f"{indent}{_visible(line)}\n" for line in lines)
+    lines_text = "".join(f"{indent}{_visible(line)}\n" for line in lines)
     used = start + len(block.rstrip("\n")) if block.strip("\n") else end
     after = text[used:]
-    return text[:used] + "\n" + (told[:-1] if after.startswith("\n") or not after else told) + after
+    return (
+        text[:used] + "\n" + (lines_text[:-1] if after.startswith("\n") or not after else lines_text) + after
+    )
 
 
 def _escaped(text: str) -> str:

@@ -54,5 +54,5 @@ class InjectionViaContext(RequestFault):
             return ()
         mine = (self.payload,) if self.payload else None
         payload = marked(pick(mine, self.families, dice), dice, canary=self.canary)
-        told = f"Retrieved document:\n{payload.text}\nEnd of document.\n\n{place.text}"
-        return (Retold(place, told, f"{payload.name} planted as a document", payload.canary),)
+        text = f"Retrieved document:\n{payload.text}\nEnd of document.\n\n{place.text}"
+        return (Retold(place, text, f"{payload.name} planted as a document", payload.canary),)

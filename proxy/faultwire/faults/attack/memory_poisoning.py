@@ -57,11 +57,11 @@ class MemoryPoisoning(RequestFault):
         if place is None:
             return ()
         payload = marked(Payload("payload", self.payload), dice, canary=self.canary)
-        told = {
+        planted = {
             "prepend": f"{payload.text}\n\n{place.text}",
             "append": f"{place.text}\n\n{payload.text}",
             "replace": payload.text,
         }[self.strategy]
         return (
-            Retold(place, told, f"oldest {self.role} message poisoned ({self.strategy})", payload.canary),
+            Retold(place, planted, f"oldest {self.role} message poisoned ({self.strategy})", payload.canary),
         )

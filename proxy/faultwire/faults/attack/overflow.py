@@ -55,8 +55,8 @@ class Overflow(RequestFault):
         place = next((place for place in reversed(texts) if place.new), None)
         if place is None:
             return ()
-        told = f"{place.text}\n\n{filler(self.inject_tokens, dice)}"
-        return (Retold(place, told, f"about {self.inject_tokens} tokens of filler added"),)
+        text = f"{place.text}\n\n{filler(self.inject_tokens, dice)}"
+        return (Retold(place, text, f"about {self.inject_tokens} tokens of filler added"),)
 
 
 def filler(tokens: int, dice: FaultDice) -> str:

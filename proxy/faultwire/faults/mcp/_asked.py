@@ -42,8 +42,10 @@ def no_request(exchange: Exchange, methods: Methods) -> str | None:
     if requests(exchange, methods):
         return None
     said = [one.method for one in mcp.asked(exchange.request) if one.is_request]
-    told = (methods,) if isinstance(methods, str) else methods
-    return f"the request is `{said[0]}`, not `{'` or `'.join(told)}`" if said else "the message is no request"
+    names = (methods,) if isinstance(methods, str) else methods
+    return (
+        f"the request is `{said[0]}`, not `{'` or `'.join(names)}`" if said else "the message is no request"
+    )
 
 
 class Relisted(Mutator):

@@ -67,7 +67,7 @@ class McpPoisonedDescription(Fault):
         asked = ids(requests(exchange, _LIST))
 
         def describe(name: str, said: str) -> str:
-            return self._told(said, payload.text) if self._means(name) else said
+            return self._poisoned(said, payload.text) if self._means(name) else said
 
         relisted = Relisted(
             lambda data: mcp.with_descriptions(data, asked, describe), "descriptions poisoned"
@@ -79,7 +79,7 @@ class McpPoisonedDescription(Fault):
         globs = (self.tools,) if isinstance(self.tools, str) else self.tools
         return any(_core.glob_match(glob, name) for glob in globs)
 
-    def _told(self, said: str, payload: str) -> str:
+    def _poisoned(self, said: str, payload: str) -> str:
         if self.position == "replace" or not said:
             return payload
         return f"{said}\n\n{payload}" if self.position == "end" else f"{payload}\n\n{said}"

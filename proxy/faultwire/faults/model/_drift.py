@@ -39,8 +39,8 @@ def _rename(value: Any, severity: Severity, *, deep: bool) -> Any:
     made: dict[str, Any] = {}
     for at, (key, item) in enumerate(value.items()):
         new = _SYNONYMS.get(key) or _recased(key)
-        told = _rename(item, severity, deep=True) if deep else item
-        made[new if at < count and new not in value else key] = told
+        renamed = _rename(item, severity, deep=True) if deep else item
+        made[new if at < count and new not in value else key] = renamed
     return made
 
 
@@ -91,8 +91,8 @@ def _prose(value: Any, name: str = "") -> str:
         )
     if isinstance(value, list):
         return "\n".join(_prose(item, f"{name} {at + 1}".strip()) for at, item in enumerate(value))
-    told = value if isinstance(value, str) else json.dumps(value)
-    return f"{name}: {told}" if name else told
+    text = value if isinstance(value, str) else json.dumps(value)
+    return f"{name}: {text}" if name else text
 
 
 def declined(text: str, severity: Severity) -> str:
@@ -123,8 +123,8 @@ def _in_json(text: str, change: Callable[[Any], Any]) -> str:
     if not isinstance(value, dict | list):
         return text
     fence = _FENCE.match(text)
-    told = json.dumps(change(value), ensure_ascii=False)
-    return f"{fence[1]}{told}{fence[3]}" if fence else told
+    encoded = json.dumps(change(value), ensure_ascii=False)
+    return f"{fence[1]}{encoded}{fence[3]}" if fence else encoded
 
 
 def _parsed(text: str) -> Any:

@@ -55,11 +55,11 @@ class MalformedToolArguments(AnswerFault):
 
 def mangled(arguments: str, mistake: Mistake) -> str:
     """The arguments with a mistake that a JSON parser refuses."""
-    told = arguments.strip() or "{}"
-    if mistake == "trailing_comma" and told.endswith("}"):
-        return told[:-1] + ",}"
+    text = arguments.strip() or "{}"
+    if mistake == "trailing_comma" and text.endswith("}"):
+        return text[:-1] + ",}"
     if mistake == "fenced":
-        return f"```json\n{told}\n```"
+        return f"```json\n{text}\n```"
     if mistake == "prose":
-        return f"Here are the arguments: {told}"
-    return told[: max(1, len(told) // 2)]
+        return f"Here are the arguments: {text}"
+    return text[: max(1, len(text) // 2)]

@@ -58,15 +58,15 @@ def broken(body: bytes, mistake: Mistake) -> bytes:
     """The body with a mistake that strict parsers refuse; as it is where it is no JSON."""
     if not _parses(body):
         return body
-    told = body.rstrip()
-    made = told[:-1]
+    text = body.rstrip()
+    made = text[:-1]
     if mistake == "html_after":
-        made = told + b"\n<html><body><h1>502 Bad Gateway</h1></body></html>"
-    elif mistake == "trailing_comma" and told[-1:] in (b"}", b"]"):
-        made = told[:-1].rstrip() + b"," + told[-1:]
+        made = text + b"\n<html><body><h1>502 Bad Gateway</h1></body></html>"
+    elif mistake == "trailing_comma" and text[-1:] in (b"}", b"]"):
+        made = text[:-1].rstrip() + b"," + text[-1:]
     elif mistake == "unquoted_key":
-        made = _unquoted(told) or made
-    return made if not _parses(made) else told + b"}"
+        made = _unquoted(text) or made
+    return made if not _parses(made) else text + b"}"
 
 
 def _unquoted(body: bytes) -> bytes | None:

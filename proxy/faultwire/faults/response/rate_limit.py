@@ -68,8 +68,8 @@ class RateLimit(Fault):
         if self.requests is not None or self.tokens is not None:
             return _Metered(self, exchange)
         wait = self.retry_after_s
-        told = "no `retry-after`" if wait is None else f"retry after {wait:g} s"
-        return Answered(error_answer(exchange, 429, retry_after_s=wait), f"answered 429, {told}")
+        wait_text = "no `retry-after`" if wait is None else f"retry after {wait:g} s"
+        return Answered(error_answer(exchange, 429, retry_after_s=wait), f"answered 429, {wait_text}")
 
 
 class _Metered(Mutator):
@@ -100,25 +100,25 @@ class _Metered(Mutator):
         refused = error_answer(self._exchange, 429, retry_after_s=wait)
         if full == "tokens" and self._protocol is not None:
             refused = self._protocol.edits.of_tokens(refused)
-        return self._told(refused)
+        return self._with_quota(refused)
 
     def _is_true_wait(self) -> bool:
         settings = self._settings
         return "retry_after_s" not in settings.model_fields_set or settings.retry_after_s is None
 
-    def _told(self, response: Response) -> Response:
+    def _with_quota(self, response: Response) -> Response:
         """The response with what is left of the quota."""
         headers = response.headers
         quota = self._window().left(self._exchange.at_s)
-        told = self._protocol.edits.quota_by(self._exchange.provider, quota) if self._protocol else ()
-        for name, value in told:
+        fields = self._protocol.edits.quota_by(self._exchange.provider, quota) if self._protocol else ()
+        for name, value in fields:
             headers = with_header(headers, name, value)
         return replace(response, headers=headers)
 
     def head(self, response: Response) -> Response:
         if self._protocol is not None and response.status < 300:
             self._meter = Meter(self._protocol, response, self._exchange.request)
-        return self._told(response)
+        return self._with_quota(response)
 
     def feed(self, chunk: Chunk) -> Iterable[Action]:
         if self._meter is not None:

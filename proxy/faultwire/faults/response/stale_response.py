@@ -77,11 +77,11 @@ class _Stale(Mutator):
         self._body: list[bytes] = []
 
     def answer(self) -> Response | None:
-        told: Response | None = self.memory.get(self._key) if self._repeat else None
-        if told is None or is_stream(self._exchange, told) != self._streams:
+        remembered: Response | None = self.memory.get(self._key) if self._repeat else None
+        if remembered is None or is_stream(self._exchange, remembered) != self._streams:
             return None
         self.effect = "an earlier answer given again"
-        return told
+        return remembered
 
     def head(self, response: Response) -> Response:
         if response.status < 300 and header(response.headers, "set-cookie") is None:

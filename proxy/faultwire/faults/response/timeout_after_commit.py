@@ -59,6 +59,6 @@ class TimeoutAfterCommit(Fault):
 
 class _Committed(Replaced):
     def head(self, response: Response) -> Response:
-        told = super().head(response)
-        self.effect = f"upstream did it ({response.status}), and a timeout ({told.status}) was told"
-        return told
+        effect = super().head(response)
+        self.effect = f"upstream did it ({response.status}), and a timeout ({effect.status}) was told"
+        return effect

@@ -72,8 +72,8 @@ class _Short(Mutator):
 
     def feed(self, chunk: Chunk) -> Iterable[Action]:
         length = len(chunk.data)
-        told = self._settings.bytes
-        kept = told if told is not None else int(length * (self._settings.fraction or 0.0))
+        limit = self._settings.bytes
+        kept = limit if limit is not None else int(length * (self._settings.fraction or 0.0))
         yield Send(chunk.data[:kept])
         if kept < length:
             self.effect = f"{kept} of {length} bytes delivered"

@@ -149,12 +149,12 @@ class RecordedResponse(ResultFault):
             answer = self.responses[number - 1]
             late = f" after {answer.latency_ms:g} ms" if answer.latency_ms else ""
             return answer, f"call {number} of `{tool}` got recorded answer {number} of {of}{late}"
-        told = f"call {number} of `{tool}` found none of {of} recorded answers left"
+        text = f"call {number} of `{tool}` found none of {of} recorded answers left"
         if self.none_left == "repeat":
-            return self.responses[-1], f"{told}: it got the last one again"
+            return self.responses[-1], f"{text}: it got the last one again"
         if self.none_left == "pass":
-            return None, f"{told}: it was passed on"
-        return RecordedAnswer(response=f"faultwire: {told}", status=422), f"{told}: it was refused"
+            return None, f"{text}: it was passed on"
+        return RecordedAnswer(response=f"faultwire: {text}", status=422), f"{text}: it was refused"
 
 
 def _as_result(answer: RecordedAnswer) -> Rewrite:
@@ -187,21 +187,21 @@ class _AtOwn(Mutator):
             return None
         self.effect = self._words
         if self._site.name != "http":
-            told = self._site.answer(_as_result(self._answer), self._answer.status or 500)
-            return told if self._answer.failed else _typed(told, self._answer.text)
+            response = self._site.answer(_as_result(self._answer), self._answer.status or 500)
+            return response if self._answer.failed else _typed(response, self._answer.text)
         return _as_http(self._answer, refused=self._answer not in self._fault.responses)
 
 
-def _typed(told: Response, text: str) -> Response:
+def _typed(response: Response, text: str) -> Response:
     """A result with its typed half as well, in the form that SDKs give it: clients of a tool with an
     `outputSchema` refuse a result without one."""
-    message = json.loads(told.body or b"")
+    message = json.loads(response.body or b"")
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         value = text
     message["result"]["structuredContent"] = value if isinstance(value, dict) else {"result": value}
-    return http_answers.answer(told.status, json.dumps(message).encode(), "application/json")
+    return http_answers.answer(response.status, json.dumps(message).encode(), "application/json")
 
 
 def _as_http(answer: RecordedAnswer, *, refused: bool) -> Response:
@@ -209,5 +209,5 @@ def _as_http(answer: RecordedAnswer, *, refused: bool) -> Response:
     like_json = answer.text.lstrip()[:1] in ("{", "[") or not isinstance(answer.response, str | None)
     given = {name.lower(): value for name, value in answer.headers.items()}
     kind = given.pop("content-type", "application/json" if like_json else "text/plain; charset=utf-8")
-    told = tuple(given.items()) + ((("x-should-retry", "false"),) if refused else ())
-    return http_answers.answer(answer.status or 500, body, kind, *told)
+    fields = tuple(given.items()) + ((("x-should-retry", "false"),) if refused else ())
+    return http_answers.answer(answer.status or 500, body, kind, *fields)

@@ -44,5 +44,5 @@ class ToolNoOp(ResultFault):
 
     def rewrite(self, result: ToolResult, dice: FaultDice) -> Rewrite:
         """Success, and nothing else."""
-        told = result.text.lstrip()[:1]
-        return Rewrite('{"status": "ok"}' if told in ("{", "[") else self.message)
+        first = result.text.lstrip()[:1]
+        return Rewrite('{"status": "ok"}' if first in ("{", "[") else self.message)

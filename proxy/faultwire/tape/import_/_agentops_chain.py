@@ -64,8 +64,10 @@ class Chain:
 
     def number(self, event: Json) -> int | None:
         """The number that an event has."""
-        told = event.get("sequence_number" if self._old else "seq")
-        return told if isinstance(told, int) and not isinstance(told, bool) and 0 <= told < 1 << 53 else None
+        value = event.get("sequence_number" if self._old else "seq")
+        return (
+            value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53 else None
+        )
 
     def take(self, event: Json) -> Iterator[Found]:
         """What is wrong with the next event."""
@@ -83,10 +85,10 @@ class Chain:
         if isinstance(payload, dict):
             yield from self._contents(event, payload, here)
         self.events += 1
-        told = event.get("event_hash")
-        self._prev = told
-        if event.get("event_type") != "CHAIN_SEAL" and isinstance(told, str):
-            self._said.update(told.encode("utf-8", "surrogatepass"))
+        claimed = event.get("event_hash")
+        self._prev = claimed
+        if event.get("event_type") != "CHAIN_SEAL" and isinstance(claimed, str):
+            self._said.update(claimed.encode("utf-8", "surrogatepass"))
 
     def close(self) -> Iterator[Found]:
         """What is missing at the end, and what nobody can prove."""
@@ -100,8 +102,8 @@ class Chain:
         if not self._sealed:
             yield Found("agentops_seal_missing", f"{here} has no seal", note=True)
         if self._own_numbers:
-            told = f"{self._own_numbers} hashes of {here} fit its own number format, which is not RFC 8785's"
-            yield Found("agentops_numbers_not_rfc8785", told, note=True)
+            text = f"{self._own_numbers} hashes of {here} fit its own number format, which is not RFC 8785's"
+            yield Found("agentops_numbers_not_rfc8785", text, note=True)
 
     def sealed_by(self, seal: Json, before: int) -> Iterator[Found]:
         """What a seal says of the `before` events before it: without an HMAC it needs no key to be made, so
@@ -129,8 +131,8 @@ class Chain:
         said = next((seal[name] for name in _HMACS if isinstance(seal.get(name), str)), None)
         if self._key is None or said is None:
             why = "no key that could be checked" if said is None else "an HMAC, whose key was not given"
-            told = f"{here} is signed by {why}: anybody could have made it"
-            yield Found("agentops_seal_unverified", told, note=True)
+            problem = f"{here} is signed by {why}: anybody could have made it"
+            yield Found("agentops_seal_unverified", problem, note=True)
             return
         text = str(self._prev).encode("utf-8", "surrogatepass")
         right = hmac.new(self._key, text, hashlib.sha256).hexdigest()
@@ -170,27 +172,27 @@ class Chain:
         if "event_hash" in event and not self._fits(covered, event["event_hash"]):
             yield "hash_mismatch", "does not have its hash"
 
-    def _fits(self, value: Any, told: Any) -> bool:
+    def _fits(self, value: Any, claimed: Any) -> bool:
         ours, theirs = digests(value)
-        if told is not None and told == theirs != ours:
+        if claimed is not None and claimed == theirs != ours:
             self._own_numbers += 1
-        return told is not None and told in (ours, theirs)
+        return claimed is not None and claimed in (ours, theirs)
 
     def _link(self, event: Json) -> Iterator[tuple[str, str]]:
-        told = event.get("prev_event_hash" if self._old else "prev_hash")
-        if told == self._prev:
+        claimed = event.get("prev_event_hash" if self._old else "prev_hash")
+        if claimed == self._prev:
             return
         if self.events == 0:
-            yield "genesis_invalid", f"is the first, and follows {str(told)[:70]!r}"
+            yield "genesis_invalid", f"is the first, and follows {str(claimed)[:70]!r}"
         else:
-            yield "chain_broken", f"follows {str(told)[:70]!r}, expected {str(self._prev)[:70]!r}"
+            yield "chain_broken", f"follows {str(claimed)[:70]!r}, expected {str(self._prev)[:70]!r}"
 
     def _order(self, event: Json) -> Iterable[tuple[str, str]]:
         found: list[tuple[str, str]] = []
         kind, number = event.get("event_type"), self.number(event)
-        told = event.get("sequence_number" if self._old else "seq")
-        if number is None and told is not None:
-            found.append(("field_malformed", f"has the number {str(told)[:40]!r}"))
+        value = event.get("sequence_number" if self._old else "seq")
+        if number is None and value is not None:
+            found.append(("field_malformed", f"has the number {str(value)[:40]!r}"))
         if number is not None:
             if number != self._next:
                 found.append(("sequence_gap", f"has number {number}, expected {self._next}"))
@@ -225,8 +227,8 @@ class Chain:
             yield Found("agentops_told", f"{here} is a {kind}", note=True)
         hidden, bare = redactions(payload)
         if bare:
-            told = f"{here} has `{REDACTED}` without a hash at {', '.join(bare[:5])}"
-            yield Found("agentops_redaction_without_hash", told)
+            text = f"{here} has `{REDACTED}` without a hash at {', '.join(bare[:5])}"
+            yield Found("agentops_redaction_without_hash", text)
         if hidden:
             yield Found("agentops_redaction", f"{here} has {hidden} redacted values", note=True)
 

@@ -181,9 +181,11 @@ class _Making:
             self._check()
 
     def _exchange(self, item: Exchanged) -> int:
-        told = clean(item.told)
-        request = told.request
-        name = self._session(item.session, told.started_ms, told.started_ms + told.duration_ns // 1_000_000)
+        foreign = clean(item.told)
+        request = foreign.request
+        name = self._session(
+            item.session, foreign.started_ms, foreign.started_ms + foreign.duration_ns // 1_000_000
+        )
         self._numbers[name] += 1
         found = wire.classify(request)
         exchange = Exchange(name, self._numbers[name], request, found.kind)
@@ -193,9 +195,9 @@ class _Making:
             provider=found.provider,
             tool=found.tool,
         )
-        self._writer.record(exchange).whole(told)
-        bodies = [request.body or b"", *(one.data for one in told.messages)]
-        bodies += [side.body for side in (told.upstream, told.delivered) if side is not None]
+        self._writer.record(exchange).whole(foreign)
+        bodies = [request.body or b"", *(one.data for one in foreign.messages)]
+        bodies += [side.body for side in (foreign.upstream, foreign.delivered) if side is not None]
         return sum(map(len, bodies))
 
     def _event(self, item: Event) -> int:
@@ -206,13 +208,13 @@ class _Making:
         self._writer.foreign(event, item.data)
         return len(item.data)
 
-    def _session(self, told: str, began_ms: int, ended_ms: int) -> str:
+    def _session(self, stated: str, began_ms: int, ended_ms: int) -> str:
         """The session on our tape for one in the file, opened when it is first named."""
-        name = self._names.get(told)
+        name = self._names.get(stated)
         if name is None:
-            wanted = name_of(told) or SESSION
+            wanted = name_of(stated) or SESSION
             tries = (wanted if n == 1 else f"{wanted[:56]}-{n}" for n in counting(1))
-            name = self._names[told] = next(one for one in tries if one not in self._numbers)
+            name = self._names[stated] = next(one for one in tries if one not in self._numbers)
             self._writer.open_session(name, profile="", profile_digest="", seed=0, started_ms=began_ms)
             self._numbers[name] = 0
         self._ended[name] = max(self._ended.get(name, 0), began_ms, ended_ms)

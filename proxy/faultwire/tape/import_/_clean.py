@@ -35,22 +35,22 @@ def instant(value: float, most: int = MAX_INSTANT) -> int:
     return 0 if value <= 0 else most if value >= most else int(value)
 
 
-def clean(told: Elsewhere) -> Elsewhere:
+def clean(foreign: Elsewhere) -> Elsewhere:
     """The same exchange with every number and name where a tape expects it."""
-    lasted = instant(told.duration_ns, _MAX_NS)
-    upstream = None if told.upstream is None else _delivery(told.upstream, lasted)
-    same = told.delivered is told.upstream or told.delivered == told.upstream
-    delivered = None if told.delivered is None else _delivery(told.delivered, lasted)
+    lasted = instant(foreign.duration_ns, _MAX_NS)
+    upstream = None if foreign.upstream is None else _delivery(foreign.upstream, lasted)
+    same = foreign.delivered is foreign.upstream or foreign.delivered == foreign.upstream
+    delivered = None if foreign.delivered is None else _delivery(foreign.delivered, lasted)
     return replace(
-        told,
-        request=_request(told.request),
+        foreign,
+        request=_request(foreign.request),
         upstream=upstream,
         delivered=upstream if same else delivered,
-        started_ms=instant(told.started_ms),
+        started_ms=instant(foreign.started_ms),
         duration_ns=lasted,
-        ending=told.ending if told.ending in _ENDINGS else "complete",
-        error=None if told.error is None else told.error[:_MAX_TEXT],
-        messages=tuple(map(_message, told.messages)),
+        ending=foreign.ending if foreign.ending in _ENDINGS else "complete",
+        error=None if foreign.error is None else foreign.error[:_MAX_TEXT],
+        messages=tuple(map(_message, foreign.messages)),
     )
 
 

@@ -40,8 +40,8 @@ def content(said: dict[str, Any], headers: Headers, found: list[Found]) -> tuple
         body, packed = _bytes(text, str(said.get("mimeType") or "")), False
     # mitmproxy counts the packed bytes, browsers those that are left: either may differ for a good reason.
     if isinstance(size, int) and size >= 0 and size != len(body) and not is_encoded(headers):
-        told = f"the file says that a body has {str(size)[:30]} bytes, and holds {len(body)}"
-        found.append(Found("har_size_differs", told, note=True))
+        problem = f"the file says that a body has {str(size)[:30]} bytes, and holds {len(body)}"
+        found.append(Found("har_size_differs", problem, note=True))
     return body, packed
 
 

@@ -43,8 +43,8 @@ class Entries:
                 if depth == 0:
                     break
             elif depth == 1 and text == b'"version"':
-                told = _VERSION.match(self._data, token.end())
-                self.version = told[1].decode() if told else ""
+                version = _VERSION.match(self._data, token.end())
+                self.version = version[1].decode() if version else ""
             elif depth == 1 and text == b'"entries"':
                 found = _LIST.match(self._data, token.end())
                 if found:

@@ -96,8 +96,8 @@ def sqlite(path: Path, found: list[Found]) -> Iterator[Contents]:
     """A tape in SQLite's form. Raises TapeError."""
     wal = path.with_name(path.name + "-wal")
     if wal.exists() and wal.stat().st_size:
-        told = "there is a `-wal` file beside the tape, and what only that holds was not read"
-        found.append(Found("tracefork_unfinished", told))
+        text = "there is a `-wal` file beside the tape, and what only that holds was not read"
+        found.append(Found("tracefork_unfinished", text))
     try:
         # `immutable`: nothing is written beside somebody else's file, not even a lock.
         uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
@@ -204,8 +204,8 @@ def _places(data: bytes, at: int, names: list[Any], found: list[Found]) -> dict[
     for name in names:
         length = int.from_bytes(data[at : at + 4], "big")
         if at + 4 > len(data) or length > len(data) - at - 4:
-            told = f"the header claims {len(names)} blobs, and the file ends in number {len(places) + 1}"
-            found.append(Found("tracefork_count_mismatch", told))
+            text = f"the header claims {len(names)} blobs, and the file ends in number {len(places) + 1}"
+            found.append(Found("tracefork_count_mismatch", text))
             return places
         places[str(name)] = (at + 4, at + 4 + length)
         at += 4 + length

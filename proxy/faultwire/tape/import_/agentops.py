@@ -45,8 +45,8 @@ def read(path: Path, key: bytes | None = None) -> Iterator[Item]:
         count += 1
         session = _session(value)
         if last is not None and session != last and session not in chains:
-            told = f"entry {number} is of session `{session[:80]}`, expected one session in a log"
-            yield Found("agentops_session_mismatch", told)
+            text = f"entry {number} is of session `{session[:80]}`, expected one session in a log"
+            yield Found("agentops_session_mismatch", text)
         if session not in chains and len(chains) >= _MAX_SESSIONS:
             raise TapeError(f"found more than {_MAX_SESSIONS} sessions", code="tape.import_size")
         chain = chains.setdefault(session, Chain(session, generation(value), key))
@@ -72,9 +72,9 @@ def _session(event: Json) -> str:
 
 def _instant(event: Json) -> int | None:
     """When the event says that it was, in milliseconds since the epoch."""
-    told = event.get("timestamp_wall", event.get("timestamp"))
+    instant = event.get("timestamp_wall", event.get("timestamp"))
     try:
-        return int(datetime.fromisoformat(told).timestamp() * 1000) if isinstance(told, str) else None
+        return int(datetime.fromisoformat(instant).timestamp() * 1000) if isinstance(instant, str) else None
     except (ValueError, OverflowError):
         return None
 
@@ -132,16 +132,16 @@ def _value(data: bytes) -> Any:
 def _claims(export: Json, chains: dict[str, Chain]) -> Iterator[Found]:
     claimed = export.get("evidence_class")
     if isinstance(claimed, str):
-        told = f"the export calls itself {claimed[:80]!r}: nothing in it can prove that"
-        yield Found("agentops_class_claimed", told, note=True)
+        text = f"the export calls itself {claimed[:80]!r}: nothing in it can prove that"
+        yield Found("agentops_class_claimed", text, note=True)
     meta = export.get("session_metadata")
     counts = meta if isinstance(meta, dict) else {}
     events = sum(chain.events for chain in chains.values())
     drops = sum(chain.drops for chain in chains.values())
     for name, held in (("event_count", events), ("total_drops", drops)):
         if isinstance(counts.get(name), int) and counts[name] != held:
-            told = f"the export claims `{name}` {str(counts[name])[:30]}, and holds {held}"
-            yield Found("agentops_count_mismatch", told)
+            text = f"the export claims `{name}` {str(counts[name])[:30]}, and holds {held}"
+            yield Found("agentops_count_mismatch", text)
     seal, chain = export.get("seal"), next(iter(chains.values()))
     if isinstance(seal, dict) and (seal.get("present") or "final_event_hash" in seal):
         yield from chain.sealed_by(seal, chain.events)

@@ -59,7 +59,7 @@ def _exchange(entry: Any, found: list[Found]) -> Exchanged:
     if "_upstream" in entry:
         upstream = _response(entry["_upstream"], _ns(min(before, total)), found)
     error = _error(entry)
-    told = Elsewhere(
+    foreign = Elsewhere(
         request=_request(entry["request"], found),
         upstream=upstream,
         delivered=delivered,
@@ -70,7 +70,7 @@ def _exchange(entry: Any, found: list[Found]) -> Exchanged:
         messages=_messages(entry.get("_webSocketMessages"), began_ms, found),
     )
     session = entry.get("pageref")
-    return Exchanged(told, session if isinstance(session, str) and session else SESSION)
+    return Exchanged(foreign, session if isinstance(session, str) and session else SESSION)
 
 
 def _request(said: Json, found: list[Found]) -> Request:

@@ -41,10 +41,10 @@ def read(path: Path, digest: str | None = None) -> Iterator[Item]:
     with opened(path) as source:
         is_sqlite = source.read(len(SQLITE)) == SQLITE
     with sqlite(path, found) if is_sqlite else envelope(whole(path), found) as contents:
-        yield from _told(contents, found, digest)
+        yield from _problems(contents, found, digest)
 
 
-def _told(contents: Contents, found: list[Found], digest: str | None) -> Iterator[Item]:
+def _problems(contents: Contents, found: list[Found], digest: str | None) -> Iterator[Item]:
     session = name_of(contents.agent) or "tracefork"
     for number, (kind, value) in enumerate(contents.draws()):
         yield Event(session, "tracefork", f"draw:{kind}", dumped({"kind": kind, "value": value}), number)
@@ -53,8 +53,8 @@ def _told(contents: Contents, found: list[Found], digest: str | None) -> Iterato
         bodies = [contents.blob(name) for name in pair]
         for name, body in zip(pair, bodies, strict=True):
             if body is None:
-                told = f"call {number} names blob `{name[:80]}`, and the tape does not hold it"
-                yield Found("tracefork_blob_missing", told)
+                text = f"call {number} names blob `{name[:80]}`, and the tape does not hold it"
+                yield Found("tracefork_blob_missing", text)
         yield Exchanged(_call(bodies[0], bodies[1], url), session)
         yield from _drain(found)
     for number, pair in enumerate(contents.tool_calls()):

@@ -70,7 +70,7 @@ class CallNumbering:
 
     def __init__(self) -> None:
         self._state = SessionState()
-        self._told: list[tuple[Event, Request]] = []
+        self._seen: list[tuple[Event, Request]] = []
         self._answers: list[Delivery | None] = []
         self._known: dict[int, Known] = {}
         self._revoked: dict[int, str | None] = {}
@@ -78,21 +78,21 @@ class CallNumbering:
 
     def take(self, said: Event, request: Request, answer: Delivery | None = None) -> int:
         """The next exchange; its place."""
-        self._told.append((said, request))
+        self._seen.append((said, request))
         self._answers.append(answer)
-        return len(self._told) - 1
+        return len(self._seen) - 1
 
     def known(self, place: int) -> Known:
         """What it was taken for."""
         found = self._known.get(place)
         if found is None:
-            found = self._known[place] = known(*self._told[place])
+            found = self._known[place] = known(*self._seen[place])
         return found
 
     def revoked(self, place: int) -> str | None:
         """Why it was not that, or None."""
         if place not in self._revoked:
-            taken, (_, request) = self.known(place), self._told[place]
+            taken, (_, request) = self.known(place), self._seen[place]
             protocol = wire.protocols().get(taken.protocol or "")
             said = self._answers[place]
             why = None if protocol is None else wire.revoked(protocol, taken.kind, request, said)
@@ -103,7 +103,7 @@ class CallNumbering:
         """Key and number; the requests before it are read as well."""
         while len(self._found) <= place:
             at = len(self._found)
-            said, request = self._told[at]
+            said, request = self._seen[at]
             what = self.known(at)
             key = wire.fingerprint(request, what.kind, wire.protocols().get(what.protocol or ""))
             n = said["n"]

@@ -127,8 +127,8 @@ class TapeReader:
         }
         forwarded = tuple((at, request) for at, request in sent.items() if request is not None)
         exchanges = tuple(self._recorded(_numbered(gathered)))
-        told = ((one.number, revoked(one)) for one in exchanges)
-        notes = tuple(f"exchange {number} is of kind `other`: {why}" for number, why in told if why)
+        listed = ((one.number, revoked(one)) for one in exchanges)
+        notes = tuple(f"exchange {number} is of kind `other`: {why}" for number, why in listed if why)
         past = self._understood(last, bypasses)[0] if last["type"] == "session_end" else ()
         return History(session, exchanges, notes=notes, bypassed=past, forwarded=forwarded)
 
@@ -208,8 +208,8 @@ class TapeReader:
         first, last = self._edge(name, "ASC"), self._edge(name, "DESC")
         if last["type"] == "session_end":
             return self._understood(first, metadata.session, last["ended_ms"], last["exchanges"])
-        told = self._events(f"{_OF_SESSION} ORDER BY seq", (name,))
-        count = sum(1 for event in told if event["type"] == "request")
+        events = self._events(f"{_OF_SESSION} ORDER BY seq", (name,))
+        count = sum(1 for event in events if event["type"] == "request")
         return self._understood(first, metadata.session, None, count)
 
     def _edge(self, session: str, order: str) -> Event:

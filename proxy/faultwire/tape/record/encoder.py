@@ -61,14 +61,14 @@ class EventEncoder:
             return False, recording.forget()
         # The end is read first: what came before it is then certainly in the lists.
         ending = recording.ending
-        told: LoggedSoFar = recording.state or LoggedSoFar()
-        recording.state = told
-        size = self._requests(recording, told)
-        size += self._responses(recording, told, final=ending is not None)
+        logged: LoggedSoFar = recording.state or LoggedSoFar()
+        recording.state = logged
+        size = self._requests(recording, logged)
+        size += self._responses(recording, logged, final=ending is not None)
         if recording.messages:
-            size += self._messages(recording, told)
-        if recording.trailing and told.request:
-            self._trailers(recording, told)
+            size += self._messages(recording, logged)
+        if recording.trailing and logged.request:
+            self._trailers(recording, logged)
         if ending is None:
             return False, size
         if recording.lost:
@@ -77,14 +77,14 @@ class EventEncoder:
             return True, size + recording.forget()
         ended_ns, how, error, faults = ending
         if error is not None:
-            error = self._redactor.error(error, told.counts)
+            error = self._redactor.error(error, logged.counts)
         if faults:
             event = tape_events.fault(recording.exchange, faults)
             for line in event["lines"]:
                 line["key"] = self._redactor.keyed(line["key"])
-            self._log.append(event, told.counts)
-        if told.counts:
-            self._log.append(tape_events.redaction(recording.exchange, told.counts))
+            self._log.append(event, logged.counts)
+        if logged.counts:
+            self._log.append(tape_events.redaction(recording.exchange, logged.counts))
         touched = recording.touched_at is not None
         end = tape_events.end(recording.exchange, how, error, touched, ended_ns, recording.got_head)
         self._log.append(end)
@@ -128,42 +128,42 @@ class EventEncoder:
 
     # ------------------------------------------------------------ requests
 
-    def _requests(self, recording: Recording, told: LoggedSoFar) -> int:
+    def _requests(self, recording: Recording, logged: LoggedSoFar) -> int:
         size = 0
-        if recording.told is not None and not told.request:
-            told.request = True
+        if recording.told is not None and not logged.request:
+            logged.request = True
             request = recording.told
-            clean, pieces = self._request(request, told, "request")
+            clean, pieces = self._request(request, logged, "request")
             body = pieces[0] if len(pieces) == 1 else None
             event = tape_events.request(recording.exchange, clean, body, recording.started_ms)
             event["key"] = self._redactor.keyed(event["key"])
-            self._log.append(event, told.counts)
-            self._more(recording, told, "request", pieces if body is None else ())
+            self._log.append(event, logged.counts)
+            self._more(recording, logged, "request", pieces if body is None else ())
             size += len(request.body or b"")
-        if recording.sent_body and told.request:
-            size += self._take(told, "request", recording.sent_body)
-            self._release(recording, told, "request", final=False)
-        if recording.sent is not None and not told.sent:
-            told.sent = True
+        if recording.sent_body and logged.request:
+            size += self._take(logged, "request", recording.sent_body)
+            self._release(recording, logged, "request", final=False)
+        if recording.sent is not None and not logged.sent:
+            logged.sent = True
             request = recording.sent
-            clean, pieces = self._request(request, told, "forwarded")
+            clean, pieces = self._request(request, logged, "forwarded")
             body = pieces[0] if len(pieces) == 1 else None
-            self._log.append(tape_events.forwarded(recording.exchange, clean, body), told.counts)
-            self._more(recording, told, "forwarded", pieces if body is None else ())
+            self._log.append(tape_events.forwarded(recording.exchange, clean, body), logged.counts)
+            self._more(recording, logged, "forwarded", pieces if body is None else ())
             size += len(request.body or b"")
         return size
 
-    def _request(self, request: Request, told: LoggedSoFar, side: str) -> tuple[Request, list[Event]]:
+    def _request(self, request: Request, logged: LoggedSoFar, side: str) -> tuple[Request, list[Event]]:
         """The clean head, and the body: of one piece as a rule."""
-        head = told.heads[side] = self._redactor.head(request.headers, told.counts)
-        path = self._redactor.path(request.path, told.counts, request.host)
+        head = logged.heads[side] = self._redactor.head(request.headers, logged.counts)
+        path = self._redactor.path(request.path, logged.counts, request.host)
         clean = replace(request, path=path, headers=head.headers, body=None)
         if request.body is None:
             return clean, []
         data = untouched(self._redactor, head, (request.body,))
         if data is not None:
             return clean, [tape_events.body(self._blobs.put(data), len(data))]
-        body = Body(self._redactor, head, told.counts)
+        body = Body(self._redactor, head, logged.counts)
         body.add(((0, request.body),))
         pieces = body.pieces(final=True) or [(b"", [])]
         whole = len(pieces) == 1
@@ -174,24 +174,24 @@ class EventEncoder:
 
     # ------------------------------------------------------------ responses
 
-    def _responses(self, recording: Recording, told: LoggedSoFar, *, final: bool) -> int:
+    def _responses(self, recording: Recording, logged: LoggedSoFar, *, final: bool) -> int:
         size = 0
         if recording.upstream is not None:
-            head = None if told.upstream else recording.upstream
-            told.upstream = True
-            size += self._side(recording, told, "upstream", head, recording.up, final=final)
+            head = None if logged.upstream else recording.upstream
+            logged.upstream = True
+            size += self._side(recording, logged, "upstream", head, recording.up, final=final)
         if recording.touched_at is not None or recording.delivered is not None:
-            head = None if told.delivered else recording.delivered
-            told.delivered = told.delivered or head is not None
-            size += self._side(recording, told, "delivered", head, recording.down, final=final)
-        if final and "request" in told.bodies:
-            self._release(recording, told, "request", final=True)
+            head = None if logged.delivered else recording.delivered
+            logged.delivered = logged.delivered or head is not None
+            size += self._side(recording, logged, "delivered", head, recording.down, final=final)
+        if final and "request" in logged.bodies:
+            self._release(recording, logged, "request", final=True)
         return size
 
     def _side(
         self,
         recording: Recording,
-        told: LoggedSoFar,
+        logged: LoggedSoFar,
         side: str,
         head: tuple[int, Response] | None,
         marks: list[Mark],
@@ -202,73 +202,73 @@ class EventEncoder:
         if head is not None:
             more: list[Event] = []
             at_ns, response = head
-            clean = told.heads[side] = self._redactor.head(response.headers, told.counts)
+            clean = logged.heads[side] = self._redactor.head(response.headers, logged.counts)
             event = tape_events.response(recording.exchange, side, response, clean.headers, at_ns)
             if final:
-                size, more = self._all(told, side, marks)
+                size, more = self._all(logged, side, marks)
                 event["body"] = more.pop(0) if more else None
-            self._log.append(event, told.counts)
-            self._more(recording, told, side, more)
-        size += self._take(told, side, marks)
-        self._release(recording, told, side, final=final)
+            self._log.append(event, logged.counts)
+            self._more(recording, logged, side, more)
+        size += self._take(logged, side, marks)
+        self._release(recording, logged, side, final=final)
         return size
 
-    def _trailers(self, recording: Recording, told: LoggedSoFar) -> None:
+    def _trailers(self, recording: Recording, logged: LoggedSoFar) -> None:
         while recording.trailing:
             side, at_ns, headers = recording.trailing.pop(0)
-            clean = self._redactor.head(headers, told.counts).headers
-            self._log.append(tape_events.trailers(recording.exchange, side, clean, at_ns), told.counts)
+            clean = self._redactor.head(headers, logged.counts).headers
+            self._log.append(tape_events.trailers(recording.exchange, side, clean, at_ns), logged.counts)
 
-    def _messages(self, recording: Recording, told: LoggedSoFar) -> int:
+    def _messages(self, recording: Recording, logged: LoggedSoFar) -> int:
         """Each is looked through by itself: it is whole, and no other one continues it."""
         count = len(recording.messages)
         size = 0
         for message in recording.messages[:count]:
             size += len(message.data)
-            body = Body(self._redactor, Head(()), told.counts)
+            body = Body(self._redactor, Head(()), logged.counts)
             body.add(((0, message.data),))
             data, _ = body.release(final=True)
             stored = tape_events.body(self._blobs.put(data), len(data))
-            self._log.append(tape_events.message(recording.exchange, message, stored), told.counts)
+            self._log.append(tape_events.message(recording.exchange, message, stored), logged.counts)
         del recording.messages[:count]
         return size
 
     # ------------------------------------------------------------ bodies
 
-    def _all(self, told: LoggedSoFar, side: str, marks: list[Mark]) -> tuple[int, list[Event]]:
+    def _all(self, logged: LoggedSoFar, side: str, marks: list[Mark]) -> tuple[int, list[Event]]:
         """All of a body that has come whole: its size, and its pieces."""
         count = len(marks)
-        if count and side not in told.bodies:
-            data = untouched(self._redactor, told.heads[side], [part for _, part in marks[:count]])
+        if count and side not in logged.bodies:
+            data = untouched(self._redactor, logged.heads[side], [part for _, part in marks[:count]])
             if data is not None:
                 chunks = [(len(part), at_ns) for at_ns, part in marks[:count]]
                 del marks[:count]
                 return len(data), [tape_events.body(self._blobs.put(data), len(data), chunks)]
-        return self._take(told, side, marks), self._pieces(told, side, final=True)
+        return self._take(logged, side, marks), self._pieces(logged, side, final=True)
 
-    def _take(self, told: LoggedSoFar, side: str, marks: list[Mark]) -> int:
+    def _take(self, logged: LoggedSoFar, side: str, marks: list[Mark]) -> int:
         """Move new chunks from the recording into the body that gathers them."""
         count = len(marks)
         if not count:
             return 0
-        body = told.bodies.get(side)
+        body = logged.bodies.get(side)
         if body is None:
             # What is delivered without a head of its own has upstream's.
-            head = told.heads.get(side) or told.heads.get("upstream") or Head(())
-            body = told.bodies[side] = Body(self._redactor, head, told.counts)
+            head = logged.heads.get(side) or logged.heads.get("upstream") or Head(())
+            body = logged.bodies[side] = Body(self._redactor, head, logged.counts)
         size = body.add(marks[:count])
         del marks[:count]
         return size
 
-    def _release(self, recording: Recording, told: LoggedSoFar, side: str, *, final: bool) -> None:
-        self._more(recording, told, side, self._pieces(told, side, final=final))
+    def _release(self, recording: Recording, logged: LoggedSoFar, side: str, *, final: bool) -> None:
+        self._more(recording, logged, side, self._pieces(logged, side, final=final))
 
-    def _more(self, recording: Recording, told: LoggedSoFar, side: str, pieces: Sequence[Event]) -> None:
+    def _more(self, recording: Recording, logged: LoggedSoFar, side: str, pieces: Sequence[Event]) -> None:
         for piece in pieces:
-            self._log.append(tape_events.stream_chunk(recording.exchange, side, piece), told.counts)
+            self._log.append(tape_events.stream_chunk(recording.exchange, side, piece), logged.counts)
 
-    def _pieces(self, told: LoggedSoFar, side: str, *, final: bool) -> list[Event]:
-        body = told.bodies.get(side)
+    def _pieces(self, logged: LoggedSoFar, side: str, *, final: bool) -> list[Event]:
+        body = logged.bodies.get(side)
         if body is None:
             return []
         dropped = body.dropped if final else 0

@@ -205,29 +205,29 @@ class Recording:
             self.ending = (monotonic_ns() - self.started_ns, ending, error, faults)
             self._put(0)
 
-    def whole(self, told: Elsewhere, faults: tuple[FaultFired, ...] = ()) -> None:
+    def whole(self, foreign: Elsewhere, faults: tuple[FaultFired, ...] = ()) -> None:
         """All of an exchange that somebody else recorded, with the instants that they wrote down."""
         if not self._hears():
             return
-        self.started_ms, self.told = told.started_ms, told.request
-        up, down = told.upstream, told.delivered
+        self.started_ms, self.told = foreign.started_ms, foreign.request
+        up, down = foreign.upstream, foreign.delivered
         if up is not None:
-            self.upstream = (_first(up, told.duration_ns), _head(up))
-            self.up += _marks(up, told.duration_ns)
+            self.upstream = (_first(up, foreign.duration_ns), _head(up))
+            self.up += _marks(up, foreign.duration_ns)
             if up.trailers:
-                self.trailing.append(("upstream", told.duration_ns, up.trailers))
+                self.trailing.append(("upstream", foreign.duration_ns, up.trailers))
         if down is None:
             self.got_head = False
         elif down != up:
-            self.touched_at = _first(down, told.duration_ns)
+            self.touched_at = _first(down, foreign.duration_ns)
             self.delivered = (self.touched_at, _head(down))
-            self.down += _marks(down, told.duration_ns)
+            self.down += _marks(down, foreign.duration_ns)
             if down.trailers:
-                self.trailing.append(("delivered", told.duration_ns, down.trailers))
-        self.messages += told.messages
-        self.ending = (told.duration_ns, told.ending, told.error, faults)
-        bodies = (told.request.body, up and up.body, down and down.body)
-        self._put(sum(len(body or b"") for body in bodies) + sum(len(one.data) for one in told.messages))
+                self.trailing.append(("delivered", foreign.duration_ns, down.trailers))
+        self.messages += foreign.messages
+        self.ending = (foreign.duration_ns, foreign.ending, foreign.error, faults)
+        bodies = (foreign.request.body, up and up.body, down and down.body)
+        self._put(sum(len(body or b"") for body in bodies) + sum(len(one.data) for one in foreign.messages))
 
     def picked(self) -> None:
         """Writer: from now on further calls queue this recording again."""
@@ -243,10 +243,10 @@ class Recording:
         size += sum(len(message.data) for message in self.messages)
         self.messages.clear()
         self.trailing.clear()
-        told = self.state
-        if self.told is not None and (told is None or not told.request):
+        logged = self.state
+        if self.told is not None and (logged is None or not logged.request):
             size += len(self.told.body or b"")
-        if self.sent is not None and (told is None or not told.sent):
+        if self.sent is not None and (logged is None or not logged.sent):
             size += len(self.sent.body or b"")
         self.told = self.sent = self.upstream = self.delivered = self.state = None
         return size

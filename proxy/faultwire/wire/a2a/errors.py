@@ -102,11 +102,11 @@ def ident_of(request: Request) -> Any:
 
 def object_of(trouble: Trouble, message: str | None = None) -> json_bytes.Object:
     """The `error` of a JSON-RPC answer."""
-    told = TABLE[trouble]
+    entry = TABLE[trouble]
     return {
-        "code": told.code,
-        "message": json_bytes.whole(message or told.message),
-        "data": [_info(told.reason)],
+        "code": entry.code,
+        "message": json_bytes.whole(message or entry.message),
+        "data": [_info(entry.reason)],
     }
 
 
@@ -118,8 +118,8 @@ def rpc(trouble: Trouble, ident: Any, message: str | None = None, status: int = 
 
 def rest(trouble: Trouble, message: str | None = None) -> Response:
     """An answer of the HTTP+JSON binding."""
-    told = TABLE[trouble]
-    return _status(told.status, told.word, message or told.message, told.reason)
+    entry = TABLE[trouble]
+    return _status(entry.status, entry.word, message or entry.message, entry.reason)
 
 
 def rpc_status(status: int, message: str | None, retry_after_s: float | None, ident: Any = None) -> Response:
@@ -140,8 +140,8 @@ def rest_status(status: int, message: str | None, retry_after_s: float | None) -
         answer = _status(status, word, message or usual, None)
     else:
         trouble = _BY_STATUS.get(status, "internal_error" if status >= 500 else "invalid_request")
-        told = TABLE[trouble]
-        answer = _status(status, told.word, message or told.message, told.reason)
+        entry = TABLE[trouble]
+        answer = _status(status, entry.word, message or entry.message, entry.reason)
     return http_answers.with_headers(answer, _retry(retry_after_s))
 
 

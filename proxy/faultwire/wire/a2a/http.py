@@ -72,8 +72,8 @@ class A2AHttp(AgentProtocol):
         path = recognition.bare_path(request)
         for ending, method in _SENDS.items():
             if path.endswith(ending):
-                told = json_bytes.load_object(request.body or b"").get("message")
-                return a2a_view.message(told, method, stream=ending == "/message:stream")
+                message = json_bytes.load_object(request.body or b"").get("message")
+                return a2a_view.message(message, method, stream=ending == "/message:stream")
         task = _TASK.search(path)
         if task is not None:
             verb = task["verb"] or ""
@@ -84,8 +84,8 @@ class A2AHttp(AgentProtocol):
 
     def request_view(self, body: bytes) -> RequestView:
         """The message that is sent."""
-        told = json_bytes.load_object(body).get("message")
-        return a2a_view.message(told, "SendMessage", stream=False).view()
+        message = json_bytes.load_object(body).get("message")
+        return a2a_view.message(message, "SendMessage", stream=False).view()
 
     def error_to(
         self,

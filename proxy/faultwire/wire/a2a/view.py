@@ -92,9 +92,9 @@ def rpc(document: json_bytes.Object) -> A2ARequest:
         raise WireError("found no method of A2A, expected one")
     params, ident = document.get("params"), document.get("id")
     stream = method in a2a_vocabulary.STREAMING
-    told = json_bytes.member(params, "message")
-    if isinstance(told, dict):
-        return message(told, method, stream=stream, ident=ident)
+    inner = json_bytes.member(params, "message")
+    if isinstance(inner, dict):
+        return message(inner, method, stream=stream, ident=ident)
     task = json_bytes.member(params, "id") or json_bytes.member(params, "taskId")
     return A2ARequest(method, stream, task_id=json_bytes.string(task), ident=ident)
 
@@ -143,9 +143,9 @@ class Gathered:
 
     def fail(self, error: Any) -> None:
         """Take an error in place of an answer."""
-        told = json_bytes.string(json_bytes.member(error, "message")) or "the agent gave an error"
+        text = json_bytes.string(json_bytes.member(error, "message")) or "the agent gave an error"
         code = json_bytes.member(error, "code")
-        self._error = self._error or told
+        self._error = self._error or text
         self._code = code if isinstance(code, int) and not isinstance(code, bool) else self._code
         self._complete = True
 

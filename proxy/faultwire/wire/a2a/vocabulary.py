@@ -66,21 +66,21 @@ class Utterance(NamedTuple):
 
 def version(request: Request, method: str = "") -> Version:
     """The version that a request is of; without the header it is 0.3, unless its method says more."""
-    told = (header(request.headers, "a2a-version") or "").strip()
-    return "1.0" if told.startswith("1") or method[:1].isupper() else "0.3"
+    value = (header(request.headers, "a2a-version") or "").strip()
+    return "1.0" if value.startswith("1") or method[:1].isupper() else "0.3"
 
 
 def state(status: Any) -> str:
     """The state of a task in one word for all versions: `input-required`, `completed`."""
-    told = json_bytes.string(json_bytes.member(status, "state"))
-    word = told.removeprefix("TASK_STATE_").lower().replace("_", "-")
+    value = json_bytes.string(json_bytes.member(status, "state"))
+    word = value.removeprefix("TASK_STATE_").lower().replace("_", "-")
     return "canceled" if word == "cancelled" else word
 
 
 def role(message: Any) -> Literal["user", "assistant"]:
     """Whose message it is."""
-    told = json_bytes.string(json_bytes.member(message, "role")).lower()
-    return "assistant" if told in ("agent", "role_agent") else "user"
+    value = json_bytes.string(json_bytes.member(message, "role")).lower()
+    return "assistant" if value in ("agent", "role_agent") else "user"
 
 
 def parts(value: Any, path: Path) -> list[tuple[Path, str]]:

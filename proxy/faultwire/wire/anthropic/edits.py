@@ -84,13 +84,13 @@ class AnthropicEditor(Editor):
 
     def quota(self, quota: Quota) -> Headers:
         """`anthropic-ratelimit-…`, without the resets: they hold a wall-clock instant, which nobody reads."""
-        told = (
+        limits = (
             ("requests", quota.requests, quota.requests_left),
             ("tokens", quota.tokens, quota.tokens_left),
         )
         return tuple(
             (f"anthropic-ratelimit-{name}-{word}", str(value))
-            for name, limit, left in told
+            for name, limit, left in limits
             if limit is not None
             for word, value in (("limit", limit), ("remaining", left))
         )

@@ -94,11 +94,11 @@ class Anthropic(Protocol):
 
     def view(self, request: Request) -> RequestView:
         """On Vertex the path names the model and says whether the answer streams."""
-        told, path = self.request_view(request.body or b""), recognition.bare_path(request)
+        found, path = self.request_view(request.body or b""), recognition.bare_path(request)
         if not _on_vertex(path):
-            return told
+            return found
         model, _, method = path.rpartition("/")[2].rpartition(":")
-        return replace(told, model=model, stream=method == "streamRawPredict" or told.stream)
+        return replace(found, model=model, stream=method == "streamRawPredict" or found.stream)
 
     def keeps(self, request: Request) -> bool:
         """Message threads are kept by the provider."""

@@ -32,8 +32,8 @@ def error_text(document: json_bytes.Object) -> str | None:
     error = document.get("error")
     if document.get("type") != "error" and not isinstance(error, dict):
         return None
-    told = json_bytes.member(error, "message") or json_bytes.member(error, "type") or error
-    return json_bytes.string(told) or "error"
+    text = json_bytes.member(error, "message") or json_bytes.member(error, "type") or error
+    return json_bytes.string(text) or "error"
 
 
 @dataclass(slots=True)
@@ -225,7 +225,7 @@ def _stopped(text: bytes, place: tuple[str, ...], holder: json_bytes.Object) -> 
 
 
 def _counted(text: bytes, document: json_bytes.Object, max_tokens: int) -> bytes:
-    told = json_bytes.member(document, "usage", "output_tokens")
-    if json_bytes.count(told) <= max_tokens:
+    counted = json_bytes.member(document, "usage", "output_tokens")
+    if json_bytes.count(counted) <= max_tokens:
         return text
     return json_bytes.put(text, ("usage", "output_tokens"), json_bytes.dump(max_tokens))

@@ -63,9 +63,9 @@ class AnthropicStreamEditor(StreamEditor):
             case "content_block_start" | "content_block_delta" | "content_block_stop":
                 return self._block(event, document)
             case "message_delta":
-                return (*self._told(), self._edited(event, data, self._stopped(data, document)))
+                return (*self._rewritten_events(), self._edited(event, data, self._stopped(data, document)))
             case "message_stop":
-                return (*self._told(), event)
+                return (*self._rewritten_events(), event)
         return (event,)
 
     def finish(self) -> Iterable[bytes]:
@@ -98,7 +98,7 @@ class AnthropicStreamEditor(StreamEditor):
         self._blocks[index].append(event)
         return ()
 
-    def _told(self) -> Iterable[bytes]:
+    def _rewritten_events(self) -> Iterable[bytes]:
         blocks, self._blocks = self._blocks, {}
         text, calls = _read(blocks)
         new_text = self._change.text(text) if self._change.text else text

@@ -62,9 +62,9 @@ class Bedrock(Protocol):
 
     def view(self, request: Request) -> RequestView:
         """With the model and the way of answering, which only the path tells."""
-        told = self.request_view(request.body or b"")
+        found = self.request_view(request.body or b"")
         streams = recognition.bare_path(request).endswith("-stream")
-        return replace(told, model=model_in(request, "converse", "converse-stream") or "", stream=streams)
+        return replace(found, model=model_in(request, "converse", "converse-stream") or "", stream=streams)
 
     def request_view(self, body: bytes) -> RequestView:
         """The conversation. Raises WireError without an array of `messages`."""
@@ -91,9 +91,9 @@ class Bedrock(Protocol):
     def response_view(self, status: int, body: bytes) -> ResponseView:
         """The message; an error has a `message` that is text."""
         document = json_bytes.load_object(body)
-        told = document.get("message", document.get("Message"))
-        if status >= 400 or isinstance(told, str):
-            return ResponseView(error=json_bytes.string(told) or f"status {status}")
+        text = document.get("message", document.get("Message"))
+        if status >= 400 or isinstance(text, str):
+            return ResponseView(error=json_bytes.string(text) or f"status {status}")
         content = json_bytes.member(document, "output", "message", "content")
         return ResponseView(
             text=bedrock_stream.text_of(content),
@@ -149,18 +149,18 @@ def _turn(place: Path, message: json_bytes.Object, calls: dict[str, ToolCall], *
     content = message.get("content")
     results = []
     for at, block in json_bytes.objects(content):
-        told = block.get("toolResult")
-        if not isinstance(told, dict):
+        result = block.get("toolResult")
+        if not isinstance(result, dict):
             continue
-        call_id = json_bytes.string(told.get("toolUseId"))
+        call_id = json_bytes.string(result.get("toolUseId"))
         call = calls.get(call_id)
         results.append(
             ToolResult(
                 call_id=call_id,
                 name=(call.name or None) if call else None,
                 arguments=call.arguments if call else "",
-                text="\n".join(_told(told.get("content"))),
-                is_error=told.get("status") == "error",
+                text="\n".join(_texts(result.get("content"))),
+                is_error=result.get("status") == "error",
                 path=(*place, at, "toolResult", "content"),
                 new=new,
             )
@@ -183,7 +183,7 @@ def _calls(content: Any) -> tuple[ToolCall, ...]:
     )
 
 
-def _told(content: Any) -> list[str]:
+def _texts(content: Any) -> list[str]:
     found = []
     for _, block in json_bytes.objects(content):
         if isinstance(block.get("text"), str):
@@ -203,13 +203,13 @@ def _rewritten(body: bytes, path: Path, content: Any, rewrite: Rewrite) -> bytes
         return json_bytes.put(body, path, json_bytes.insert_first(array, block))
     first = worded[0]
     if "json" in content[first]:
-        told = tool_content.like(json_bytes.dump(content[first]["json"]).decode(), rewrite)
-        parsed = json_bytes.load(told) if json_bytes.is_json(told) else None
+        text = tool_content.like(json_bytes.dump(content[first]["json"]).decode(), rewrite)
+        parsed = json_bytes.load(text) if json_bytes.is_json(text) else None
         value = parsed if isinstance(parsed, dict) else {"result": json_bytes.whole(rewrite.text)}
         body = json_bytes.put(body, (*path, first, "json"), json_bytes.dump(value))
     else:
-        told = tool_content.like(json_bytes.string(content[first]["text"]), rewrite)
-        body = json_bytes.put(body, (*path, first, "text"), json_bytes.dump(told))
+        text = tool_content.like(json_bytes.string(content[first]["text"]), rewrite)
+        body = json_bytes.put(body, (*path, first, "text"), json_bytes.dump(text))
     for at in reversed(worded[1:]):
         body = json_bytes.drop(body, (*path, at))
     return body

@@ -64,8 +64,8 @@ _BEDROCK: dict[Failure, tuple[int, str, str]] = {
 
 
 def _bedrock_failure(what: Failure, message: str | None) -> Response | None:
-    told = _BEDROCK.get(what)
-    return bedrock_errors.error_response(told[0], told[1], message or told[2]) if told else None
+    known = _BEDROCK.get(what)
+    return bedrock_errors.error_response(known[0], known[1], message or known[2]) if known else None
 
 
 def _exception(what: Broken, message: str | None) -> bytes:

@@ -86,8 +86,8 @@ class BedrockInvoke(Protocol):
     def view(self, request: Request) -> RequestView:
         """With the model and the way of answering, which only the path tells."""
         streams = recognition.bare_path(request).endswith("-stream")
-        told = self.request_view(request.body or b"")
-        return replace(told, model=model_in(request, *_METHODS) or "", stream=streams)
+        found = self.request_view(request.body or b"")
+        return replace(found, model=model_in(request, *_METHODS) or "", stream=streams)
 
     def request_view(self, body: bytes) -> RequestView:
         """The conversation. Raises WireError where the body is of another model."""
@@ -98,8 +98,8 @@ class BedrockInvoke(Protocol):
     def response_view(self, status: int, body: bytes) -> ResponseView:
         """The message; AWS's errors are `{"message": …}`."""
         found = self._inner.response_view(status, body)
-        told = json_bytes.string(json_bytes.load_object(body).get("message")) if status >= 400 else ""
-        return replace(found, error=told) if told else found
+        text = json_bytes.string(json_bytes.load_object(body).get("message")) if status >= 400 else ""
+        return replace(found, error=text) if text else found
 
     def reader(self) -> StreamReader:
         """Complete with `message_stop`."""
@@ -131,10 +131,10 @@ def _unpacked(frame: bytes) -> bytes | None:
         headers, payload = _core.eventstream_parse(frame)
     except ValueError as error:
         raise WireError(str(error)) from None
-    told = dict(headers)
-    if told.get(":message-type") == "exception":
+    fields = dict(headers)
+    if fields.get(":message-type") == "exception":
         message = json_bytes.string(json_bytes.load_object(payload).get("message"))
-        shown = {"type": "error", "error": {"type": told.get(":exception-type"), "message": message}}
+        shown = {"type": "error", "error": {"type": fields.get(":exception-type"), "message": message}}
         return sse.write(json_bytes.dump(shown), "error")
     packed = json_bytes.load_object(payload).get("bytes")
     if not isinstance(packed, str):

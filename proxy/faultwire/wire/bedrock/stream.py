@@ -42,8 +42,8 @@ class Reader(Gatherer):
             case "contentBlockStart":
                 use = json_bytes.member(document, "start", "toolUse")
                 if isinstance(use, dict):
-                    told = (json_bytes.string(use.get(key)) for key in ("toolUseId", "name"))
-                    self.calls[index] = (*told, [])  # type: ignore[assignment]  # two of them
+                    names = (json_bytes.string(use.get(key)) for key in ("toolUseId", "name"))
+                    self.calls[index] = (*names, [])  # type: ignore[assignment]  # two of them
             case "contentBlockDelta":
                 self.text.append(json_bytes.string(json_bytes.member(document, "delta", "text")))
                 if index in self.calls:
@@ -79,8 +79,8 @@ def cut_body(body: bytes, max_tokens: int) -> bytes:
 
 def _counted(body: bytes, document: json_bytes.Object, max_tokens: int) -> bytes:
     usage = document.get("usage")
-    told, total = json_bytes.member(usage, "outputTokens"), json_bytes.member(usage, "totalTokens")
-    return put_count(body, ("usage", "outputTokens"), told, max_tokens, (("usage", "totalTokens"), total))
+    counted, total = json_bytes.member(usage, "outputTokens"), json_bytes.member(usage, "totalTokens")
+    return put_count(body, ("usage", "outputTokens"), counted, max_tokens, (("usage", "totalTokens"), total))
 
 
 class Truncator(JsonEditor):

@@ -147,8 +147,8 @@ class BedrockStreamEditor(BlockEditor):
 
 
 def _words(event: Event) -> str | None:
-    told = json_bytes.member(event.document, "delta", "text")
-    return told if isinstance(told, str) else None
+    text = json_bytes.member(event.document, "delta", "text")
+    return text if isinstance(text, str) else None
 
 
 def _frame(name: str, payload: json_bytes.Object) -> Event:

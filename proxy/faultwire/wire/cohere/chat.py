@@ -109,12 +109,12 @@ class Cohere(Protocol):
         message = document.get("message")
         if isinstance(message, str) or status >= 400:
             return ResponseView(error=json_bytes.string(message) or f"status {status}")
-        told: json_bytes.Object = message if isinstance(message, dict) else {}
+        answer: json_bytes.Object = message if isinstance(message, dict) else {}
         return ResponseView(
             model=json_bytes.string(document.get("model")),
-            text=tool_content.text_of(told.get("content"), glue=""),
+            text=tool_content.text_of(answer.get("content"), glue=""),
             finish_reason=json_bytes.string(document.get("finish_reason")) or None,
-            tool_calls=_calls(told),
+            tool_calls=_calls(answer),
             usage=cohere_stream.usage_of(document.get("usage")),
         )
 
@@ -171,7 +171,7 @@ def _turn(at: int, message: json_bytes.Object, calls: dict[str, ToolCall], *, ne
         return Turn(role, tool_content.text_of(content), _calls(message))
     call_id = json_bytes.string(message.get("tool_call_id"))
     call = calls.get(call_id)
-    text = content if isinstance(content, str) else "\n".join(_told(content))
+    text = content if isinstance(content, str) else "\n".join(_texts(content))
     result = ToolResult(
         call_id,
         call.name if call else None,
@@ -184,7 +184,7 @@ def _turn(at: int, message: json_bytes.Object, calls: dict[str, ToolCall], *, ne
     return Turn(role, text, (), (result,))
 
 
-def _told(content: Any) -> list[str]:
+def _texts(content: Any) -> list[str]:
     """The texts of blocks; a document's data is text, or an object of texts."""
     found = []
     for _, block in json_bytes.objects(content):

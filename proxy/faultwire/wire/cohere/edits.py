@@ -155,18 +155,18 @@ class CohereStreamEditor(BlockEditor):
 
     def call_block(self, block: Block, old: ToolCall, call: ToolCall) -> Iterator[Made]:
         """The start keeps what else it says; the arguments come in one piece."""
-        told = False
+        sent = False
         for event in block:
             data = event.data
             if _type(event) == "tool-call-start":
                 data = json_bytes.put(data, (*_CALL, "id"), json_bytes.dump(call.id))
                 data = json_bytes.put(data, (*_CALL, "function", "name"), json_bytes.dump(call.name))
-                told = all(_type(one) != "tool-call-delta" for one in block)
-                yield event, json_bytes.put(data, _ARGUMENTS, json_bytes.dump(call.arguments if told else ""))
+                sent = all(_type(one) != "tool-call-delta" for one in block)
+                yield event, json_bytes.put(data, _ARGUMENTS, json_bytes.dump(call.arguments if sent else ""))
             elif _type(event) != "tool-call-delta":
                 yield event, data
-            elif not told:
-                told = True
+            elif not sent:
+                sent = True
                 yield event, json_bytes.put(data, _ARGUMENTS, json_bytes.dump(call.arguments))
 
     def numbered(self, data: bytes, number: int) -> bytes:

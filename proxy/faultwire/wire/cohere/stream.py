@@ -25,8 +25,8 @@ def usage_of(usage: Any) -> Usage | None:
     if counts is None:
         return None
     # The SDK's models have floats here.
-    told = (counts.get(key) for key in ("input_tokens", "output_tokens"))
-    return Usage(*(json_bytes.count(int(n)) if isinstance(n, float) else json_bytes.count(n) for n in told))
+    values = (counts.get(key) for key in ("input_tokens", "output_tokens"))
+    return Usage(*(json_bytes.count(int(n)) if isinstance(n, float) else json_bytes.count(n) for n in values))
 
 
 class Reader(Gatherer):
@@ -84,8 +84,8 @@ def cut_body(body: bytes, max_tokens: int) -> bytes:
 
 def _counted(body: bytes, place: Path, usage: Any, max_tokens: int) -> bytes:
     for key in _COUNTS:
-        told = json_bytes.member(usage, key, "output_tokens")
-        if isinstance(told, int | float) and told > max_tokens:
+        counted = json_bytes.member(usage, key, "output_tokens")
+        if isinstance(counted, int | float) and counted > max_tokens:
             body = json_bytes.put(body, (*place, key, "output_tokens"), json_bytes.dump(max_tokens))
     return body
 

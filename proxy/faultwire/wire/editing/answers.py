@@ -61,10 +61,10 @@ def with_body(response: Response, body: bytes, fields: dict[str, str]) -> Respon
 def edge_page(status: int, message: str | None) -> Response:
     """What a load balancer in front of a provider says: HTML, and no request id."""
     title = f"{status} {reason(status)}".strip()
-    told = f"<p>{escape(message)}</p>\r\n" if message else ""
+    paragraph = f"<p>{escape(message)}</p>\r\n" if message else ""
     page = (
         f"<html>\r\n<head><title>{title}</title></head>\r\n<body>\r\n<center><h1>{title}</h1></center>\r\n"
-        f"{told}<hr><center>cloudflare</center>\r\n</body>\r\n</html>\r\n"
+        f"{paragraph}<hr><center>cloudflare</center>\r\n</body>\r\n</html>\r\n"
     )
     return answer(status, page.encode(errors="replace"), "text/html; charset=UTF-8", ("server", "cloudflare"))
 

@@ -110,12 +110,12 @@ class Shape(ABC):
         """What becomes of each element (None: nothing, empty: it goes), and what is added."""
         elements = shared_edits.elements(array, ())
         out: list[bytes | None] = [None] * len(elements)
-        left, told, model = list(new.calls or ()), False, b""
+        left, sent, model = list(new.calls or ()), False, b""
         for at, element in json_bytes.objects(json_bytes.load(array)):
             call = self.call(element, at)
             if new.text is not None and self.is_text(element):
-                out[at] = self.with_text(elements[at], New("") if told else new)
-                told = told or bool(out[at])
+                out[at] = self.with_text(elements[at], New("") if sent else new)
+                sent = sent or bool(out[at])
             elif call is not None and new.calls is not None:
                 model = elements[at]
                 out[at] = self._instead(model, call, left)

@@ -191,14 +191,14 @@ class BlockEditor(HoldBack):
 
     def _anew(self, held: dict[tuple[str, int], Block], new: New) -> Iterator[bytes]:
         kinds = [self._kinds[place] for place in held]
-        told = not new.text
+        sent = not new.text
         model: tuple[Block, ToolCall] | None = None
         left = list(new.calls or ())
         for kind, block in zip(kinds, held.values(), strict=True):
-            if not told and (kind == "text" or (kind == "call" and "text" not in kinds)):
+            if not sent and (kind == "text" or (kind == "call" and "text" not in kinds)):
                 made = self.text_block(block, new) if kind == "text" else self.fresh_block(new)
                 yield from self._tell("text", made)
-                told = True
+                sent = True
                 if kind == "text":
                     continue
             if kind == "text" and new.text is not None:
@@ -208,7 +208,7 @@ class BlockEditor(HoldBack):
                 yield from self._called(block, model[1], left)
             else:
                 yield from self._tell(kind, ((one, one.data) for one in block))
-        if not told:
+        if not sent:
             yield from self._tell("text", self.fresh_block(new))
         for call in left:
             if model is not None:

@@ -45,11 +45,11 @@ def _read_frame(event: bytes) -> tuple[str, bytes] | None:
         headers, payload = _core.eventstream_parse(event)
     except ValueError as error:
         raise WireError(str(error)) from None
-    told = dict(headers)
-    if told.get(":message-type") == "error":
-        text = told.get(":error-message") or told.get(":error-code") or "error"
+    fields = dict(headers)
+    if fields.get(":message-type") == "error":
+        text = fields.get(":error-message") or fields.get(":error-code") or "error"
         return "error", json_bytes.dump({"message": text})
-    return told.get(":exception-type") or told.get(":event-type") or "", payload
+    return fields.get(":exception-type") or fields.get(":event-type") or "", payload
 
 
 SSE = Framed(_read_sse, sse.with_data)

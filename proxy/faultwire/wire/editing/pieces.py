@@ -89,9 +89,9 @@ class PieceEditor(HoldBack):
         texts: list[str | None] = [None] * len(said)
         if new.text is not None:
             places = carriers or [first_call]
-            told = shared_edits.pieces(new.text, len(places))
+            parts = shared_edits.pieces(new.text, len(places))
             for number, at in enumerate(places):
-                texts[at] = told[number] if number < len(told) else ""
+                texts[at] = parts[number] if number < len(parts) else ""
         calls = shared(new, [own for _, own in said])
         return [
             New(text, own if own != said[at][1] else None)

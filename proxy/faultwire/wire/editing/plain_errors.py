@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def error(status: int, *, message: str | None = None, retry_after_s: float | None = None) -> Response:
     """A JSON error as a plain HTTP service gives it: `{"error": {"message", "status"}}`."""
-    told = message or http_answers.reason(status) or f"status {status}"
-    body = json_bytes.dump({"error": {"message": json_bytes.whole(told), "status": status}})
+    text = message or http_answers.reason(status) or f"status {status}"
+    body = json_bytes.dump({"error": {"message": json_bytes.whole(text), "status": status}})
     headers = () if retry_after_s is None else (("retry-after", http_answers.whole_seconds(retry_after_s)),)
     return http_answers.answer(status, body, "application/json", *headers)

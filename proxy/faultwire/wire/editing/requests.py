@@ -25,9 +25,9 @@ _ROLES: dict[str, Role] = {
 }
 
 
-def role_of(told: object) -> Role:
+def role_of(name: object) -> Role:
     """The word for a role, whatever the provider calls it."""
-    return _ROLES.get(json_bytes.string(told), "user")
+    return _ROLES.get(json_bytes.string(name), "user")
 
 
 class Texts:

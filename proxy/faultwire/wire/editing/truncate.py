@@ -44,10 +44,10 @@ def cut_parts(body: bytes, parts: Iterable[Part], budget: Budget) -> bytes:
 
 
 def put_count(
-    body: bytes, path: Path, told: object, limit: int, total: tuple[Path, object] | None = None
+    body: bytes, path: Path, counted: object, limit: int, total: tuple[Path, object] | None = None
 ) -> bytes:
     """A count of output brought down to `limit`, and the total with it, where they were above."""
-    excess = json_bytes.count(told) - limit
+    excess = json_bytes.count(counted) - limit
     if excess <= 0:
         return body
     body = json_bytes.put(body, path, json_bytes.dump(limit))

@@ -153,5 +153,5 @@ class Editors(StreamEditor):
 def error_text(document: json_bytes.Object) -> str:
     """What an `error` event says, flat or nested."""
     error = document.get("error")
-    told = json_bytes.member(error, "message") if isinstance(error, dict) else document.get("message")
-    return json_bytes.string(told) or "error"
+    text = json_bytes.member(error, "message") if isinstance(error, dict) else document.get("message")
+    return json_bytes.string(text) or "error"

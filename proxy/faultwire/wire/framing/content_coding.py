@@ -161,15 +161,15 @@ def _is_whole_zstd(body: bytes) -> bool:
         if magic >> 4 == 0x184D2A5:  # a skippable frame
             at += 4 + int.from_bytes(body[at : at + 4], "little")
             continue
-        told = body[at] if at < len(body) else 0
-        single = told >> 5 & 1
-        at += 1 + (not single) + (0, 1, 2, 4)[told & 3] + (single, 2, 4, 8)[told >> 6]
+        descriptor = body[at] if at < len(body) else 0
+        single = descriptor >> 5 & 1
+        at += 1 + (not single) + (0, 1, 2, 4)[descriptor & 3] + (single, 2, 4, 8)[descriptor >> 6]
         last = False
         while not last and at < len(body) and blocks < _MOST_BLOCKS:
             block, at, blocks = int.from_bytes(body[at : at + 3], "little"), at + 3, blocks + 1
             last = bool(block & 1)
             at += 1 if block >> 1 & 3 == 1 else block >> 3
-        at += 4 * (told >> 2 & 1)
+        at += 4 * (descriptor >> 2 & 1)
         if not last:
             return False
     return at == len(body)

@@ -39,14 +39,14 @@ def parted(response: Response) -> tuple[Response, Headers]:
     """An answer of nothing but trailers as a head and trailers, where the head goes out before the end."""
     if status_of(response.headers) is None:
         return response, ()
-    told = tuple(pair for pair in response.headers if pair[0].lower().startswith("grpc-"))
-    return replace(response, headers=tuple(p for p in response.headers if p not in told)), told
+    fields = tuple(pair for pair in response.headers if pair[0].lower().startswith("grpc-"))
+    return replace(response, headers=tuple(p for p in response.headers if p not in fields)), fields
 
 
 def shown(response: Response) -> str:
     """The status of an answer, for people."""
-    told = status_of(response.headers)
-    return str(response.status) if told is None else f"gRPC status {told[0]} ({word_of(told[0])})"
+    code = status_of(response.headers)
+    return str(response.status) if code is None else f"gRPC status {code[0]} ({word_of(code[0])})"
 
 
 def word_of(code: int) -> str:
@@ -56,10 +56,10 @@ def word_of(code: int) -> str:
 
 def status_of(headers: Headers) -> tuple[int, str] | None:
     """Code and message in a head or in trailers, None where there are none."""
-    told = (header(headers, "grpc-status") or "").strip()
-    if not (told.isascii() and told.isdigit() and len(told) <= 3):
+    value = (header(headers, "grpc-status") or "").strip()
+    if not (value.isascii() and value.isdigit() and len(value) <= 3):
         return None
-    return int(told), unquoted(header(headers, "grpc-message") or "")
+    return int(value), unquoted(header(headers, "grpc-message") or "")
 
 
 def unquoted(text: str) -> str:

@@ -87,9 +87,9 @@ class Gemini(Protocol):
     def view(self, request: Request) -> RequestView:
         """With the model and the way of answering, which only the path tells."""
         bare = recognition.bare_path(request)
-        told = self.request_view(request.body or b"")
+        found = self.request_view(request.body or b"")
         model = unquote(bare).rpartition("/models/")[2].partition(":")[0]
-        return replace(told, model=model or told.model, stream=_method(bare) == _STREAMS)
+        return replace(found, model=model or found.model, stream=_method(bare) == _STREAMS)
 
     def splitter(self, request: Request, response: Response) -> framing.Splitter | None:
         """By content type; a stream that nobody asked for as SSE is one array of answers."""
@@ -227,16 +227,16 @@ def _rewritten(value: Any, rewrite: Rewrite) -> bytes:
     if rewrite.is_error:
         return json_bytes.dump({"error": json_bytes.whole(rewrite.text)})
     if key is None and isinstance(value, dict) and value:
-        told = tool_content.like(json_bytes.dump(value).decode(), rewrite)
-        parsed = json_bytes.load(told) if json_bytes.is_json(told) else None
+        text = tool_content.like(json_bytes.dump(value).decode(), rewrite)
+        parsed = json_bytes.load(text) if json_bytes.is_json(text) else None
         return json_bytes.dump(
             parsed if isinstance(parsed, dict) else {"result": json_bytes.whole(rewrite.text)}
         )
     name = key if key in ("result", "output") else "result"
     if isinstance(said, dict | list):
-        told = tool_content.like(json_bytes.dump(said).decode(), rewrite)
+        text = tool_content.like(json_bytes.dump(said).decode(), rewrite)
         return json_bytes.dump(
-            {name: json_bytes.load(told) if json_bytes.is_json(told) else json_bytes.whole(told)}
+            {name: json_bytes.load(text) if json_bytes.is_json(text) else json_bytes.whole(text)}
         )
     return json_bytes.dump({name: json_bytes.whole(rewrite.text)})
 

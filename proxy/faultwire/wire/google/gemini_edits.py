@@ -163,8 +163,8 @@ class GeminiEditor(RequestEditor):
 
     def failure(self, what: Failure, *, message: str | None = None) -> Response | None:
         """Told apart by `status` and text."""
-        told = _FAILURES.get(what)
-        return google_errors.error_response(told[0], told[1], message or told[2]) if told else None
+        known = _FAILURES.get(what)
+        return google_errors.error_response(known[0], known[1], message or known[2]) if known else None
 
     def error_event(self, what: Broken, message: str | None) -> bytes:
         """A chunk that is an error."""

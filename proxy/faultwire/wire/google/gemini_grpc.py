@@ -60,8 +60,8 @@ class GeminiGrpcEditor(Editor):
 
     def change(self, body: bytes, change: Change) -> bytes:
         """By way of the JSON form."""
-        told = response_json(body)
-        return _changed(body, gemini_proto.RESPONSE, told, _JSON.edits.change(told, change))
+        text = response_json(body)
+        return _changed(body, gemini_proto.RESPONSE, text, _JSON.edits.change(text, change))
 
     def stream_editor(self, change: Change) -> StreamEditor | None:
         """By way of the JSON form."""
@@ -74,16 +74,16 @@ class GeminiGrpcEditor(Editor):
 
     def rewrite_texts(self, body: bytes, changed: dict[Path, str]) -> bytes:
         """By way of the JSON form."""
-        told = request_json(body)
-        return _changed(body, gemini_proto.REQUEST, told, _JSON.edits.rewrite_texts(told, changed))
+        text = request_json(body)
+        return _changed(body, gemini_proto.REQUEST, text, _JSON.edits.rewrite_texts(text, changed))
 
     def failure(self, what: Failure, *, message: str | None = None) -> Response | None:
         """The code and the words that Google has for it."""
-        told = _JSON.edits.failure(what, message=message)
-        if told is None:
+        answer = _JSON.edits.failure(what, message=message)
+        if answer is None:
             return None
-        words = json_bytes.member(json_bytes.load(told.body or b"{}"), "error", "message")
-        return grpc_errors.answer(grpc_errors.code_of(told.status), json_bytes.string(words))
+        words = json_bytes.member(json_bytes.load(answer.body or b"{}"), "error", "message")
+        return grpc_errors.answer(grpc_errors.code_of(answer.status), json_bytes.string(words))
 
     def error_event(self, what: Literal["overloaded", "server_error"], message: str | None) -> bytes:
         """Nothing: the stream just ends, with trailers."""
@@ -102,8 +102,10 @@ def _error(status: int, message: str | None, retry_after_s: float | None) -> Res
         return google_errors.error(status, message, None)
     usual = "Deadline expired before operation could complete." if status == 408 else None
     if message is None and usual is None:
-        told = google_errors.error(status, None, None)
-        usual = json_bytes.string(json_bytes.member(json_bytes.load(told.body or b"{}"), "error", "message"))
+        answer = google_errors.error(status, None, None)
+        usual = json_bytes.string(
+            json_bytes.member(json_bytes.load(answer.body or b"{}"), "error", "message")
+        )
     return grpc_errors.answer(grpc_errors.code_of(status), message or usual or "", retry_after_s)
 
 
@@ -152,8 +154,8 @@ class GeminiGrpc(Protocol):
         method = grpc.method_of(request)[1]
         body = request.body or b""
         if method in gemini_proto.EMBED:
-            told = protobuf.read(grpc.message(body), gemini_proto.EMBED[method][0])
-            view = _JSON.request_view(json_bytes.dump(told))
+            found = protobuf.read(grpc.message(body), gemini_proto.EMBED[method][0])
+            view = _JSON.request_view(json_bytes.dump(found))
         else:
             view = self.request_view(body)
         return replace(view, model=view.model.removeprefix("models/"), stream=method == _STREAMS)
@@ -181,13 +183,13 @@ class GeminiGrpc(Protocol):
 
     def replace_result(self, body: bytes, result: ToolResult, rewrite: Rewrite) -> bytes:
         """The `response` of one part, as in JSON."""
-        told = request_json(body)
-        return _changed(body, gemini_proto.REQUEST, told, _JSON.replace_result(told, result, rewrite))
+        text = request_json(body)
+        return _changed(body, gemini_proto.REQUEST, text, _JSON.replace_result(text, result, rewrite))
 
     def truncate(self, body: bytes, max_tokens: int) -> bytes:
         """`finishReason` `MAX_TOKENS`."""
-        told = response_json(body)
-        return _changed(body, gemini_proto.RESPONSE, told, _JSON.truncate(told, max_tokens))
+        text = response_json(body)
+        return _changed(body, gemini_proto.RESPONSE, text, _JSON.truncate(text, max_tokens))
 
     def truncator(self, max_tokens: int) -> StreamEditor:
         """The same for a stream."""
@@ -208,8 +210,8 @@ class _Reader(StreamReader):
             self._error = self._error or error.message
 
     def view(self) -> ResponseView:
-        told = self._inner.view()
-        return replace(told, error=told.error or self._error)
+        found = self._inner.view()
+        return replace(found, error=found.error or self._error)
 
 
 class _Editor(StreamEditor):
@@ -222,11 +224,11 @@ class _Editor(StreamEditor):
 
     def feed(self, event: bytes) -> Iterable[bytes]:
         try:
-            told = sse.write(response_json(event))
+            event_text = sse.write(response_json(event))
         except WireError:
             return (event,)  # what the client cannot read either is not ours to mend
-        self._came.append((told, event))
-        return self._framed(self._inner.feed(told))
+        self._came.append((event_text, event))
+        return self._framed(self._inner.feed(event_text))
 
     def finish(self) -> Iterable[bytes]:
         return self._framed(self._inner.finish())
@@ -237,7 +239,7 @@ class _Editor(StreamEditor):
 
     def _frame(self, wanted: bytes, *, last: bool) -> bytes:
         """The event's own frame; a changed one's is the last that came, or of several the next one."""
-        place = next((at for at, (told, _) in enumerate(self._came) if told == wanted), None)
+        place = next((at for at, (text, _) in enumerate(self._came) if text == wanted), None)
         if place is not None:
             event = self._came[place][1]
             del self._came[: place + 1]

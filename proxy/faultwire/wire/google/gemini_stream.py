@@ -34,9 +34,9 @@ def first_candidate(document: json_bytes.Object) -> json_bytes.Object:
 
 def finish_of(document: json_bytes.Object) -> str | None:
     """Why the first candidate stopped, or why the prompt was blocked."""
-    told = first_candidate(document).get("finishReason")
+    reason = first_candidate(document).get("finishReason")
     blocked = json_bytes.member(document, "promptFeedback", "blockReason")
-    return json_bytes.string(told) or json_bytes.string(blocked) or None
+    return json_bytes.string(reason) or json_bytes.string(blocked) or None
 
 
 class Reader(Gatherer):
@@ -57,8 +57,8 @@ class Reader(Gatherer):
             call = part.get("functionCall")
             if isinstance(call, dict):
                 arguments = json_bytes.dump(call.get("args") or {}).decode()
-                told = json_bytes.string(call.get("id")), json_bytes.string(call.get("name")), [arguments]
-                self.calls[len(self.calls)] = told
+                entry = json_bytes.string(call.get("id")), json_bytes.string(call.get("name")), [arguments]
+                self.calls[len(self.calls)] = entry
         finish = finish_of(document)
         if finish is not None:
             self.finish, self.complete = finish, True
@@ -110,12 +110,12 @@ def _cut(body: bytes, document: json_bytes.Object, budget: Budget) -> bytes:
     if finish_of(document) is not None and "finishReason" in first_candidate(document):
         body = json_bytes.put(body, ("candidates", 0, "finishReason"), json_bytes.dump(_CUT))
     usage = document.get("usageMetadata")
-    told, total = (
+    counted, total = (
         json_bytes.member(usage, "candidatesTokenCount"),
         json_bytes.member(usage, "totalTokenCount"),
     )
     path: Path = ("usageMetadata", "candidatesTokenCount")
-    return put_count(body, path, told, budget.max_tokens, (("usageMetadata", "totalTokenCount"), total))
+    return put_count(body, path, counted, budget.max_tokens, (("usageMetadata", "totalTokenCount"), total))
 
 
 def says_anything(body: bytes) -> bool:

@@ -172,8 +172,8 @@ def _result(step: json_bytes.Object, path: Path, calls: dict[str, ToolCall], *, 
 def _rewritten(value: Any, rewrite: Rewrite) -> bytes:
     if not isinstance(value, dict):
         return tool_content.rewritten(json_bytes.dump(value), rewrite, empty_block=True)
-    told = tool_content.like(json_bytes.dump(value).decode(), rewrite)
-    parsed = json_bytes.load(told) if json_bytes.is_json(told) else None
+    text = tool_content.like(json_bytes.dump(value).decode(), rewrite)
+    parsed = json_bytes.load(text) if json_bytes.is_json(text) else None
     key = "error" if rewrite.is_error else "result"
     return json_bytes.dump(parsed if isinstance(parsed, dict) else {key: json_bytes.whole(rewrite.text)})
 

@@ -105,8 +105,8 @@ def _closing(body: bytes, interaction: json_bytes.Object, change: Change) -> byt
 
 def _steps(elements: list[bytes], text: str | None, calls: tuple[ToolCall, ...]) -> list[bytes]:
     """The steps with another text (all of it in the first step that has any) and other calls."""
-    told = [json_bytes.load(element) for element in elements]
-    worded = [at for at, step in enumerate(told) if json_bytes.member(step, "type") == "model_output"]
+    steps = [json_bytes.load(element) for element in elements]
+    worded = [at for at, step in enumerate(steps) if json_bytes.member(step, "type") == "model_output"]
     if text is not None:
         block = json_bytes.dump({"type": "model_output", "content": [{"type": "text", "text": text}]})
         if worded and text:
@@ -160,9 +160,9 @@ class InteractionsStreamEditor(StreamEditor):
             case "interaction.status_update" if document.get("status") not in interactions_stream.GOES_ON:
                 word = state(self._change, document.get("status"))
                 edited = data if word is None else json_bytes.put(data, ("status",), json_bytes.dump(word))
-                return (*self._told(), self._edited(event, data, edited))
+                return (*self._rewritten_events(), self._edited(event, data, edited))
             case "interaction.completed":
-                return (*self._told(), self._edited(event, data, self._closed(data, document)))
+                return (*self._rewritten_events(), self._edited(event, data, self._closed(data, document)))
         return (event,)
 
     def finish(self) -> Iterable[bytes]:
@@ -176,18 +176,18 @@ class InteractionsStreamEditor(StreamEditor):
 
     def _closed(self, data: bytes, document: json_bytes.Object) -> bytes:
         found = json_bytes.span(data, ("interaction",))
-        told = document.get("interaction")
-        if found is None or not isinstance(told, dict):
+        interaction = document.get("interaction")
+        if found is None or not isinstance(interaction, dict):
             return data
         whole = data[slice(*found)]
         changed = (
             InteractionsEditor().change(whole, self._change)
-            if told.get("steps")
-            else _closing(whole, told, self._change)
+            if interaction.get("steps")
+            else _closing(whole, interaction, self._change)
         )
         return data if changed == whole else json_bytes.put(data, ("interaction",), changed)
 
-    def _told(self) -> Iterable[bytes]:
+    def _rewritten_events(self) -> Iterable[bytes]:
         held, self._held = self._held, []
         reader = interactions_stream.Reader()
         for event in held:

@@ -46,10 +46,10 @@ def usage_of(interaction: json_bytes.Object) -> Usage | None:
 
 def error_of(document: json_bytes.Object) -> str | None:
     """What went wrong: an error in place of an interaction, or one that an interaction tells."""
-    told = document.get("error")
+    details = document.get("error")
     found = (
-        [told]
-        if isinstance(told, dict)
+        [details]
+        if isinstance(details, dict)
         else [error for _, error in json_bytes.objects(document.get("errors"))]
     )
     if found:
@@ -103,8 +103,8 @@ class Reader(Gatherer):
 
     def view(self) -> ResponseView:
         """What was said so far; a call without arguments has none."""
-        told = {key: (i, name, parts or ["{}"]) for key, (i, name, parts) in self.calls.items()}
-        pieces, self.calls = self.calls, dict(told)
+        calls = {key: (i, name, parts or ["{}"]) for key, (i, name, parts) in self.calls.items()}
+        pieces, self.calls = self.calls, dict(calls)
         try:
             return super().view()
         finally:
@@ -121,7 +121,7 @@ class Reader(Gatherer):
             case "interaction.status_update":
                 self.finish = _ended(document) or self.finish
             case "interaction.created" | "interaction.completed" as kind:
-                self._told(document.get("interaction"), last=kind == COMPLETED)
+                self._take_interaction(document.get("interaction"), last=kind == COMPLETED)
             case _:
                 self.error = self.error or error_of(document)
 
@@ -140,19 +140,19 @@ class Reader(Gatherer):
         elif kind == "arguments_delta" and index in self.calls:
             self.calls[index][2].append(json_bytes.string(json_bytes.member(delta, "arguments")))
 
-    def _told(self, interaction: Any, *, last: bool) -> None:
+    def _take_interaction(self, interaction: Any, *, last: bool) -> None:
         if not isinstance(interaction, dict):
             return
-        told = said(interaction)
-        self.model = told.model or self.model
-        self.request_id = told.request_id or self.request_id
-        self.finish = told.finish_reason or self.finish
-        self.usage = told.usage or self.usage
-        self.error = self.error or told.error
+        text = said(interaction)
+        self.model = text.model or self.model
+        self.request_id = text.request_id or self.request_id
+        self.finish = text.finish_reason or self.finish
+        self.usage = text.usage or self.usage
+        self.error = self.error or text.error
         self.complete = self.complete or last
         if last and not self.text and not self.calls:
-            self.text.append(told.text)
-            for at, call in enumerate(told.tool_calls):
+            self.text.append(text.text)
+            for at, call in enumerate(text.tool_calls):
                 self.calls[at] = (call.id, call.name, [call.arguments])
 
 
@@ -186,9 +186,9 @@ def cut_body(body: bytes, max_tokens: int) -> bytes:
 
 def _counted(body: bytes, place: Path, interaction: json_bytes.Object, max_tokens: int) -> bytes:
     usage = interaction.get("usage")
-    told, total = json_bytes.member(usage, "total_output_tokens"), json_bytes.member(usage, "total_tokens")
+    counted, total = json_bytes.member(usage, "total_output_tokens"), json_bytes.member(usage, "total_tokens")
     path = (*place, "usage", "total_output_tokens")
-    return put_count(body, path, told, max_tokens, ((*place, "usage", "total_tokens"), total))
+    return put_count(body, path, counted, max_tokens, ((*place, "usage", "total_tokens"), total))
 
 
 class Truncator(JsonEditor):

@@ -44,18 +44,18 @@ def code_of(status: int) -> int:
 
 def trailers(code: int, message: str, retry_after_s: float | None = None) -> Headers:
     """The fields that end a call. Details are added where a client could act on them."""
-    told: tuple[tuple[str, str], ...] = (("grpc-status", str(code)), ("grpc-message", quoted(message)))
+    fields: tuple[tuple[str, str], ...] = (("grpc-status", str(code)), ("grpc-message", quoted(message)))
     details = _details(code, retry_after_s)
     if details:
         status = write({"code": code, "message": message, "details": details}, _STATUS)
-        told += (("grpc-status-details-bin", base64.b64encode(status).decode().rstrip("=")),)
-    return told
+        fields += (("grpc-status-details-bin", base64.b64encode(status).decode().rstrip("=")),)
+    return fields
 
 
 def answer(code: int, message: str, retry_after_s: float | None = None) -> Response:
     """A whole answer of nothing but trailers (`Trailers-Only`)."""
-    told = (("content-type", grpc_status.CONTENT_TYPE), *trailers(code, message, retry_after_s))
-    return Response(200, "OK", told, b"")
+    headers = (("content-type", grpc_status.CONTENT_TYPE), *trailers(code, message, retry_after_s))
+    return Response(200, "OK", headers, b"")
 
 
 def error(status: int, message: str | None, retry_after_s: float | None) -> Response:

@@ -103,23 +103,23 @@ def write(document: Object, message: Message) -> bytes:
 def patch(data: bytes, message: Message, wanted: Object) -> bytes:
     """The message saying what `wanted` says: fields that differ are written anew, all other bytes and
     all fields that the table does not name stay as they are. Raises WireError."""
-    told = read(data, message)
+    current = read(data, message)
     out = bytearray()
     done: set[str] = set()
     for raw in fields(data):
         name, field = message.by_number.get(raw.number, ("", None))
-        if field is None or not _fits(field, raw) or (name in wanted and wanted[name] == told.get(name)):
+        if field is None or not _fits(field, raw) or (name in wanted and wanted[name] == current.get(name)):
             out += raw.whole
         elif name in wanted and name not in done:
             done.add(name)
-            out += _patched(data, field, told.get(name), wanted[name])
+            out += _patched(data, field, current.get(name), wanted[name])
     for name, field in message.by_name.items():
-        if name in wanted and name not in told:
+        if name in wanted and name not in current:
             out += _written(field, wanted[name])
     return bytes(out)
 
 
-def _patched(data: bytes, field: Field, told: Any, wanted: Any) -> bytes:
+def _patched(data: bytes, field: Field, current: Any, wanted: Any) -> bytes:
     values = [raw.value for raw in fields(data) if raw.number == field.number and _fits(field, raw)]
     if field.kind != "message" or field.of is None:
         return _written(field, wanted)
@@ -132,7 +132,7 @@ def _patched(data: bytes, field: Field, told: Any, wanted: Any) -> bytes:
             out += sized(field.number, patch(values[index], field.of, item))
             continue
         near = range(at, min(len(values), at + _NEAR))
-        same = next((n for n in near if told[n] == item), None)
+        same = next((n for n in near if current[n] == item), None)
         at = at if same is None else same + 1
         out += sized(field.number, write(item, field.of) if same is None else values[same])
     return bytes(out)

@@ -59,8 +59,8 @@ def frame(data: bytes) -> bytes:
 
 def attempts(request: Request) -> int | None:
     """The retries that came before, as the library's own retries tell them (gRFC A6); None without."""
-    told = (header(request.headers, "grpc-previous-rpc-attempts") or "").strip()
-    return int(told) if told.isascii() and told.isdigit() and len(told) <= 3 else None
+    value = (header(request.headers, "grpc-previous-rpc-attempts") or "").strip()
+    return int(value) if value.isascii() and value.isdigit() and len(value) <= 3 else None
 
 
 class Grpc(Protocol):

@@ -62,9 +62,9 @@ def _rewritten(data: bytes, message: Message, rewrite: Rewriter) -> bytes:
         data = json_bytes.put(data, (*place, "isError"), b"true" if new.is_error else b"false")
     if "structuredContent" not in result:
         return data
-    told = _structured(message.text, result["structuredContent"], new, rewrite)
+    structured = _structured(message.text, result["structuredContent"], new, rewrite)
     where = (*place, "structuredContent")
-    return json_bytes.drop(data, where) if told is None else json_bytes.put(data, where, told)
+    return json_bytes.drop(data, where) if structured is None else json_bytes.put(data, where, structured)
 
 
 def _structured(text: str, structured: Any, new: Rewrite, rewrite: Rewriter) -> bytes | None:

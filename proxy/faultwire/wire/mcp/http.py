@@ -41,9 +41,9 @@ _SERVER = -32000
 def _error(status: int, message: str | None, retry_after_s: float | None) -> Response:
     """What a server says where it cannot even read who is asking: an error that answers no request."""
     code = {400: -32600, 404: -32001, 405: _SERVER, 406: _SERVER}.get(status, _INTERNAL)
-    told = message or http_answers.reason(status) or f"status {status}"
+    text = message or http_answers.reason(status) or f"status {status}"
     more = () if retry_after_s is None else (("retry-after", http_answers.whole_seconds(retry_after_s)),)
-    return http_answers.answer(status, mcp_jsonrpc.error(None, code, told), "application/json", *more)
+    return http_answers.answer(status, mcp_jsonrpc.error(None, code, text), "application/json", *more)
 
 
 class Mcp(Protocol):
@@ -75,9 +75,9 @@ class Mcp(Protocol):
             return header(request.headers, "mcp-method") is not None
         if b'"jsonrpc"' not in body or size_limit.is_heavy(body):
             return False
-        told = _marked(request)
+        marked = _marked(request)
         try:
-            return all(mcp_jsonrpc.speaks(message, told=told) for message in messages(body))
+            return all(mcp_jsonrpc.speaks(message, marked=marked) for message in messages(body))
         except WireError:
             return False
 
@@ -202,9 +202,9 @@ def version(request: Request) -> str | None:
 
 def session(request: Request) -> str | None:
     """The server's session that a request belongs to: by header, or in HTTP+SSE by query."""
-    told = header(request.headers, SESSION)
-    if told is not None:
-        return told
+    ident = header(request.headers, SESSION)
+    if ident is not None:
+        return ident
     for pair in request.path.partition("?")[2].split("&"):
         name, _, value = pair.partition("=")
         if name.lower() in Mcp.volatile_query and value:
@@ -226,11 +226,11 @@ def _opens_stream(request: Request) -> bool:
 
 
 def _view(found: Iterable[Message]) -> ResponseView:
-    told = [one for one in found if one.is_answer]
-    failed = next((one.text or "error" for one in told if one.is_error), None)
-    ident = next((str(one.id) for one in told if one.id is not None), None)
-    text = "\n".join(one.text for one in told)
-    return ResponseView(text=text, error=failed, complete=bool(told), request_id=ident)
+    answers = [one for one in found if one.is_answer]
+    failed = next((one.text or "error" for one in answers if one.is_error), None)
+    ident = next((str(one.id) for one in answers if one.id is not None), None)
+    text = "\n".join(one.text for one in answers)
+    return ResponseView(text=text, error=failed, complete=bool(answers), request_id=ident)
 
 
 class _Reader(StreamReader):

@@ -129,14 +129,14 @@ def _object(value: Any) -> json_bytes.Object | None:
     return value if isinstance(value, dict) else None
 
 
-def speaks(message: Message, *, told: bool) -> bool:
-    """Is a message one of MCP's? `told`: do the request's headers say so?"""
+def speaks(message: Message, *, marked: bool) -> bool:
+    """Is a message one of MCP's? `marked`: do the request's headers say so?"""
     method = message.method
     if method is None:
-        return message.is_answer or told
+        return message.is_answer or marked
     if method in METHODS or method.startswith("notifications/"):
         return True
-    return told or (method.startswith("tasks/") and "taskId" in message.params)
+    return marked or (method.startswith("tasks/") and "taskId" in message.params)
 
 
 # ---------------------------------------------------------------- answers
@@ -144,10 +144,10 @@ def speaks(message: Message, *, told: bool) -> bool:
 
 def error(ident: Id | None, code: int, message: str, data: Any = None) -> bytes:
     """A JSON-RPC error (§5.1), compact and in the order in which servers write it."""
-    told: json_bytes.Object = {"code": code, "message": json_bytes.whole(message)}
+    error_object: json_bytes.Object = {"code": code, "message": json_bytes.whole(message)}
     if data is not None:
-        told["data"] = data
-    return json_bytes.dump({"jsonrpc": "2.0", "id": ident, "error": told})
+        error_object["data"] = data
+    return json_bytes.dump({"jsonrpc": "2.0", "id": ident, "error": error_object})
 
 
 def tool_result(ident: Id | None, text: str, *, is_error: bool, version: str | None = None) -> bytes:

@@ -82,10 +82,10 @@ class Ollama(Protocol):
 
     def view(self, request: Request) -> RequestView:
         """Embeddings never stream."""
-        told = self.request_view(request.body or b"")
+        found = self.request_view(request.body or b"")
         if not recognition.bare_path(request).endswith(("/api/embed", "/api/embeddings")):
-            return told
-        return replace(told, stream=False)
+            return found
+        return replace(found, stream=False)
 
     def request_view(self, body: bytes) -> RequestView:
         """The conversation, the prompt, or the texts to embed. Raises WireError without any of them."""
@@ -153,11 +153,11 @@ class Ollama(Protocol):
         self, status: int, *, message: str | None = None, retry_after_s: float | None = None
     ) -> Response:
         """`{"error": "…"}`, without any request id."""
-        told = message or _TEXTS.get(status) or http_answers.reason(status).lower() or f"status {status}"
+        text = message or _TEXTS.get(status) or http_answers.reason(status).lower() or f"status {status}"
         headers = (
             () if retry_after_s is None else (("retry-after", http_answers.whole_seconds(retry_after_s)),)
         )
-        body = json_bytes.dump({"error": json_bytes.whole(told)})
+        body = json_bytes.dump({"error": json_bytes.whole(text)})
         return http_answers.answer(status, body, "application/json; charset=utf-8", *headers)
 
 
@@ -191,11 +191,11 @@ def _turn(
             calls[made[-1].id] = made[-1]
         chain.say(role, text)
         return Turn(role, text, tuple(made))
-    told = json_bytes.string(message.get("tool_name")) or json_bytes.string(message.get("name"))
-    call_id = json_bytes.string(message.get("tool_call_id")) or chain.answer(told)
+    tool_name = json_bytes.string(message.get("tool_name")) or json_bytes.string(message.get("name"))
+    call_id = json_bytes.string(message.get("tool_call_id")) or chain.answer(tool_name)
     chain.say(role, text)
     found = calls.get(call_id)
-    name = told or (found.name if found else "")
+    name = tool_name or (found.name if found else "")
     arguments = found.arguments if found else ""
     result = ToolResult(call_id, name or None, arguments, text, False, ("messages", at, "content"), new)
     return Turn(role, text, (), (result,))

@@ -35,8 +35,8 @@ class _Calls(Shape):
         function = element.get("function")
         if not isinstance(function, dict):
             return None
-        told = function.get("arguments")
-        arguments = told if isinstance(told, str) else json_bytes.dump(told or {}).decode()
+        raw = function.get("arguments")
+        arguments = raw if isinstance(raw, str) else json_bytes.dump(raw or {}).decode()
         return ToolCall(
             json_bytes.string(element.get("id")) or f"call_{at}",
             json_bytes.string(function.get("name")),

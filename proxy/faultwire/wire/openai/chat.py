@@ -143,12 +143,13 @@ class OpenAIChat(Protocol):
         choices = json_bytes.objects(document.get("choices"))
         choice = choices[0][1] if choices else {}
         message = choice.get("message")
-        told = message if isinstance(message, dict) else {}
+        answer = message if isinstance(message, dict) else {}
         return ResponseView(
             model=json_bytes.string(document.get("model")),
-            text=tool_content.text_of(told.get("content"), glue="") or json_bytes.string(told.get("refusal")),
+            text=tool_content.text_of(answer.get("content"), glue="")
+            or json_bytes.string(answer.get("refusal")),
             finish_reason=json_bytes.string(choice.get("finish_reason")) or None,
-            tool_calls=_tool_calls(told),
+            tool_calls=_tool_calls(answer),
             usage=usage_of(document),
             error=error,
             request_id=openai_chat_stream.groq_id(document),

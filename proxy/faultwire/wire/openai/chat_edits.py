@@ -66,8 +66,8 @@ class OpenAIEditor(Editor):
 
     def failure(self, what: Failure, *, message: str | None = None) -> Response:
         """With the code by which OpenAI's documentation tells it."""
-        status, told = openai_errors.FAILURES[what]
-        return openai_errors.error_response(status, told._replace(message=message or told.message))
+        status, error = openai_errors.FAILURES[what]
+        return openai_errors.error_response(status, error._replace(message=message or error.message))
 
     def error_event(self, what: Literal["overloaded", "server_error"], message: str | None) -> bytes:
         """`data: {"error": …}`, after which nothing follows."""

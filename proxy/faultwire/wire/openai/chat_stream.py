@@ -247,11 +247,14 @@ class _Cutter:
     def _usage(self, text: bytes, usage: Any) -> bytes:
         """The output is counted as `max_tokens` a choice, and the total is less by as much."""
         spent = any(budget.spent for budget in self._budgets.values())
-        told, total = json_bytes.member(usage, "completion_tokens"), json_bytes.member(usage, "total_tokens")
-        excess = json_bytes.count(told) - self._max_tokens * len(self._budgets)
+        counted, total = (
+            json_bytes.member(usage, "completion_tokens"),
+            json_bytes.member(usage, "total_tokens"),
+        )
+        excess = json_bytes.count(counted) - self._max_tokens * len(self._budgets)
         if not spent or excess <= 0:
             return text
-        text = json_bytes.put(text, ("usage", "completion_tokens"), json_bytes.dump(told - excess))
+        text = json_bytes.put(text, ("usage", "completion_tokens"), json_bytes.dump(counted - excess))
         if json_bytes.count(total) > excess:
             text = json_bytes.put(text, ("usage", "total_tokens"), json_bytes.dump(total - excess))
         return text

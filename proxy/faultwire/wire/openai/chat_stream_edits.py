@@ -97,10 +97,10 @@ class ChatStreamEditor(StreamEditor):
     def _released(self, last: bytes | None) -> Iterable[bytes]:
         if not self._done:
             self._done = True
-            yield from self._told_text(last)
-            yield from self._told_calls()
+            yield from self._text_events(last)
+            yield from self._call_events()
 
-    def _told_text(self, last: bytes | None) -> Iterable[bytes]:
+    def _text_events(self, last: bytes | None) -> Iterable[bytes]:
         change, held = self._change, self._texts
         self._texts = []
         if change.text is None:
@@ -119,7 +119,7 @@ class ChatStreamEditor(StreamEditor):
         for at, piece in enumerate(shared_edits.pieces(new, len(held))):
             yield _delta(model, {**(_role_of(model) if not at else {}), key: piece})
 
-    def _told_calls(self) -> Iterable[bytes]:
+    def _call_events(self) -> Iterable[bytes]:
         held, self._calls = self._calls, []
         if self._change.calls is None or not held:
             return
@@ -133,8 +133,8 @@ class ChatStreamEditor(StreamEditor):
             function = {"name": call.name, "arguments": ""}
             begun = {"index": index, "id": call.id, "type": "function", "function": function}
             yield _delta(held[0], {**(_role_of(held[0]) if not index else {}), "tool_calls": [begun]})
-            told = {"index": index, "function": {"arguments": call.arguments}}
-            yield _delta(held[0], {"tool_calls": [told]})
+            delta = {"index": index, "function": {"arguments": call.arguments}}
+            yield _delta(held[0], {"tool_calls": [delta]})
 
 
 def _read(events: Iterable[bytes]) -> tuple[str, tuple[ToolCall, ...]]:

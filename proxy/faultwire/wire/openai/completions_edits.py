@@ -134,7 +134,7 @@ class CompletionsStreamEditor(StreamEditor):
         if fields is None or not fields.data:
             return (event,)
         if openai_chat_stream.is_done(fields.data):
-            return (*self._told(), event)
+            return (*self._rewritten_events(), event)
         try:
             document = json_bytes.load_object(fields.data)
         except WireError:
@@ -155,18 +155,18 @@ class CompletionsStreamEditor(StreamEditor):
     def _stop(self, event: bytes, data: bytes, choice: json_bytes.Object, *, worded: bool) -> Iterable[bytes]:
         """What was held, told anew, and the event that stops the choice."""
         count = len(self._held)
-        told = tuple(self._told(event if worded else None))
+        events = tuple(self._rewritten_events(event if worded else None))
         if worded and self._retold:
             data = json_bytes.put(data, ("choices", 0, "text"), b'""')
         elif worded:
-            told = told[:count]
+            events = events[:count]
         edited = _stopped(data, ("choices", 0), choice, self._change)
         if self._change.drop_usage:
             edited = json_bytes.drop(edited, ("usage",))
         self.changed = self.changed or edited != data
         fields = sse.fields(event)
         same = fields is not None and edited == fields.data
-        return (*told, event if same else sse.with_data(event, edited))
+        return (*events, event if same else sse.with_data(event, edited))
 
     def finish(self) -> Iterable[bytes]:
         """A stream that broke off is left as it came."""
@@ -181,7 +181,7 @@ class CompletionsStreamEditor(StreamEditor):
             () if not document.get("choices") else (sse.with_data(event, json_bytes.drop(data, ("usage",))),)
         )
 
-    def _told(self, last: bytes | None = None) -> Iterable[bytes]:
+    def _rewritten_events(self, last: bytes | None = None) -> Iterable[bytes]:
         held, self._held = [*self._held, *(() if last is None else (last,))], []
         if self._change.text is None or not held:
             return held

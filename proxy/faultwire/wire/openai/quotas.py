@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def _limits(quota: Quota) -> Iterator[tuple[str, int, int]]:
-    told = (("requests", quota.requests, quota.requests_left), ("tokens", quota.tokens, quota.tokens_left))
-    for name, limit, left in told:
+    limits = (("requests", quota.requests, quota.requests_left), ("tokens", quota.tokens, quota.tokens_left))
+    for name, limit, left in limits:
         if limit is not None:
             yield name, limit, left
 

@@ -76,9 +76,9 @@ class RealtimeEditor(Editor):
 
 def error_message(kind: str, message: str, code: str | None = None, caused_by: object = None) -> bytes:
     """An `error` event; `caused_by` is the id of the client's event that was at fault."""
-    told = {"type": kind, "code": code, "message": message, "param": None, "event_id": caused_by}
+    error = {"type": kind, "code": code, "message": message, "param": None, "event_id": caused_by}
     made = event_id("error", kind, code, message, caused_by)
-    return json_bytes.dump({"type": "error", "event_id": made, "error": told})
+    return json_bytes.dump({"type": "error", "event_id": made, "error": error})
 
 
 def items_of(document: json_bytes.Object) -> list[tuple[Path, json_bytes.Object]]:
@@ -105,7 +105,7 @@ class RealtimeStreamEditor(StreamEditor):
         document = json_bytes.load_object(event)
         kind = document.get("type")
         if kind == DONE:
-            return self._told(event, document)
+            return self._rewritten_events(event, document)
         self._beta = self._beta or kind == "conversation.item.created"
         if kind == "response.created" or (self._change.text is None and self._change.calls is None):
             return (event,)
@@ -117,7 +117,7 @@ class RealtimeStreamEditor(StreamEditor):
         held, self._held = self._held, []
         return [event for event, _ in held]
 
-    def _told(self, event: bytes, document: json_bytes.Object) -> Iterable[bytes]:
+    def _rewritten_events(self, event: bytes, document: json_bytes.Object) -> Iterable[bytes]:
         response = document.get("response")
         if not isinstance(response, dict):
             return (*self.finish(), event)

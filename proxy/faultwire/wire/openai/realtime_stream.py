@@ -224,8 +224,10 @@ def incomplete(body: bytes, response: json_bytes.Object, why: str, max_tokens: i
     if max_tokens is None:
         return body
     usage = response.get("usage")
-    told, total = json_bytes.member(usage, "output_tokens"), json_bytes.member(usage, "total_tokens")
-    return put_count(body, ("usage", "output_tokens"), told, max_tokens, (("usage", "total_tokens"), total))
+    counted, total = json_bytes.member(usage, "output_tokens"), json_bytes.member(usage, "total_tokens")
+    return put_count(
+        body, ("usage", "output_tokens"), counted, max_tokens, (("usage", "total_tokens"), total)
+    )
 
 
 def _parts(output: Any) -> list[Part]:

@@ -91,8 +91,8 @@ class OpenAIResponses(Protocol):
         document = json_bytes.load_object(body)
         if not any(key in document for key in _ASKS):
             raise WireError("found no `input`, expected the conversation")
-        told, asked = document.get("instructions"), document.get("input")
-        system = [told] if isinstance(told, str) and told else []
+        instructions, asked = document.get("instructions"), document.get("input")
+        system = [instructions] if isinstance(instructions, str) and instructions else []
         items = (
             [(0, {"role": "user", "content": asked})] if isinstance(asked, str) else json_bytes.objects(asked)
         )

@@ -43,8 +43,8 @@ def closes(fields: Fields) -> bool:
 def call_of(item: json_bytes.Object) -> ToolCall:
     """The call that an item is."""
     key = CALLS.get(json_bytes.string(item.get("type")), "arguments")
-    told = (json_bytes.string(item.get(name)) for name in ("call_id", "name", key))
-    return ToolCall(*told)
+    values = (json_bytes.string(item.get(name)) for name in ("call_id", "name", key))
+    return ToolCall(*values)
 
 
 def said(document: json_bytes.Object) -> ResponseView:
@@ -165,8 +165,10 @@ def _incomplete(body: bytes, document: json_bytes.Object, max_tokens: int) -> by
     body = json_bytes.put(body, ("status",), b'"incomplete"')
     body = json_bytes.put(body, ("incomplete_details",), b'{"reason":"max_output_tokens"}')
     usage = document.get("usage")
-    told, total = json_bytes.member(usage, "output_tokens"), json_bytes.member(usage, "total_tokens")
-    return put_count(body, ("usage", "output_tokens"), told, max_tokens, (("usage", "total_tokens"), total))
+    counted, total = json_bytes.member(usage, "output_tokens"), json_bytes.member(usage, "total_tokens")
+    return put_count(
+        body, ("usage", "output_tokens"), counted, max_tokens, (("usage", "total_tokens"), total)
+    )
 
 
 class Truncator(JsonEditor):

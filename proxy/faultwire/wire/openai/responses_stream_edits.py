@@ -82,8 +82,8 @@ def _stop(change: Change, document: json_bytes.Object) -> str | None:
     status = document.get("status")
     if change.finish is None or status not in ("completed", "incomplete"):
         return None
-    told = json_bytes.string(json_bytes.member(document, "incomplete_details", "reason"))
-    said = told if status == "incomplete" else ""
+    reason = json_bytes.string(json_bytes.member(document, "incomplete_details", "reason"))
+    said = reason if status == "incomplete" else ""
     if change.finish_was is not None and said != (_WHY.get(change.finish_was) or ""):
         return None
     wanted = _WHY.get(change.finish) or ""
@@ -187,16 +187,16 @@ class ResponsesStreamEditor(BlockEditor):
 
     def call_block(self, block: Block, old: ToolCall, call: ToolCall) -> Iterator[Made]:
         """The item of the call, its arguments in one piece."""
-        told = False
+        sent = False
         for event in block:
             data, kind = event.data, _type(event)
             if kind in ("response.output_item.added", "response.output_item.done"):
                 begun = call if kind.endswith("done") else ToolCall(call.id, call.name, "")
                 data = _inside(data, "item", lambda item, begun=begun: ITEMS.with_call(item, begun))  # type: ignore[misc]
             elif kind.endswith(".delta"):
-                if told:
+                if sent:
                     continue
-                told, data = True, json_bytes.put(data, ("delta",), json_bytes.dump(call.arguments))
+                sent, data = True, json_bytes.put(data, ("delta",), json_bytes.dump(call.arguments))
             elif kind.endswith(".done"):
                 key = "input" if "input" in event.document else "arguments"
                 data = json_bytes.put(data, (key,), json_bytes.dump(call.arguments))

@@ -57,8 +57,8 @@ class SocketEditor(ResponsesEditor):
 
     def error_event(self, what: Literal["overloaded", "server_error"], message: str | None) -> bytes:
         """Nested, and with the status that an answer of its own would have."""
-        told = message or openai_errors.SERVER_ERROR
-        error = {"type": "server_error", "code": "server_error", "message": told, "param": None}
+        text = message or openai_errors.SERVER_ERROR
+        error = {"type": "server_error", "code": "server_error", "message": text, "param": None}
         return json_bytes.dump({"type": "error", "status": 500, "error": error})
 
     def numbered(self, event: bytes, passed: int) -> bytes:

@@ -19,8 +19,8 @@ def is_signed(request: Request) -> bool:
 
 def signs_header(request: Request, name: str) -> bool:
     """Does a signature cover this header field?"""
-    told = header(request.headers, "authorization") or ""
-    if not told.startswith("AWS4-"):
+    value = header(request.headers, "authorization") or ""
+    if not value.startswith("AWS4-"):
         return False
-    listed = told.partition("SignedHeaders=")[2].partition(",")[0]
+    listed = value.partition("SignedHeaders=")[2].partition(",")[0]
     return name.lower() in listed.strip().lower().split(";")

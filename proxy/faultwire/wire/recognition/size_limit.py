@@ -29,11 +29,11 @@ def is_heavy(body: bytes | None) -> bool:
     allowed = MOST - len(body) // BYTES
     if allowed < 0:
         return True
-    last, told = _LAST[0]
+    last, heavy = _LAST[0]
     if last is not body:  # several ask about the same body, one after the other
-        told = _weigh(body, allowed)
-        _LAST[0] = (body, told)
-    return told
+        heavy = _weigh(body, allowed)
+        _LAST[0] = (body, heavy)
+    return heavy
 
 
 _LAST: list[tuple[bytes, bool]] = [(b"", False)]

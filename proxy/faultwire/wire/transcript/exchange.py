@@ -70,8 +70,8 @@ def transcript_of(
     problems: list[str] = []
     request = None
     try:
-        told = recorded.request
-        request = protocol.told(told) if earlier is None else protocol.transcript_after(told, earlier)
+        sent = recorded.request
+        request = protocol.told(sent) if earlier is None else protocol.transcript_after(sent, earlier)
         if request is None:
             return None
         if protocol.socket:

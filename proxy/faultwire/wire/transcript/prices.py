@@ -123,7 +123,7 @@ def _parsed(data: bytes, path: Path) -> Prices:
         raise _bad(path, f"found currency `{document['currency']}`, expected `USD`")
     models = {
         str(provider): {
-            str(name).lower(): _price(told, f"{provider}.{name}", path) for name, told in listed.items()
+            str(name).lower(): _price(entry, f"{provider}.{name}", path) for name, entry in listed.items()
         }
         for provider, listed in document["models"].items()
         if isinstance(listed, dict)
@@ -135,13 +135,15 @@ def _frozen(models: Mapping[str, dict[str, Price]]) -> Mapping[str, Mapping[str,
     return MappingProxyType({name: MappingProxyType(listed) for name, listed in models.items()})
 
 
-def _price(told: Any, name: str, path: Path) -> Price:
-    if not isinstance(told, dict) or not {"input", "output"} <= told.keys() <= {"input", "output", "up_to"}:
-        raise _bad(path, f"price of `{name}`: found `{told}`, expected `input`, `output` and perhaps `up_to`")
-    up_to = told.get("up_to")
+def _price(entry: Any, name: str, path: Path) -> Price:
+    if not isinstance(entry, dict) or not {"input", "output"} <= entry.keys() <= {"input", "output", "up_to"}:
+        raise _bad(
+            path, f"price of `{name}`: found `{entry}`, expected `input`, `output` and perhaps `up_to`"
+        )
+    up_to = entry.get("up_to")
     if up_to is not None and (not isinstance(up_to, int) or isinstance(up_to, bool) or up_to < 1):
         raise _bad(path, f"price of `{name}`: found `up_to` of `{up_to}`, expected a number of tokens")
-    return Price(_dollars(told["input"], name, path), _dollars(told["output"], name, path), up_to)
+    return Price(_dollars(entry["input"], name, path), _dollars(entry["output"], name, path), up_to)
 
 
 def _dollars(value: Any, name: str, path: Path) -> Decimal:

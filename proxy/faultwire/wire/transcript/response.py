@@ -60,8 +60,8 @@ def response_view(
 
 def _named(view: ResponseView, protocol: Protocol, response: Response) -> ResponseView:
     """The view with the request's name in the head: that is the one which SDKs show."""
-    told = request_id(protocol, response)
-    if told is None:
+    ident = request_id(protocol, response)
+    if ident is None:
         return view
     # what `dataclasses.replace` gives, in a third of the time
     return ResponseView(
@@ -72,16 +72,16 @@ def _named(view: ResponseView, protocol: Protocol, response: Response) -> Respon
         view.usage,
         view.error,
         view.complete,
-        told,
+        ident,
     )
 
 
 def request_id(protocol: Protocol, response: Response) -> str | None:
     """What the provider calls the request in the head of its answer; None where it says nothing."""
     for name in protocol.request_ids:
-        told = header(response.headers, name)
-        if told:
-            return told
+        value = header(response.headers, name)
+        if value:
+            return value
     return None
 
 
