@@ -32,7 +32,8 @@ MOST_NAMED = 3
 class SealChecker:
     """Follows the seals through a log and remembers the last one."""
 
-    find: Callable[[str, str, int | None], None]
+    find: Callable[..., None]
+    """Gets a code, a message, and the event that they are about, where there is one."""
     trusted: Sequence[VerifierKey]
     demanded: bool
     """A key was named: a tape that it did not seal does not verify."""
@@ -109,39 +110,39 @@ class SealChecker:
         """What is to be said once all events are read."""
         if not self._seen:
             code = "seal_required" if self.demanded else "seal_missing"
-            self.find(code, "the tape has no seal", None)
+            self.find(code, "the tape has no seal")
             if not os.path.lexists(seal_path(path)):
                 return
         elif self.last is not None and self.last != events - 1:
             code = "seal_required" if self.demanded else "tail_unsealed"
-            self.find(code, f"the events after event {self.last} are under no seal", None)
+            self.find(code, f"the events after event {self.last} are under no seal")
         self._file(path)
 
     def _file(self, path: Path) -> None:
         place = seal_path(path)
         if not os.path.lexists(place):
-            return self.find("file_unsealed", f"there is no `{place.name}` beside the tape", None)
+            return self.find("file_unsealed", f"there is no `{place.name}` beside the tape")
         try:
             found = signed_note.parse(small_file(place, signed_note.MAX_SIZE).decode())
             checkpoint = Checkpoint.parse(found.text)
         except OSError as error:
-            return self.find("seal_invalid", f"`{place.name}` cannot be read: {error.strerror}", None)
+            return self.find("seal_invalid", f"`{place.name}` cannot be read: {error.strerror}")
         except (signed_note.NoteError, UnicodeDecodeError) as error:
-            return self.find("seal_invalid", f"`{place.name}` is malformed: {error}", None)
+            return self.find("seal_invalid", f"`{place.name}` is malformed: {error}")
         if not self._seen:
             message = f"`{place.name}` seals {checkpoint.size} events, expected a seal on the tape as well"
-            return self.find("seal_invalid", message, None)
+            return self.find("seal_invalid", message)
         if self._last is None:
             return None  # the tape's own seal is in question already
         inner, key = self._last
         if checkpoint.file is None:
-            return self.find("seal_invalid", f"`{place.name}` seals no file", None)
+            return self.find("seal_invalid", f"`{place.name}` seals no file")
         if (checkpoint.origin, checkpoint.size, checkpoint.root) != (inner.origin, inner.size, inner.root):
-            return self.find("seal_invalid", f"`{place.name}` belongs to another tape", None)
+            return self.find("seal_invalid", f"`{place.name}` belongs to another tape")
         if not found.signed_by(key):
             signers = ", ".join(f"`{name}`" for name in found.signers)
             message = f"`{place.name}` is signed by {signers}, expected a signature of `{key}` like the tape"
-            return self.find("seal_invalid", message, None)
+            return self.find("seal_invalid", message)
         if file_digest(path) != checkpoint.file:
-            self.find("file_mismatch", f"the file is not the one that `{place.name}` seals", None)
+            self.find("file_mismatch", f"the file is not the one that `{place.name}` seals")
         return None

@@ -227,3 +227,11 @@ def test_a_seal_beside_a_tape_without_one(tape: Path) -> None:
         ("seal_missing", None, "the tape has no seal"),
         ("seal_invalid", None, said),
     ]
+
+
+def test_a_file_that_is_not_the_one_that_was_sealed(tape: Path) -> None:
+    assert findings(tape) == [], "the control"
+    rewrite(tape, lambda rows: rows.execute("CREATE INDEX more ON events (session)"))
+    rewrite(tape, lambda rows: rows.execute("DROP INDEX more"))
+    said = "the file is not the one that `t.tape.seal` seals"
+    assert findings(tape) == [("file_mismatch", None, said)]
