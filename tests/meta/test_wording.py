@@ -126,3 +126,28 @@ def test_docstrings_of_other_functions_are_not_user_visible(tmp_path: Path) -> N
         'def f() -> None:\n    """What is wanted."""\n\nX = 1\n"""Not shown."""'
     )
     assert found(tmp_path / "inner.py") == []
+
+
+CLEARED = ("agents", "campaign", "config", "mock", "mutations", "wire")
+"""Packages in which no local value or parameter is named `told` any more."""
+
+
+def vague_names(source: str) -> list[int]:
+    """The lines that bind or read a value named `told`, a name that says nothing about the value."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(source))
+        if (isinstance(node, ast.Name) and node.id == "told")
+        or (isinstance(node, ast.arg) and node.arg == "told")
+    ]
+
+
+@pytest.mark.parametrize("room", CLEARED)
+def test_values_are_named_after_what_they_hold(room: str) -> None:
+    files = sorted((PACKAGE / room).rglob("*.py"))
+    assert files
+    assert [f"{path}:{line}" for path in files for line in vague_names(path.read_text())] == []
+
+
+def test_a_planted_vague_name_is_found() -> None:
+    assert vague_names("def f(told):\n    return told\n") == [1, 2]

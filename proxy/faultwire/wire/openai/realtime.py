@@ -132,8 +132,8 @@ class Realtime(Protocol):
         place = result.path[:-1]
         found = json_bytes.span(body, place)
         item = json_bytes.load(body[slice(*found)]) if found else None
-        told = (json_bytes.member(item, "type"), json_bytes.member(item, "call_id"))
-        if told != ("function_call_output", result.call_id):
+        kind_and_call = (json_bytes.member(item, "type"), json_bytes.member(item, "call_id"))
+        if kind_and_call != ("function_call_output", result.call_id):
             raise WireError(f"found no result of call `{result.call_id}` at {list(place)}")
         old = json_bytes.span(body, result.path)
         content = b"null" if old is None else body[slice(*old)]
