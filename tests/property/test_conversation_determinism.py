@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 import pytest
-from faultwire.tape.record.fault_ledger import ledger_hash
 from hypothesis import given, settings, strategies as st
 
 from faultwire.dice import Dice
@@ -22,6 +21,7 @@ from faultwire.exchange.pipeline import ExchangePipeline, SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.profile.load import parse
 from faultwire.profile.model import Profile
+from faultwire.tape.read.fault_ledger import ledger_hash
 
 ATTACKS = parse(
     """

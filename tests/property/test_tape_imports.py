@@ -154,8 +154,8 @@ def judged(read: Read, data: bytes, folder: Path, *, kept: bool) -> str:
         store(read(path), target, "x", "p/t", key=b"k" * 32)
     except TapeError as error:
         return "refused" if error.code.startswith("tape.") and not target.exists() else error.code
-    report = verify(target)
-    assert report.ok, report.findings
+    bad = [one for one in verify(target).findings if not one.is_note and one.code != "import_finding"]
+    assert bad == [], "the tape itself is whole, whatever was wrong with the file"
     target.unlink()
     return "told"
 

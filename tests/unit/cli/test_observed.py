@@ -26,7 +26,9 @@ def run(tmp_path: Path) -> Any:
 
 def write(run: Any) -> tuple[Path | None, dict[str, Any]]:
     history = History("exec", (exchange(1),))
-    return write_report(run, Profile(name="inline"), 7, history, ENDED, ledger="ab", notes=["a note"])
+    return write_report(
+        run, Profile(name="inline"), 7, history, ENDED, ledger="ab", notes=["a note"], rules={}
+    )
 
 
 def test_both_files_are_in_the_runs_folder_and_can_be_read_back(run: Any) -> None:

@@ -46,12 +46,6 @@ def test_the_calls_that_are_kept_are_bounded():
     assert next(iter(state.tools)) == "call_3"
 
 
-def test_a_text_is_remembered_with_what_it_became():
-    state = SessionState()
-    state.remember_text("digest", "other words")
-    assert dict(state.rewritten_texts) == {"digest": "other words"}
-
-
 # ---------------------------------------------------------------- where a tool was called
 
 

@@ -94,5 +94,5 @@ LOADED = "import sys, MODULE; print(any(name.startswith('mitmproxy.addons') for 
 )
 def test_a_command_that_writes_flows_loads_none_of_mitmproxy_s_addons(module: str, loads: bool) -> None:
     command = [sys.executable, "-W", "ignore", "-c", LOADED.replace("MODULE", module)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == f"{loads}\n"

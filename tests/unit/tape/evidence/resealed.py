@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from faultwire.tape.evidence.hash_chain import GENESIS, leaf, record_bytes, root
 from tests.unit.tape.conftest import KEY as REDACTION, Deck
 
 from faultwire.tape.evidence import sealer
 from faultwire.tape.evidence.checkpoint import Checkpoint, note_digest
 from faultwire.tape.evidence.signed_note import SignerKey, VerifierKey, parse as parse_note
 from faultwire.tape.evidence.verify import verify
+from faultwire.tape.format.hash_chain import GENESIS, leaf, record_bytes, root
 from faultwire.tape.record.writer import TapeWriter
 
 KEY, STRANGER = SignerKey("p", b"s" * 32), SignerKey("stranger", b"f" * 32)

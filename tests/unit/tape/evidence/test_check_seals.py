@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faultwire.tape.evidence.hash_chain import root
 from tests.unit.tape.evidence.resealed import (
     KEY,
     NAMESAKE,
@@ -35,6 +34,7 @@ from faultwire.tape.evidence import check_seals, sealer
 from faultwire.tape.evidence.checkpoint import Checkpoint, note_digest
 from faultwire.tape.evidence.signed_note import SignerKey
 from faultwire.tape.evidence.verify import verify
+from faultwire.tape.format.hash_chain import root
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ from faultwire.errors import TapeError, TapeTampered
 from faultwire.tape.evidence import sealer
 from faultwire.tape.evidence.checkpoint import Checkpoint, note_digest
 from faultwire.tape.evidence.signed_note import parse as parse_note
-from faultwire.tape.files import file
+from faultwire.tape.format import file
 
 
 @pytest.fixture(scope="module")

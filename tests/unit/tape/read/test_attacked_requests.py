@@ -8,10 +8,10 @@ from pathlib import Path
 
 import orjson
 import pytest
-from faultwire.tape.record.fault_ledger import ledger_hash
 
 from faultwire.events import Exchange, FaultFired, Message, Request, Response
 from faultwire.tape.read.attacked_requests import is_attack
+from faultwire.tape.read.fault_ledger import ledger_hash
 from faultwire.tape.read.reader import TapeReader
 from faultwire.tape.record.writer import TapeWriter
 
