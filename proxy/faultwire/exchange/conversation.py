@@ -18,7 +18,7 @@ from faultwire import _core
 from faultwire.errors import WireError
 from faultwire.plugins.frozen import dataclass
 from faultwire.wire.recognition import recognise as recognition
-from faultwire.wire.recognition.placeholders import unkeyed
+from faultwire.wire.recognition.placeholders import MARK, unkeyed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -41,6 +41,9 @@ class Conversation:
 
     histories: tuple[str, ...]
     chance: str
+    body: bytes = field(default=b"", compare=False, repr=False)
+    texts: Sequence[TextPlace] = field(default=(), compare=False, repr=False)
+    """What was found in the `body`, so that nobody reads it twice."""
 
     @classmethod
     def of_websocket(cls, number: int, chance: str) -> Conversation:
@@ -62,7 +65,7 @@ def conversation_of(
     messages = _messages(texts, results)
     kept = _kept_by_provider(protocol, request)
     histories = _digests(messages, kept)
-    return Conversation(histories, _digests(messages, ())[-1] if kept else histories[-1])
+    return Conversation(histories, _digests(messages, ())[-1] if kept else histories[-1], body, texts)
 
 
 def _messages(texts: Sequence[TextPlace], results: Iterable[ToolResult]) -> list[tuple[bool, list[str]]]:
@@ -106,8 +109,12 @@ def _digests(messages: list[tuple[bool, list[str]]], root: tuple[str, ...]) -> t
 
 def _digest(parts: Iterable[str]) -> str:
     """Parts joined length-prefixed, with placeholders of redacted values made equal on every machine."""
-    encoded = (unkeyed(part.encode("utf-8", "surrogatepass")) for part in parts)
-    return _core.sha256_hex(b"".join([b"%d:%b" % (len(part), part) for part in encoded]))
+    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    joined = b"".join([b"%d:%b" % (len(part), part) for part in encoded])
+    if MARK in joined:  # looked for once: a request may have thousands of messages
+        encoded = [unkeyed(part) for part in encoded]
+        joined = b"".join([b"%d:%b" % (len(part), part) for part in encoded])
+    return _core.sha256_hex(joined)
 
 
 class RewrittenText(NamedTuple):

@@ -79,7 +79,7 @@ def attacked(
     those that this request did not bring."""
     context, exchange = at.context, at.exchange
     try:
-        texts = protocol.edits.texts(body)
+        texts = conversation.texts if body is conversation.body else protocol.edits.texts(body)
     except WireError:
         return body, []
     firing = [one for one in attacks if one.acts and one.decision.verb == "fire"]

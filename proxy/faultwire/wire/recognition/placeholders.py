@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from faultwire.events import Request
 
-_MARK = b"redacted:v1:"
-_PLACEHOLDER = re.compile(_MARK + rb"[0-9a-f]{32}")
+MARK = b"redacted:v1:"
+_PLACEHOLDER = re.compile(MARK + rb"[0-9a-f]{32}")
 
 
 def unkeyed(data: bytes) -> bytes:
@@ -19,23 +19,23 @@ def unkeyed(data: bytes) -> bytes:
     Placeholders are made with the key of the project that recorded: dice that depended on them would
     fall otherwise on every machine.
     """
-    if _MARK not in data:
+    if MARK not in data:
         return data
     seen: dict[bytes, int] = {}
-    return _PLACEHOLDER.sub(lambda found: b"%b%d" % (_MARK, seen.setdefault(found[0], len(seen))), data)
+    return _PLACEHOLDER.sub(lambda found: b"%b%d" % (MARK, seen.setdefault(found[0], len(seen))), data)
 
 
 def stands_for_all(data: bytes | None) -> bool:
     """Is this a placeholder and nothing else: of a body that could not be searched for secrets?"""
-    return data is not None and data.startswith(_MARK) and _PLACEHOLDER.fullmatch(data) is not None
+    return data is not None and data.startswith(MARK) and _PLACEHOLDER.fullmatch(data) is not None
 
 
 def unkeyed_request(request: Request) -> Request:
     """The same for a request: its path and its body; most hold none, and stay as they are."""
     path, body = request.path, request.body or b""
-    if _MARK in body:
+    if MARK in body:
         request = replace(request, body=unkeyed(body))
-    if _MARK.decode() in path:
+    if MARK.decode() in path:
         raw = unkeyed(path.encode("utf-8", "surrogatepass"))
         request = replace(request, path=raw.decode("utf-8", "surrogatepass"))
     return request
