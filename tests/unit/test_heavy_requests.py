@@ -23,9 +23,9 @@ REFERENCES = 6
 """The longest that one request may hold the event loop up, in runs of `reference`: 72 ms where that takes 12.
 It is a ratio of CPU times in one process, so that neither a slow machine nor a busy one counts."""
 MANY_RESULTS = 12
-"""The same for as many tool results as are read: faults are decided for each of them, and each is a message of
-a conversation that an attack must know again. It takes 8 alone, and up to 10.5 beside two busy processes, which
-take the caches away."""
+"""The same for as many tool results as are read: faults are decided for each of them, and each is a message
+of a conversation that an attack must know again. It takes 8 alone, and up to 10.5 beside two busy processes,
+which take the caches away."""
 FAULTS = (
     "latency: {ms: 1}",
     "{tool_error: {message: x}, on: {tool: search}}",
