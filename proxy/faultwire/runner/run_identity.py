@@ -69,10 +69,12 @@ def _files(settings: object, folder: Path) -> Iterator[Path]:
     for word in _words(settings):
         module = word.partition(":")[0].replace(".", "/") + ".py" if ":" in word else word
         for name in dict.fromkeys((word, module)):
-            if not name or "\0" in name or len(name) > 1000:
-                continue
             path = folder / name
-            if path.is_file():
+            try:
+                found = bool(name) and path.is_file()
+            except (OSError, ValueError):  # a whole program as an argument is no name of a file
+                found = False
+            if found:
                 yield path
 
 

@@ -46,7 +46,7 @@ def test_half_an_answer_is_told_and_its_exchange_is_in_the_report(faultwire: Fau
     (folder,) = (here / ".faultwire" / "runs").iterdir()
     assert f"report     {folder.relative_to(here)}/report.html" in said
     page = (folder / "report.html").read_text()
-    assert "✂ the stream was cut after event 6" in page
+    assert "✂ the stream was ended early after event 6" in page
     assert '<details class="ex" id="i1e1" open>' in page
     again = faultwire("report", "last", "--format", "json")
     assert json.loads(again.stdout)["suggestions"][0]["id"] == "refuse_halves"

@@ -16,7 +16,7 @@ def test_the_models_answer_is_named_and_the_sdks_traces_are_taken(tmp_path: Path
     command = agent("openai-agents-0", "agents_sdk.py", "Tell me about rivers.")
     code, said = noticed(tmp_path, command, "--fault", EARLY_END)
     assert code == 1
-    assert "`api.openai.com/v1/responses` ended early (cut); the agent exited with 1" in said
+    assert "`api.openai.com/v1/responses` ended early (closed); the agent exited with 1" in said
     assert "traces" not in said
     with TapeReader.open(tmp_path / "agent.tape") as tape:
         traces = [one for one in tape.exchanges() if one.request.path == "/v1/traces/ingest"]

@@ -40,6 +40,12 @@ def test_another_text_of_the_agent_is_another_agent(tmp_path: Path) -> None:
     assert after.differs(before.as_json()) == "agent"
 
 
+def test_words_that_no_file_can_be_called_are_no_files(tmp_path: Path) -> None:
+    words = ("python", "-c", "x = 1\n" * 500, "a" * 300, "b" * 255 + "/c", "nul\0", "")
+    made = config(tmp_path, agent=CommandSettings(command=words))
+    assert identity(made, [phase()]) == identity(made, [phase()])
+
+
 def test_a_module_that_is_the_agent_counts(tmp_path: Path) -> None:
     (tmp_path / "shop").mkdir()
     file = tmp_path / "shop" / "answers.py"
