@@ -86,6 +86,7 @@ def test_the_first_call_that_differs_is_named_with_its_cause(check, code, cause,
     assert any(line.startswith("      - ") for line in lines)
 
 
+@pytest.mark.nightly
 def test_calls_in_another_order_differ_unless_that_is_accepted(check, here):
     done = check(PARALLEL)
     assert done.returncode == 1
@@ -109,6 +110,7 @@ def test_another_answer_is_the_models(check, here):
     assert told(done)[1].startswith("  call 1: ")
 
 
+@pytest.mark.nightly
 def test_a_missing_call_and_another_exit_code_differ(check, here):
     once = "ask('rivers')\nif not os.path.exists('again'):\n    open('again', 'w').close()\n    "
     done = check(once + "ask('lakes')")

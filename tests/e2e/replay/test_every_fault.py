@@ -17,6 +17,8 @@ from faultwire.faults._describe import sections
 from faultwire.faults._registry import registry
 from faultwire.tape.read.reader import TapeReader
 
+pytestmark = pytest.mark.nightly
+
 HERE = Path(__file__).parent
 SITES = ("connection", "response", "stream")
 SETTINGS: dict[str, dict[str, Any]] = {

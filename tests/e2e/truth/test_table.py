@@ -14,6 +14,8 @@ from playing import agent, noticed
 
 from faultwire.report.noticed import ON_THE_WIRE, TRUNCATED
 
+pytestmark = pytest.mark.nightly
+
 LIMITED = "rate_limit: {retry_after_s: 3, trigger: {first: 1}}"
 DOWN = "status: {code: 503}"
 WRONG = "status: {code: 400}"
