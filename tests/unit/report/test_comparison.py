@@ -73,6 +73,19 @@ def test_scenarios_that_only_one_run_has_are_named_and_not_compared():
     assert (part["only_now"], part["only_before"], part["scenarios"]) == (["new"], ["old"], [])
 
 
+def test_with_one_scenario_in_common_the_whole_is_still_a_test_of_its_own():
+    """Only where neither run has another scenario is the whole the same as that scenario."""
+    now, before = doc("PP"), doc("PP", run="then")
+    more = doc("FF", scenario="new")
+    for key in ("scenarios", "invocations", "cells"):
+        now[key] = [*now[key], *more[key]]
+    part = comparison_part(now, before)
+    assert part["only_now"] == ["new"]
+    assert part["overall"]["now"] == {"passed": 2, "total": 4}
+    assert part["scenarios"][0]["now"] == {"passed": 2, "total": 2}
+    assert part["overall"]["family"] == 2
+
+
 def test_changed_faults_and_seed_are_reported():
     part = comparison_part(doc("PP", digest="e", seed=7), doc("PP", run="then"))
     assert (part["scenarios"][0]["profile_changed"], part["same_seed"]) == (True, False)
