@@ -20,7 +20,7 @@ from tests.bench.client import Target
 from tests.bench.pki import Pki
 
 from faultwire.mitm.engine.client import Engine
-from faultwire.mitm.engine.settings import EngineSettings
+from faultwire.mitm.settings import EngineSettings
 from faultwire.profile import load
 
 HOST = "localhost"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.config.model import ProxySettings
 from faultwire.errors import ConfigError, UsageError, printable
-from faultwire.mitm.engine.settings import EngineSettings
+from faultwire.mitm.settings import EngineSettings
 from faultwire.profile.model import ToolSite
 from faultwire.profile.yaml import Node, shown
 from faultwire.tape.redact.rules import read_rules

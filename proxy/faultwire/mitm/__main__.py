@@ -10,7 +10,7 @@ from faultwire.mitm.engine.lazy_imports import import_later, spare_addons
 from faultwire.plugins import frozen
 
 STEPS = {
-    "importing TLS and pydantic": "faultwire.mitm.engine.settings",
+    "importing TLS and pydantic": "faultwire.mitm.settings",
     "importing the protocols": "faultwire.exchange.pipeline",
     "importing mitmproxy's options": "mitmproxy.addons.core",
     "importing mitmproxy's layers": "mitmproxy.addons.proxyserver",

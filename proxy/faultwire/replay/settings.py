@@ -5,16 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Base64Bytes, BaseModel, ConfigDict, Field
+from pydantic import Base64Bytes, Field
+
+from faultwire.profile.entry_model import Frozen
 
 Tail = Literal["live", "mock", "tape"]
 """Who answers what comes after a fork: the servers, the mock provider, or still the tape."""
-
-
-class Frozen(BaseModel):
-    """Base of the settings here: no unknown keys, no change, no input echoed in errors."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 class GivenAnswer(Frozen):
@@ -43,7 +39,7 @@ class ForkSettings(Frozen):
     answer: GivenAnswer | None = None
     drop: bool = False
     fault: bool = False
-    lineage: dict[str, object] = {}
+    lineage: dict[str, object] = Field(default_factory=dict)
 
 
 class ReplaySettings(Frozen):
@@ -53,7 +49,7 @@ class ReplaySettings(Frozen):
     the same name, else all of the tape."""
 
     tape: Path
-    sessions: dict[str, str] = {}
+    sessions: dict[str, str] = Field(default_factory=dict)
     strict_order: bool = False
     reuse: bool = False
     rebind: bool = True

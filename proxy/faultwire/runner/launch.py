@@ -23,7 +23,7 @@ from faultwire.capture.trust import explained
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.exchange.tunnel import divide
 from faultwire.mitm.engine.client import Engine
-from faultwire.mitm.engine.settings import EngineSettings, SessionSettings
+from faultwire.mitm.settings import EngineSettings, SessionSettings
 from faultwire.profile.load import dump
 from faultwire.runner.folder import RunFolder, private_dir
 from faultwire.runner.histories import Histories

@@ -26,7 +26,7 @@ from cryptography.x509.oid import NameOID
 
 from faultwire.events import Recorded
 from faultwire.mitm.engine.client import Engine, SessionHandle
-from faultwire.mitm.engine.settings import EngineSettings, SessionSettings
+from faultwire.mitm.settings import EngineSettings, SessionSettings
 from faultwire.tape.read.reader import TapeReader
 
 TIMEOUT_S = 20

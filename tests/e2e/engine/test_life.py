@@ -104,7 +104,7 @@ PARENT = """
 import os, sys
 from pathlib import Path
 from faultwire.mitm.engine.client import Engine
-from faultwire.mitm.engine.settings import EngineSettings
+from faultwire.mitm.settings import EngineSettings
 engine = Engine.start(EngineSettings.model_validate_json(sys.argv[1]))
 print(engine.pid, flush=True)
 os.kill(os.getpid(), 9)

@@ -17,7 +17,7 @@ import pytest
 
 import faultwire
 from faultwire.mitm.engine.client import Engine
-from faultwire.mitm.engine.settings import EngineSettings, SessionSettings
+from faultwire.mitm.settings import EngineSettings, SessionSettings
 from faultwire.tape.evidence.findings import evidence_class
 from faultwire.tape.evidence.verify import verify
 from faultwire.tape.read.reader import TapeReader

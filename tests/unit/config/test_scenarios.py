@@ -7,7 +7,7 @@ import pytest
 from faultwire.config import scenarios as reader
 from faultwire.config.reading import Reading
 from faultwire.contract.cells import Invocation, Prompt
-from faultwire.mitm.engine.settings import SessionSettings
+from faultwire.mitm.settings import SessionSettings
 from faultwire.profile.find import builtin
 from faultwire.profile.load import load
 from faultwire.profile.model import ToolSite

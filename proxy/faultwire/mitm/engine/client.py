@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
-    from faultwire.mitm.engine.settings import EngineSettings
+    from faultwire.mitm.settings import EngineSettings
 
 STOP_TIMEOUT_S = 15.0
 

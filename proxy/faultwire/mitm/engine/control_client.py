@@ -12,7 +12,7 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from faultwire.mitm.engine.settings import MAX_LINE
+from faultwire.mitm.settings import MAX_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,8 +19,8 @@ from pydantic import ValidationError
 
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.events import Bypass
-from faultwire.mitm.engine.settings import MAX_LINE, SessionSettings, ShareSettings
 from faultwire.mitm.network.bypassed import CloseSettings
+from faultwire.mitm.settings import MAX_LINE, SessionSettings, ShareSettings
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

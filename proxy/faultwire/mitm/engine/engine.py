@@ -26,8 +26,6 @@ from faultwire.exchange.session_state import SessionState
 from faultwire.mitm import compat
 from faultwire.mitm.engine import crash_log
 from faultwire.mitm.engine.event_loop import GuardedLoop
-from faultwire.mitm.engine.settings import SessionSettings
-from faultwire.mitm.engine.shared_process import trace_id
 from faultwire.mitm.engine.tape import open_tape
 from faultwire.mitm.flow import replay
 from faultwire.mitm.flow.addon import FaultwireAddon
@@ -35,17 +33,19 @@ from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.network import ca, upstream_trust
 from faultwire.mitm.network.bypassed import past_us
 from faultwire.mitm.network.egress_guard import Guard
+from faultwire.mitm.sessions.shared_process import trace_id
+from faultwire.mitm.settings import SessionSettings
 from faultwire.profile.dump import from_dump
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from faultwire.events import Bypass
-    from faultwire.mitm.engine.session import Session
-    from faultwire.mitm.engine.sessions import Whose
-    from faultwire.mitm.engine.settings import EngineSettings, ShareSettings
-    from faultwire.mitm.engine.shared_process import Shared
     from faultwire.mitm.network.ca import Authority
+    from faultwire.mitm.sessions.session import Session
+    from faultwire.mitm.sessions.sessions import Whose
+    from faultwire.mitm.sessions.shared_process import Shared
+    from faultwire.mitm.settings import EngineSettings, ShareSettings
 
 SESSION_END_S = 2.0
 """How long a session that is closed may take to end what it has in flight."""

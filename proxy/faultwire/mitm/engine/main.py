@@ -24,7 +24,7 @@ from faultwire.mitm.engine.control_server import Control, as_json
 from faultwire.mitm.engine.engine import Engine
 from faultwire.mitm.engine.event_loop import GuardedLoop
 from faultwire.mitm.engine.garbage_collection import PacedCollector
-from faultwire.mitm.engine.settings import EngineSettings
+from faultwire.mitm.settings import EngineSettings
 
 SWITCH_S = 0.0005
 """Seconds for which the tape's thread may keep the interpreter while a stream waits for it; with the

@@ -11,7 +11,7 @@ from faultwire.tape.redact.redactor import load_key
 from faultwire.tape.redact.rules import read_rules
 
 if TYPE_CHECKING:
-    from faultwire.mitm.engine.settings import EngineSettings
+    from faultwire.mitm.settings import EngineSettings
 
 
 def open_tape(settings: EngineSettings) -> TapeWriter | None:

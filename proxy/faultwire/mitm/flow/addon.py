@@ -18,7 +18,6 @@ from mitmproxy.proxy.layers.http import HttpLayer, HTTPMode
 
 from faultwire.mitm import compat
 from faultwire.mitm.compat import leaves, transports
-from faultwire.mitm.engine.shared_process import Shared
 from faultwire.mitm.flow.failed_handshakes import host_of
 from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.flow.stream import FaultLayer
@@ -26,6 +25,7 @@ from faultwire.mitm.messages import convert, error_responses
 from faultwire.mitm.network import broken_tls
 from faultwire.mitm.network.egress_guard import MARK
 from faultwire.mitm.network.proxy_connection import CHAINED
+from faultwire.mitm.sessions.shared_process import Shared
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

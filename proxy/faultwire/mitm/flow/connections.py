@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from faultwire.mitm.engine.sessions import UnknownUsers
-from faultwire.mitm.engine.shared_process import Shared
+from faultwire.mitm.sessions.sessions import UnknownUsers
+from faultwire.mitm.sessions.shared_process import Shared
 
 if TYPE_CHECKING:
     from mitmproxy.connection import Connection
 
     from faultwire.mitm.compat.hooks import Pause
-    from faultwire.mitm.engine.session import Session
-    from faultwire.mitm.engine.sessions import Whose
     from faultwire.mitm.flow.recorded_exchange import RecordedExchange
+    from faultwire.mitm.sessions.session import Session
+    from faultwire.mitm.sessions.sessions import Whose
 
 
 @dataclass

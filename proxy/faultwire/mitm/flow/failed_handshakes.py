@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from mitmproxy.connection import Client
     from mitmproxy.proxy.context import Context
 
-    from faultwire.mitm.engine.session import Session
     from faultwire.mitm.flow.connections import ClientConnection
+    from faultwire.mitm.sessions.session import Session
 
 LOOKUPS = 8
 """How often the program of a host's client is looked for: each time costs some 15 ms of CPU."""

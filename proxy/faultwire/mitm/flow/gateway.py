@@ -10,8 +10,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from faultwire.mitm.compat import transports
-from faultwire.mitm.engine.sessions import Sessions
-from faultwire.mitm.engine.shared_process import Shared, UnattributedCalls
 from faultwire.mitm.flow.connections import ClientConnection, Stats
 from faultwire.mitm.flow.failed_handshakes import FailedHandshakes
 from faultwire.mitm.flow.recorded_exchange import RecordedExchange
@@ -21,6 +19,8 @@ from faultwire.mitm.flow.tunnels import Tunnels
 from faultwire.mitm.messages import convert, error_responses
 from faultwire.mitm.network.bypassed import Reached
 from faultwire.mitm.network.egress_guard import Guard
+from faultwire.mitm.sessions.sessions import Sessions
+from faultwire.mitm.sessions.shared_process import Shared, UnattributedCalls
 from faultwire.wire.framing.grpc_status import is_grpc
 
 if TYPE_CHECKING:
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
     from faultwire.events import Response, Side
     from faultwire.mitm.compat import BoundedHttp1Server
-    from faultwire.mitm.engine.session import Session
-    from faultwire.mitm.engine.sessions import Whose
     from faultwire.mitm.flow.replay import Replays
     from faultwire.mitm.messages.error_responses import Refusal
+    from faultwire.mitm.sessions.session import Session
+    from faultwire.mitm.sessions.sessions import Whose
     from faultwire.tape.record.writer import TapeWriter
 
 logger = logging.getLogger(__name__)

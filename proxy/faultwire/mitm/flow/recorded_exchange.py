@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Action, FaultFired, Headers, Request, Response
     from faultwire.exchange.pipeline import OutboundRequest, SessionContext
-    from faultwire.mitm.engine.session import Session
+    from faultwire.mitm.sessions.session import Session
     from faultwire.tape.record.recorder import Recording
     from faultwire.tape.record.writer import TapeWriter
 

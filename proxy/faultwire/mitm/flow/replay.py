@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from mitmproxy.proxy.layers.http._events import HttpEvent
 
-    from faultwire.mitm.engine.session import Session
-    from faultwire.mitm.engine.settings import EngineSettings
+    from faultwire.mitm.sessions.session import Session
+    from faultwire.mitm.settings import EngineSettings
     from faultwire.replay.answer import Answer
     from faultwire.replay.settings import ReplaySettings
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from faultwire.exchange.request_out import SessionContext
     from faultwire.faults.connection._stage import Flaw
-    from faultwire.mitm.engine.session import Session
+    from faultwire.mitm.sessions.session import Session
     from faultwire.tape.record.recorder import Recording
     from faultwire.tape.record.writer import TapeWriter
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, IPvAnyAddress
 
 from faultwire.events import Bypass
-from faultwire.mitm.engine.settings import Frozen
+from faultwire.profile.entry_model import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from faultwire.mitm.engine.control_client import ControlClient
-from faultwire.mitm.engine.settings import MAX_LINE
+from faultwire.mitm.settings import MAX_LINE
 
 
 class Other:

@@ -18,11 +18,11 @@ from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.mitm.engine import crash_log, engine
 from faultwire.mitm.engine.event_loop import GuardedLoop
-from faultwire.mitm.engine.settings import EngineSettings, SessionSettings
 from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.network.egress_guard import Guard, Refused
 from faultwire.mitm.network.proxy_connection import CHAINED, ProxyFailed
 from faultwire.mitm.network.upstream_proxy import UpstreamProxy
+from faultwire.mitm.settings import EngineSettings, SessionSettings
 from faultwire.profile.model import Profile
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from faultwire.mitm.engine.settings import EngineSettings
 from faultwire.mitm.engine.tape import open_tape
+from faultwire.mitm.settings import EngineSettings
 
 
 def test_an_engine_without_a_tape_records_nothing(tmp_path: Path) -> None:

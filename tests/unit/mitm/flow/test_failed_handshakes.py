@@ -12,9 +12,9 @@ from mitmproxy.connection import Client
 from faultwire.dice import Dice
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
-from faultwire.mitm.engine.sessions import Session, Sessions
 from faultwire.mitm.flow.connections import ClientConnection
 from faultwire.mitm.flow.failed_handshakes import LOOKUPS, FailedHandshakes, host_of
+from faultwire.mitm.sessions.sessions import Session, Sessions
 from faultwire.profile.model import Profile
 
 

@@ -8,8 +8,8 @@ from faultwire.dice import Dice
 from faultwire.events import Request, Response
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
-from faultwire.mitm.engine.sessions import Sessions
 from faultwire.mitm.flow.recorded_exchange import RecordedExchange
+from faultwire.mitm.sessions.sessions import Sessions
 from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile
 from faultwire.tape.read.reader import TapeReader

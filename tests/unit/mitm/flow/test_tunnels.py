@@ -8,9 +8,9 @@ from faultwire.dice import Dice
 from faultwire.events import Request
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
-from faultwire.mitm.engine.session import Session
-from faultwire.mitm.engine.sessions import Sessions
 from faultwire.mitm.flow.tunnels import RecordedTunnel
+from faultwire.mitm.sessions.session import Session
+from faultwire.mitm.sessions.sessions import Sessions
 from faultwire.profile.inline import inline
 
 CONNECT = Request("CONNECT", "https", "api.openai.com", 443, "")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire import dice
 from faultwire.errors import UsageError
-from faultwire.mitm.engine.session import Session, number_of_calls
-from faultwire.mitm.engine.shared_process import Shared
+from faultwire.mitm.sessions.session import Session, number_of_calls
+from faultwire.mitm.sessions.shared_process import Shared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

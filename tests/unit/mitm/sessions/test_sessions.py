@@ -9,8 +9,8 @@ from faultwire.errors import UsageError
 from faultwire.events import Bypass, Exchange, FaultFired, Request
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
-from faultwire.mitm.engine.session import VOIDS_KEPT
-from faultwire.mitm.engine.sessions import HOSTS_KEPT, Sessions, UnknownUsers
+from faultwire.mitm.sessions.session import VOIDS_KEPT
+from faultwire.mitm.sessions.sessions import HOSTS_KEPT, Sessions, UnknownUsers
 from faultwire.profile.dump import merge
 from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile

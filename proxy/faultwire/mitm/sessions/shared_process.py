@@ -17,7 +17,7 @@ from faultwire import _core
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from faultwire.mitm.engine.session import Session
+    from faultwire.mitm.sessions.session import Session
 
 MEMBER = "faultwire-session"
 """The baggage member that names a session."""

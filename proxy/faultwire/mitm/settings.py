@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from faultwire.errors import UsageError
 from faultwire.mitm.network.upstream_proxy import UpstreamProxies
+from faultwire.profile.entry_model import Frozen
 from faultwire.replay.settings import ReplaySettings
 from faultwire.tape.record.overload_policy import FailurePolicy, RecordPolicy
 
@@ -20,12 +21,6 @@ MAX_LINE = 4 * 1024 * 1024
 
 ROUTE_NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 """How a route in base-URL mode may be called."""
-
-
-class Frozen(BaseModel):
-    """Base of the settings here: no unknown keys, no change, no input echoed in errors."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 class SessionSettings(Frozen):
@@ -70,13 +65,13 @@ class EngineSettings(Frozen):
     """An instant at which our certificates must be valid, besides now."""
     listen: str = "127.0.0.1:0"
     tape: Path | None = None
-    tape_settings: dict[str, Any] = {}
+    tape_settings: dict[str, Any] = Field(default_factory=dict)
     record_policy: RecordPolicy = "block"
     on_tape_failure: FailurePolicy = "fail"
-    redact: dict[str, Any] = {}
+    redact: dict[str, Any] = Field(default_factory=dict)
     upstream_ca: Path | None = None
-    routes: dict[str, str] = {}
-    reverse: dict[Annotated[str, Field(pattern=ROUTE_NAME)], str] = {}
+    routes: dict[str, str] = Field(default_factory=dict)
+    reverse: dict[Annotated[str, Field(pattern=ROUTE_NAME)], str] = Field(default_factory=dict)
     allow_hosts: tuple[str, ...] = ()
     local_only: bool = False
     remote_hosts: tuple[str, ...] = ()

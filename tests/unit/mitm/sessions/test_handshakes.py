@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from faultwire.events import FailedHandshake
-from faultwire.mitm.engine.handshakes import KEPT, Handshakes, is_model_host
+from faultwire.mitm.sessions.handshakes import KEPT, Handshakes, is_model_host
 
 ALERT = "OpenSSL Error([('SSL routines', '', 'ssl/tls alert certificate unknown')])"
 

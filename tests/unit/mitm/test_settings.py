@@ -9,8 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from faultwire.errors import UsageError
-from faultwire.mitm.engine.settings import EngineSettings, SessionSettings
 from faultwire.mitm.network.upstream_proxy import from_environment
+from faultwire.mitm.settings import EngineSettings, SessionSettings
 
 WHERE: dict[str, Any] = {"run_dir": Path("/run/x"), "ca_dir": Path("/ca")}
 

@@ -13,13 +13,13 @@ from faultwire.dice import Dice
 from faultwire.errors import UsageError
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
-from faultwire.mitm.engine import shared_process
-from faultwire.mitm.engine.session import Session
-from faultwire.mitm.engine.sessions import Sessions
-from faultwire.mitm.engine.shared_process import Shared, UnattributedCalls, names, trace_id
 from faultwire.mitm.flow.connections import ClientConnection, Stats
 from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.messages.error_responses import Refusal
+from faultwire.mitm.sessions import shared_process
+from faultwire.mitm.sessions.session import Session
+from faultwire.mitm.sessions.sessions import Sessions
+from faultwire.mitm.sessions.shared_process import Shared, UnattributedCalls, names, trace_id
 from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile
 

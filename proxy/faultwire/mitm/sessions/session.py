@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.events import past
 from faultwire.exchange.tunnel import divide
-from faultwire.mitm.engine.handshakes import Handshakes, is_model_host
+from faultwire.mitm.sessions.handshakes import Handshakes, is_model_host
 from faultwire.tape.format.bypassed import KEPT
 
 if TYPE_CHECKING:
