@@ -5,9 +5,10 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from faultwire import dice
 from faultwire._core import sha256_hex
 from faultwire.demo.plan import REQUIREMENTS
 from faultwire.errors import FaultwireError, UsageError
@@ -15,7 +16,7 @@ from faultwire.runner.folder import STATE, private_dir
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
+
 
 PROBE = "import openai; print(openai.__version__)"
 _PIP = ("--disable-pip-version-check", "--no-input", "--quiet", "--retries", "2", "--timeout", "20")
@@ -60,7 +61,7 @@ def _sdk(python: Path) -> str | None:
 
 def _make(home: Path) -> None:
     """Build beside, then move into place: an interrupted build is never taken for a whole one."""
-    draft = home.with_name(f"{home.name}.{dice.token(4)}")
+    draft = Path(tempfile.mkdtemp(prefix=f"{home.name}.", dir=home.parent))
     try:
         _step([sys.executable, "-m", "venv", str(draft)])
         _step([str(draft / "bin" / "python"), "-m", "pip", "install", *_PIP, "-r", str(REQUIREMENTS)])
