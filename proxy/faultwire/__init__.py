@@ -57,8 +57,8 @@ __all__ = [
     "Response",
     "ResponseView",
     "ResultFault",
-    "Retold",
     "Rewrite",
+    "RewrittenText",
     "Send",
     "Session",
     "Signs",
@@ -133,7 +133,7 @@ _HOMES = {
         "Need",
         "RequestFault",
         "ResultFault",
-        "Retold",
+        "RewrittenText",
         "Site",
     ),
     "mock._api": (

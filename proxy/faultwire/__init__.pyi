@@ -50,7 +50,7 @@ from faultwire.faults._api import (
     Need,
     RequestFault,
     ResultFault,
-    Retold,
+    RewrittenText,
     Site,
 )
 from faultwire.mock._api import Call, Conversation, Dialect, Refused, Reply, Tool
@@ -109,8 +109,8 @@ __all__ = [
     "Response",
     "ResponseView",
     "ResultFault",
-    "Retold",
     "Rewrite",
+    "RewrittenText",
     "Send",
     "Session",
     "Signs",

@@ -64,8 +64,9 @@ class Response:
 
 def with_held(request: Request, body: bytes | None) -> Request:
     """A request with its body, now that it was held. (`dataclasses.replace` takes several times as long.)"""
-    told = request
-    return Request(told.method, told.scheme, told.host, told.port, told.path, told.headers, body)
+    return Request(
+        request.method, request.scheme, request.host, request.port, request.path, request.headers, body
+    )
 
 
 # ---------------------------------------------------------------- what an exchange says

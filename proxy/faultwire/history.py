@@ -96,7 +96,7 @@ class Message:
     by: Side
     kind: Literal["text", "binary", "close"]
     data: bytes
-    said_ns: int | None
+    sent_ns: int | None
     delivered_ns: int | None
     code: int | None = None
 

@@ -100,13 +100,13 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         taped = item.stash.get(_ACTIVE, None)
         if taped is not None:
             taped.failed = True
-            told = taped.settle()
-            if told:
-                item.add_report_section("call", "faultwire", "\n".join(told))
+            problems = taped.settle()
+            if problems:
+                item.add_report_section("call", "faultwire", "\n".join(problems))
         raise
     taped = item.stash.get(_ACTIVE, None)
-    told = taped.settle() if taped is not None else []
-    if taped is not None and told:
+    problems = taped.settle() if taped is not None else []
+    if taped is not None and problems:
         taped.failed = True
-        pytest.fail("\n".join(told), pytrace=False)
+        pytest.fail("\n".join(problems), pytrace=False)
     return result

@@ -72,7 +72,7 @@ class Session:
 
     def send(self, key: str, model: str, retry: int) -> None:
         asked = exchange(self.name, key, model=model, retry=retry)
-        sent = self.state.identify(asked, told=wire.attempt(asked.request, None))
+        sent = self.state.identify(asked, declared=wire.attempt(asked.request, None))
         self._note(decide(self.profile, self.dice, sent, self.state))
         if not retry:
             subject = Subject(f"tool:{key}", self.state.occurrence(f"tool:{key}"), 0, "search")

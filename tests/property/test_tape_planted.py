@@ -116,7 +116,7 @@ def record(writer: TapeWriter, number: int, plant: Plant, chance: random.Random)
         recording.upstream_chunk(answer[at : at + size])
         at += size
     if message:
-        recording.message(Message(by="client", kind="text", data=message, said_ns=1, delivered_ns=2))
+        recording.message(Message(by="client", kind="text", data=message, sent_ns=1, delivered_ns=2))
     recording.end("complete", error)
 
 

@@ -38,14 +38,14 @@ class AnswerPath:
         self.text = text
         self._steps = tuple(compile_path(_rooted(text.strip())))
 
-    def find(self, said: str) -> str:
+    def find(self, output: str) -> str:
         """The text at this place of a JSON document; another value than a text as JSON. Raises Missed."""
         try:
-            document = json.loads(said)
+            document = json.loads(output)
         except ValueError as error:
             where = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "its numbers"
-            text = f"found no JSON (`{_short(said)}`, {where}), expected `{self.text}` in it"
-            raise Missed(text, misplaced=bool(said.strip())) from None
+            text = f"found no JSON (`{_short(output)}`, {where}), expected `{self.text}` in it"
+            raise Missed(text, misplaced=bool(output.strip())) from None
         except RecursionError:
             raise Missed(f"found JSON that is nested too deeply, expected `{self.text}` in it") from None
         return self.of(document)

@@ -32,7 +32,7 @@ _INTERIM = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HttpReply:
     """What the agent's server said. `dropped` bytes of its body were not kept."""
 
     status: int
@@ -42,7 +42,7 @@ class Heard:
     dropped: int = 0
 
 
-class Unheard(Exception):
+class NoReply(Exception):
     """There was no whole answer, and why; `timed_out` where it did not come in time."""
 
     def __init__(self, why: str, *, timed_out: bool = False) -> None:
@@ -62,7 +62,7 @@ class Dialler:
 
     def ask(
         self, call: Call, pieces: Sequence[bytes], *, timeout_s: float, pause_s: float = 0.0, kept: int = KEPT
-    ) -> Heard:
+    ) -> HttpReply:
         """Send the pieces with pauses between them, and wait for the answer. Raises Unheard.
 
         The pauses are ours and take nothing from the agent's time; they take as long as that at most.
@@ -72,14 +72,14 @@ class Dialler:
         try:
             sock = self._connected(call, deadline)
         except (OSError, UnicodeError) as error:
-            raise _unheard(error, f"was not reached at `{call.host}:{call.port}`", timeout_s) from None
+            raise _no_reply(error, f"was not reached at `{call.host}:{call.port}`", timeout_s) from None
         try:
             self._send(sock, pieces, pause_s, waits, deadline)
             return _response(sock, call.method, deadline, kept)
         except (OSError, http.client.HTTPException, ValueError, EOFError, zlib.error) as error:
             if self._stopped.is_set():
-                raise Unheard("was not recorded: the run ended first") from None
-            raise _unheard(error, "did not answer", timeout_s) from None
+                raise NoReply("was not recorded: the run ended first") from None
+            raise _no_reply(error, "did not answer", timeout_s) from None
         finally:
             with self._lock:
                 self._open.discard(sock)
@@ -161,16 +161,16 @@ def _left(deadline: float) -> float:
     return left
 
 
-def _unheard(error: Exception, what: str, timeout_s: float) -> Unheard:
+def _no_reply(error: Exception, what: str, timeout_s: float) -> NoReply:
     if isinstance(error, TimeoutError):
-        return Unheard(f"{what} within {timeout_s:g} s", timed_out=True)
+        return NoReply(f"{what} within {timeout_s:g} s", timed_out=True)
     if isinstance(error, http.client.IncompleteRead):
-        return Unheard("ended early in its response")
+        return NoReply("ended early in its response")
     if isinstance(error, http.client.RemoteDisconnected):
-        return Unheard("closed the connection without an answer")
+        return NoReply("closed the connection without an answer")
     if isinstance(error, OSError):
-        return Unheard(f"{what}: {error.strerror or type(error).__name__}")
-    return Unheard(f"{what} in HTTP ({type(error).__name__})")
+        return NoReply(f"{what}: {error.strerror or type(error).__name__}")
+    return NoReply(f"{what} in HTTP ({type(error).__name__})")
 
 
 class _Source(io.RawIOBase):
@@ -197,7 +197,7 @@ class _Readable:
         return self._file
 
 
-def _response(sock: socket.socket, method: str, deadline: float, kept: int) -> Heard:
+def _response(sock: socket.socket, method: str, deadline: float, kept: int) -> HttpReply:
     file: Any = io.BufferedReader(_Source(sock, deadline), _PIECE)
     source: Any = _Readable(file)
     response = http.client.HTTPResponse(source, method=method)
@@ -209,7 +209,7 @@ def _response(sock: socket.socket, method: str, deadline: float, kept: int) -> H
         response.begin()
     headers = tuple(response.getheaders())
     body, dropped = _body(response, kept)
-    return Heard(response.status, response.reason, headers, _decoded(response, body, kept), dropped)
+    return HttpReply(response.status, response.reason, headers, _decoded(response, body, kept), dropped)
 
 
 def _body(response: http.client.HTTPResponse, kept: int) -> tuple[bytes, int]:

@@ -35,14 +35,14 @@ _DRAIN_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a process ended and what it said. `said` is what it wrote to the descriptor of its own."""
+    """How a process ended and what it said. `message` is what it wrote to the descriptor of its own."""
 
     stdout: str
     stderr: str
     code: int
     duration_s: float
     timed_out: bool
-    said: str = ""
+    message: str = ""
     cut: bool = False
     """Is part of what it said (without a descriptor of its own: of stdout) not kept?"""
 
@@ -64,7 +64,7 @@ class Processes:
         timeout_s: float,
         cwd: Path | None = None,
         kept: int = KEPT,
-        says: bool = False,
+        message_pipe: bool = False,
         watch: Watch = contextlib.nullcontext,
     ) -> Ended:
         """Run a command, by no shell, to its end; after `timeout_s` all that it started is killed.
@@ -74,9 +74,9 @@ class Processes:
         left behind, is there. Raises AgentError where it does not start.
         """
         started = clock.monotonic()
-        ours, theirs = os.pipe() if says else (None, None)
+        ours, theirs = os.pipe() if message_pipe else (None, None)
         try:
-            parts = [part.replace("{fd}", str(theirs)) for part in command] if says else list(command)
+            parts = [part.replace("{fd}", str(theirs)) for part in command] if message_pipe else list(command)
             process = _start(parts, env, data is not None, cwd, () if theirs is None else (theirs,))
         except BaseException:
             if ours is not None:
@@ -98,15 +98,15 @@ class Processes:
         duration = clock.monotonic() - started
         for thread in (*drains, *([feeder] if feeder else [])):
             thread.join(_DRAIN_S)
-        stdout, stderr, *said = (drain.text() for drain in drains)
+        stdout, stderr, *message = (drain.text() for drain in drains)
         return Ended(
             stdout,
             stderr,
             process.returncode,
             duration,
             expired and process.returncode == -signal.SIGKILL,
-            said[0] if said else "",
-            cut=bool(drains[2 if says else 0].dropped),
+            message[0] if message else "",
+            cut=bool(drains[2 if message_pipe else 0].dropped),
         )
 
     def _wait(self, process: subprocess.Popen[bytes], timeout_s: float, watch: Watch) -> bool:

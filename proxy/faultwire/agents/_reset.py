@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from faultwire.agents._dial import Dialler
     from faultwire.agents._process import Processes
 
-SAID = 200
+EXCERPT = 200
 """Characters of a failing reset's output that an error quotes."""
 HINT = "a cell whose reset fails is inconclusive, because the agent may remember earlier cells"
 
@@ -69,7 +69,7 @@ NO_RESET = Resetting()
 def failed(what: str, output: str = "") -> AgentError:
     """The error of a reset that did not work."""
     line = next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "")
-    quoted = f": `{safe(quotable(line, SAID))}`" if line else ""
+    quoted = f": `{safe(quotable(line, EXCERPT))}`" if line else ""
     return AgentError(f"the agent was not reset: {what}{quoted}", code="agent.reset", hint=HINT)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit
 
 from faultwire import clock
-from faultwire.agents._dial import Dialler, Heard, Unheard
+from faultwire.agents._dial import Dialler, HttpReply, NoReply
 from faultwire.agents._process import Processes
 from faultwire.agents._request import call, pieces
 from faultwire.agents._reset import NO_RESET, failed, quotable
@@ -81,14 +81,16 @@ class Served(ABC):
             self.server.ready()
         started = clock.monotonic()
         with asked.watch(self.server.pid) if self.server is not None else nullcontext():
-            said = self.said(asked, trace(self.headers, env))
-        if said.timed_out and self.server is not None and not self.propagates:
+            result = self.call(asked, trace(self.headers, env))
+        if result.timed_out and self.server is not None and not self.propagates:
             # What it still does for this cell would count for the next one.
             self.server.stale()
         duration = clock.monotonic() - started
-        news = "" if self.server is None else self.server.news(broke=not (said.heard or said.timed_out))
-        stderr = "\n".join(filter(None, (said.why, news)))
-        return AgentResult(said.answer, said.code, duration, stderr, said.timed_out, said.misplaced)
+        news = (
+            "" if self.server is None else self.server.news(failed=not (result.replied or result.timed_out))
+        )
+        stderr = "\n".join(filter(None, (result.why, news)))
+        return AgentResult(result.answer, result.code, duration, stderr, result.timed_out, result.misplaced)
 
     def stop(self) -> None:
         """End every running invocation; their `invoke` calls return."""
@@ -96,16 +98,16 @@ class Served(ABC):
         self._processes.stop()
 
     @abstractmethod
-    def said(self, asked: Asked, headers: Headers) -> Said:
+    def call(self, asked: Asked, headers: Headers) -> CallResult:
         """What it says to a whole conversation. `headers` are to be sent with each request."""
 
     @abstractmethod
-    def read(self, heard: Heard) -> Said:
+    def read(self, reply: HttpReply) -> CallResult:
         """The answer in a reply with a status of 2xx."""
 
     # ------------------------------------------------------------ one request
 
-    def ask(self, request: Call, change: RequestChange | None) -> tuple[Said, Heard | None]:
+    def ask(self, request: Call, change: RequestChange | None) -> tuple[CallResult, HttpReply | None]:
         """Send one request, changed where that is asked for, and read what comes back."""
         copies = change.copies if change is not None else 1
         if change is None or copies < 2:
@@ -113,19 +115,21 @@ class Served(ABC):
         same = replace(change, copies=1, pause_s=0.0)
         return self._at_the_same_time(request, same, copies, change.pause_s), None
 
-    def _once(self, request: Call, change: RequestChange | None) -> tuple[Said, Heard | None]:
+    def _once(self, request: Call, change: RequestChange | None) -> tuple[CallResult, HttpReply | None]:
         pause_s = change.pause_s if change is not None else 0.0
         try:
-            heard = self._dialler.ask(
+            reply = self._dialler.ask(
                 request, pieces(request, change), timeout_s=self.timeout_s, pause_s=pause_s
             )
-        except Unheard as error:
-            return unheard(error), None
-        return self._judged(heard, changed=change is not None), heard
+        except NoReply as error:
+            return failed_call(error), None
+        return self._judged(reply, changed=change is not None), reply
 
-    def _at_the_same_time(self, request: Call, change: RequestChange, copies: int, gap_s: float) -> Said:
+    def _at_the_same_time(
+        self, request: Call, change: RequestChange, copies: int, gap_s: float
+    ) -> CallResult:
         """Send it several times; the answer is the first one's, and a server's error to any is told."""
-        found: list[tuple[Said, Heard | None]] = [(Said("", FAILED), None)] * copies
+        found: list[tuple[CallResult, HttpReply | None]] = [(CallResult("", FAILED), None)] * copies
 
         def one(at: int) -> None:
             found[at] = self._once(request, change)
@@ -137,38 +141,38 @@ class Served(ABC):
                 self._dialler.wait(gap_s)
         for thread in threads:
             thread.join()
-        said = found[0][0]
-        broken = [one for one, heard in found if heard is None or heard.status >= 500]
+        result = found[0][0]
+        broken = [one for one, reply in found if reply is None or reply.status >= 500]
         counted: dict[str, int] = {}
-        for _, heard in found:
-            word = status_line(heard) if heard is not None else "no answer"
+        for _, reply in found:
+            word = status_line(reply) if reply is not None else "no answer"
             counted[word] = counted.get(word, 0) + 1
         why = f"faultwire: {copies} of the same request at once: " + ", ".join(
             f"{word} ({count})" for word, count in counted.items()
         )
         return replace(
-            said,
-            code=said.code or (broken[0].code if broken else 0),
-            why="\n".join(filter(None, (said.why, why))),
+            result,
+            code=result.code or (broken[0].code if broken else 0),
+            why="\n".join(filter(None, (result.why, why))),
         )
 
-    def _judged(self, heard: Heard, *, changed: bool) -> Said:
-        if 400 <= heard.status < 500 and changed:
+    def _judged(self, reply: HttpReply, *, changed: bool) -> CallResult:
+        if 400 <= reply.status < 500 and changed:
             # To turn a malformed request away is what a sound server does.
-            why = f"faultwire: the changed request was answered {status_line(heard)}"
-            return Said(text_of(heard), 0, why)
-        return self.read(heard) if 200 <= heard.status < 300 else refused(heard)
+            why = f"faultwire: the changed request was answered {status_line(reply)}"
+            return CallResult(text_of(reply), 0, why)
+        return self.read(reply) if 200 <= reply.status < 300 else refused(reply)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CallResult:
     """What came of asking. `why` tells it in words where it is not a plain answer."""
 
     answer: str
     code: int | None = 0
     why: str = ""
     timed_out: bool = False
-    heard: bool = True
+    replied: bool = True
     """Did its server answer at all?"""
     misplaced: str = ""
     """What stood in place of the answer, where the configuration looks for it in the wrong place."""
@@ -179,38 +183,38 @@ class Said:
         return self.code == 0
 
 
-def unheard(error: Unheard) -> Said:
+def failed_call(error: NoReply) -> CallResult:
     """There was no answer."""
     code = None if error.timed_out else FAILED
-    return Said("", code, f"faultwire: the agent {error.why}", error.timed_out, heard=False)
+    return CallResult("", code, f"faultwire: the agent {error.why}", error.timed_out, replied=False)
 
 
-def status_line(heard: Heard) -> str:
+def status_line(reply: HttpReply) -> str:
     """For example `HTTP 503 Service Unavailable`."""
-    return f"HTTP {heard.status} {heard.reason}".rstrip()
+    return f"HTTP {reply.status} {reply.reason}".rstrip()
 
 
-def refused(heard: Heard) -> Said:
+def refused(reply: HttpReply) -> CallResult:
     """An answer that is none: its text is told, so that a report can show what was wrong."""
-    said = " ".join(quotable(text_of(heard), SHOWN).split())
-    where = header(heard.headers, "location") if 300 <= heard.status < 400 else None
-    more = f" to `{where}`, and redirects are not followed" if where else f": {said}" if said else ""
-    return Said("", FAILED, f"faultwire: the agent answered {status_line(heard)}{more}")
+    excerpt = " ".join(quotable(text_of(reply), SHOWN).split())
+    where = header(reply.headers, "location") if 300 <= reply.status < 400 else None
+    more = f" to `{where}`, and redirects are not followed" if where else f": {excerpt}" if excerpt else ""
+    return CallResult("", FAILED, f"faultwire: the agent answered {status_line(reply)}{more}")
 
 
-def text_of(heard: Heard) -> str:
+def text_of(reply: HttpReply) -> str:
     """The body as text, by the charset that it names; without one it is UTF-8."""
     about = Message()
-    about["content-type"] = header(heard.headers, "content-type") or ""
+    about["content-type"] = header(reply.headers, "content-type") or ""
     charset = about.get_content_charset() or "utf-8"
     try:
         known = codecs.lookup(charset)
-        text = heard.body.decode(charset, "replace") if known._is_text_encoding else None
+        text = reply.body.decode(charset, "replace") if known._is_text_encoding else None
     except (LookupError, UnicodeError, ValueError):
         text = None
     if text is None:
-        text = heard.body.decode("utf-8", "replace")
-    return f"{text}\n[{heard.dropped} more bytes were not kept]" if heard.dropped else text
+        text = reply.body.decode("utf-8", "replace")
+    return f"{text}\n[{reply.dropped} more bytes were not kept]" if reply.dropped else text
 
 
 def trace(headers: Headers, env: Mapping[str, str]) -> Headers:
@@ -230,8 +234,8 @@ def call_to_reset(address: str, headers: Headers, timeout_s: float, dialler: Dia
     url = urlsplit(address)
     request = call("POST", url, headers=headers)
     try:
-        heard = dialler.ask(request, pieces(request), timeout_s=timeout_s)
-    except Unheard as error:
+        reply = dialler.ask(request, pieces(request), timeout_s=timeout_s)
+    except NoReply as error:
         raise failed(f"`{url.path}` {error.why}") from None
-    if not 200 <= heard.status < 300:
-        raise failed(f"`{url.path}` answered {status_line(heard)}, expected 2xx", text_of(heard))
+    if not 200 <= reply.status < 300:
+        raise failed(f"`{url.path}` answered {status_line(reply)}, expected 2xx", text_of(reply))

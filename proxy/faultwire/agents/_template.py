@@ -60,8 +60,8 @@ class Template:
         if self.shape == "json":
             text = json.dumps(value)
             return text[1:-1] if quoted else text
-        said = value if isinstance(value, str) else json.dumps(value)
-        return quote_plus(said.encode("utf-8", "surrogatepass")) if self.shape == "form" else said
+        value_text = value if isinstance(value, str) else json.dumps(value)
+        return quote_plus(value_text.encode("utf-8", "surrogatepass")) if self.shape == "form" else value_text
 
     def _is_json(self) -> bool:
         filled = "".join(

@@ -153,17 +153,17 @@ class CommandAgent:
 
     def _command(self, asked: Asked, word: str, files: ExitStack) -> list[str]:
         """The command with everything in its place. One pass: what is put in is not looked at again."""
-        said = {PLACEHOLDER: asked.text, TURNS: json.dumps(asked.turns)}
+        placeholders = {PLACEHOLDER: asked.text, TURNS: json.dumps(asked.turns)}
         wanted = {place for place in FILES if any(place in part for part in self.command)}
         values = {SESSION: word}
         if wanted:
             folder = Path(files.enter_context(tempfile.TemporaryDirectory(prefix="faultwire-prompt-")))
             for place in wanted:
                 path = folder / f"{place.strip('{}')}.txt"
-                path.write_bytes(said[FILES[place]].encode("utf-8", "surrogatepass"))
+                path.write_bytes(placeholders[FILES[place]].encode("utf-8", "surrogatepass"))
                 values[place] = str(path)
         if not (self.stdin or self.stdin_turns):
-            values |= said
+            values |= placeholders
         return [_filled(part, values) for part in self.command]
 
     def _answer_place(self, word: str) -> Path | None:
@@ -178,10 +178,12 @@ class CommandAgent:
         if wanted is None and self.answer_path is None:
             return result
         try:
-            said = ended.stdout if wanted is None else _read(wanted, self.kept)
+            output = ended.stdout if wanted is None else _read(wanted, self.kept)
             if wanted is None and ended.cut:
                 raise Missed(f"found more than {self.kept} bytes on stdout, expected JSON")
-            return replace(result, answer=said if self.answer_path is None else self.answer_path.find(said))
+            return replace(
+                result, answer=output if self.answer_path is None else self.answer_path.find(output)
+            )
         except Missed as missed:
             why = f"faultwire: no answer: {missed}"
             stderr = f"{result.stderr.rstrip()}\n{why}\n".lstrip()

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from faultwire.agents._answer import AnswerPath, Missed, as_text
 from faultwire.agents._request import call
-from faultwire.agents._served import FAILED, Said, Served, text_of
+from faultwire.agents._served import FAILED, CallResult, Served, text_of
 from faultwire.agents._template import FORM, Template
 from faultwire.agents.command import session_word
 from faultwire.errors import AgentError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from faultwire.agents._api import Asked
-    from faultwire.agents._dial import Heard
+    from faultwire.agents._dial import HttpReply
     from faultwire.agents._request import Call
     from faultwire.events import Headers
 
@@ -59,22 +59,22 @@ class HttpAgent(Served):
         self._at_once = "turns" in self._template.names
         self._named = "session" in names
 
-    def said(self, asked: Asked, headers: Headers) -> Said:
+    def call(self, asked: Asked, headers: Headers) -> CallResult:
         """Post the turns one after the other, or all at once where the template takes them so."""
         turns = (asked.text,) if self._at_once else asked.turns
         cookies: dict[str, str] = {}
-        said = Said("", FAILED)
+        result = CallResult("", FAILED)
         for at, turn in enumerate(turns):
             change = asked.request if at == len(turns) - 1 else None
             try:
                 request = self._call(turn, asked, headers, cookies)
             except AgentError as error:  # of this prompt; another one may have what the template names
-                return Said("", None, f"faultwire: {error.message}")
-            said, heard = self.ask(request, change)
-            _keep_cookies(heard, cookies)
-            if not said.well:
+                return CallResult("", None, f"faultwire: {error.message}")
+            result, reply = self.ask(request, change)
+            _keep_cookies(reply, cookies)
+            if not result.well:
                 break
-        return said
+        return result
 
     # ------------------------------------------------------------ what goes out
 
@@ -106,27 +106,27 @@ class HttpAgent(Served):
 
     # ------------------------------------------------------------ what comes back
 
-    def read(self, heard: Heard) -> Said:
+    def read(self, reply: HttpReply) -> CallResult:
         """The answer in a reply with a status of 2xx."""
-        text = text_of(heard)
+        text = text_of(reply)
         try:
             if self.answer_path is not None:
-                if heard.dropped:
-                    raise Missed(f"found an answer of more than {len(heard.body)} bytes, expected JSON")
-                return Said(self.answer_path.find(text))
-            return Said(_usual_answer(text, heard))
+                if reply.dropped:
+                    raise Missed(f"found an answer of more than {len(reply.body)} bytes, expected JSON")
+                return CallResult(self.answer_path.find(text))
+            return CallResult(_usual_answer(text, reply))
         except Missed as missed:
             why = f"faultwire: no answer: {missed}"
-            return Said("", FAILED, why, misplaced=str(missed) if missed.misplaced else "")
+            return CallResult("", FAILED, why, misplaced=str(missed) if missed.misplaced else "")
 
 
-def _usual_answer(text: str, heard: Heard) -> str:
+def _usual_answer(text: str, reply: HttpReply) -> str:
     """The answer of a server of which no path is known: a member that usually is one, else all of it.
 
     Raises Missed where the object says that it is an error.
     """
     try:
-        document = json.loads(text) if "json" in (header(heard.headers, "content-type") or "") else text
+        document = json.loads(text) if "json" in (header(reply.headers, "content-type") or "") else text
     except (ValueError, RecursionError):
         return text
     if not isinstance(document, dict):
@@ -155,9 +155,9 @@ def _one_line(value: str) -> str:
     return value.replace("\r", " ").replace("\n", " ").replace("\0", " ")
 
 
-def _keep_cookies(heard: Heard | None, cookies: dict[str, str]) -> None:
+def _keep_cookies(reply: HttpReply | None, cookies: dict[str, str]) -> None:
     """A server may tell conversations apart by a cookie."""
-    for name, value in heard.headers if heard is not None else ():
+    for name, value in reply.headers if reply is not None else ():
         if name.lower() != "set-cookie":
             continue
         try:

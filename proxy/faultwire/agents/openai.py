@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 
 from faultwire.agents._answer import Missed, as_text
 from faultwire.agents._request import call
-from faultwire.agents._served import FAILED, Said, Served, text_of
+from faultwire.agents._served import FAILED, CallResult, Served, text_of
 from faultwire.events import with_header
 
 if TYPE_CHECKING:
     from faultwire.agents._api import Asked
-    from faultwire.agents._dial import Heard
+    from faultwire.agents._dial import HttpReply
     from faultwire.events import Headers
 
 PATHS = {"chat": "/chat/completions", "responses": "/responses"}
@@ -32,7 +32,7 @@ class OpenAIAgent(Served):
     system: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
-    def said(self, asked: Asked, headers: Headers) -> Said:
+    def call(self, asked: Asked, headers: Headers) -> CallResult:
         """Ask turn by turn."""
         url = urlsplit(self.endpoint)
         if not url.path.endswith(PATHS[self.api]):
@@ -41,15 +41,15 @@ class OpenAIAgent(Served):
         if self.api_key:
             headers = with_header(headers, "authorization", f"Bearer {self.api_key}")
         turns: list[dict[str, str]] = []
-        said = Said("", FAILED)
+        result = CallResult("", FAILED)
         for at, turn in enumerate(asked.turns):
             turns.append({"role": "user", "content": turn})
             request = call("POST", url, headers=headers, body=json.dumps(self._body(turns)).encode())
-            said, _ = self.ask(request, asked.request if at == len(asked.turns) - 1 else None)
-            if not said.well:
+            result, _ = self.ask(request, asked.request if at == len(asked.turns) - 1 else None)
+            if not result.well:
                 break
-            turns.append({"role": "assistant", "content": said.answer})
-        return said
+            turns.append({"role": "assistant", "content": result.answer})
+        return result
 
     def _body(self, turns: list[dict[str, str]]) -> dict[str, Any]:
         body: dict[str, Any] = {**self.parameters, "model": self.model}
@@ -58,19 +58,19 @@ class OpenAIAgent(Served):
         system = [{"role": "system", "content": self.system}] if self.system else []
         return body | {"messages": [*system, *turns]}
 
-    def read(self, heard: Heard) -> Said:
+    def read(self, reply: HttpReply) -> CallResult:
         """The text of the reply; a refusal is one, a call of a tool is none."""
         try:
-            document = json.loads(text_of(heard))
+            document = json.loads(text_of(reply))
             if not isinstance(document, dict):
                 raise Missed("found JSON that is not an object")
             if document.get("error"):
                 raise Missed(f"the agent reported a failure: {as_text(document['error'])[:200]}")
-            return Said(_responses(document) if self.api == "responses" else _chat(document))
+            return CallResult(_responses(document) if self.api == "responses" else _chat(document))
         except Missed as missed:
-            return Said("", FAILED, f"faultwire: no answer: {missed}")
+            return CallResult("", FAILED, f"faultwire: no answer: {missed}")
         except (ValueError, RecursionError):
-            return Said("", FAILED, "faultwire: no answer: found no JSON in the agent's reply")
+            return CallResult("", FAILED, "faultwire: no answer: found no JSON in the agent's reply")
 
 
 def _chat(document: dict[str, Any]) -> str:

@@ -90,15 +90,17 @@ class PythonAgent:
         ended = run_child(
             self._processes, self.python, orders, variables, self.cwd, self.timeout_s, self.kept, asked.watch
         )
-        said = _word(ended)
-        if "absent" in said:
+        message = _word(ended)
+        if "absent" in message:
             raise AgentError(
-                f"the agent `{self.endpoint}` cannot be reached: {safe(said['absent'])}",
+                f"the agent `{self.endpoint}` cannot be reached: {safe(message['absent'])}",
                 hint="`agent.cwd` sets where modules are searched, `agent.python` sets the interpreter",
             )
-        stderr = "\n".join(filter(None, (ended.stderr.rstrip(), ended.stdout.rstrip(), _lost(ended, said))))
-        code = ended.code if ended.code or "answer" in said else 1
-        return AgentResult(said.get("answer", ""), code, ended.duration_s, stderr, ended.timed_out)
+        stderr = "\n".join(
+            filter(None, (ended.stderr.rstrip(), ended.stdout.rstrip(), _lost(ended, message)))
+        )
+        code = ended.code if ended.code or "answer" in message else 1
+        return AgentResult(message.get("answer", ""), code, ended.duration_s, stderr, ended.timed_out)
 
     def stop(self) -> None:
         """Kill every running invocation, and each that starts later; their `invoke` calls return."""
@@ -116,10 +118,10 @@ def call_function(
 ) -> None:
     """Call `module:function`, which makes an agent forget. Raises AgentError where that fails."""
     ended = run_child(processes, python, {"function": function}, env, cwd, timeout_s)
-    said = _word(ended)
-    if "absent" in said:
-        raise failed(f"`{function}`: {safe(said['absent'])}")
-    if "answer" not in said or ended.code:
+    message = _word(ended)
+    if "absent" in message:
+        raise failed(f"`{function}`: {safe(message['absent'])}")
+    if "answer" not in message or ended.code:
         how = f"took more than {timeout_s:g} s" if ended.timed_out else "raised"
         raise failed(f"`{function}` {how}", ended.stderr)
 
@@ -143,7 +145,7 @@ def run_child(
         timeout_s=timeout_s,
         cwd=cwd,
         kept=kept,
-        says=True,
+        message_pipe=True,
         watch=watch,
     )
 
@@ -151,14 +153,14 @@ def run_child(
 def _word(ended: Ended) -> dict[str, str]:
     """What the child said of how it went; empty where it came to no end."""
     try:
-        said = json.loads(ended.said) if ended.said and not ended.cut else {}
+        message = json.loads(ended.message) if ended.message and not ended.cut else {}
     except ValueError:
         return {}
-    return {k: v for k, v in said.items() if isinstance(v, str)} if isinstance(said, dict) else {}
+    return {k: v for k, v in message.items() if isinstance(v, str)} if isinstance(message, dict) else {}
 
 
-def _lost(ended: Ended, said: Mapping[str, str]) -> str:
+def _lost(ended: Ended, message: Mapping[str, str]) -> str:
     """Why there is no answer though it ended well."""
-    if said or ended.code:
+    if message or ended.code:
         return ""
     return "faultwire: no answer: Python exited before the agent answered, or the answer is too long"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from faultwire import clock
-from faultwire.agents._dial import Dialler, Unheard
+from faultwire.agents._dial import Dialler, NoReply
 from faultwire.agents._log import Log
 from faultwire.agents._process import kill_group
 from faultwire.agents._request import call, pieces
@@ -61,7 +61,7 @@ class Server:
         self._timeout_s = timeout_s
         self._cwd = cwd
         self._process: subprocess.Popen[bytes] | None = None
-        self._said: Log | None = None
+        self._output: Log | None = None
         self._stale = False
         self._lock = threading.Lock()
 
@@ -103,13 +103,13 @@ class Server:
         with self._lock:
             self._stale = True
 
-    def news(self, *, broke: bool = False) -> str:
+    def news(self, *, failed: bool = False) -> str:
         """That it has ended by itself, and what it said last; empty while it runs.
 
         Where a connection `broke`, it may be about to end: that is waited for.
         """
         process = self._process
-        if broke and process is not None:
+        if failed and process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(DYING_S)
         code = self._ended()
@@ -144,7 +144,7 @@ class Server:
                 hint="`start.command` runs without a shell: name a program in PATH, or its whole path",
             ) from error
         if self._process.stdout is not None:
-            self._said = Log(self._process.stdout, self._log)
+            self._output = Log(self._process.stdout, self._log)
         self._stale = False
         self._wait()
 
@@ -178,27 +178,27 @@ class Server:
         if process is not None:
             kill_group(process.pid)
             process.wait()
-            if self._said is not None:
-                self._said.settle()
+            if self._output is not None:
+                self._output.settle()
 
     def _last_words(self) -> str:
         """The last lines of its log, for an error."""
-        if self._said is not None and self._ended() is not None:
-            self._said.settle()
+        if self._output is not None and self._ended() is not None:
+            self._output.settle()
         if not self._log.exists():
             return ""
         with self._log.open("rb") as file:
             file.seek(max(0, self._log.stat().st_size - TAIL))
             lines = file.read(TAIL).decode("utf-8", "replace").splitlines()
-        said = quotable(" / ".join(line.strip() for line in lines if line.strip()), SHOWN, last=True)
-        return f", after printing `{safe(said)}`" if said else ""
+        printed = quotable(" / ".join(line.strip() for line in lines if line.strip()), SHOWN, last=True)
+        return f", after printing `{safe(printed)}`" if printed else ""
 
 
 def _look(address: str, dialler: Dialler) -> str | None:
     """Is somebody there? None, or why not."""
     asked = call("GET", urlsplit(address))
     try:
-        heard = dialler.ask(asked, pieces(asked), timeout_s=LOOK_S)
-    except Unheard as error:
+        reply = dialler.ask(asked, pieces(asked), timeout_s=LOOK_S)
+    except NoReply as error:
         return error.why
-    return None if heard.status < 500 else f"answered HTTP {heard.status}"
+    return None if reply.status < 500 else f"answered HTTP {reply.status}"

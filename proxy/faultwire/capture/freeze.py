@@ -51,7 +51,7 @@ class FrozenClock:
         child.setdefault("PYTHONHASHSEED", HASH_SEED)
         return child
 
-    def said(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """What the tape says of it."""
         return {"instant": self.instant.isoformat(), "hash_seed": HASH_SEED, "library": self.library.name}
 

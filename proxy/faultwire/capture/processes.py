@@ -135,11 +135,11 @@ class ProcFs(ProcessTable):
     def stat(self, pid: int) -> Stat | None:
         """What the kernel says of a process; None where it is gone."""
         try:
-            said = _read(f"{self._proc}/{pid}/stat")
+            line = _read(f"{self._proc}/{pid}/stat")
         except OSError:
             return None
         # The program's name stands in parentheses, and may hold some.
-        words = said[said.rfind(b")") + 1 :].split()
+        words = line[line.rfind(b")") + 1 :].split()
         try:
             return Stat(int(words[1]), int(words[19]), words[0].decode("latin-1"))
         except (IndexError, ValueError):

@@ -130,8 +130,8 @@ def _quoted(head: str, limit: int) -> str:
 
 def _never_asked(agent: AgentResult) -> str:
     """Why the agent could not be asked: whoever drives it says so in the last line."""
-    said = next((line for line in reversed(agent.stderr.splitlines()) if line.strip()), "")
-    return f"the agent was not called: {said.strip().removeprefix('faultwire: ') or 'no reason given'}"
+    reason = next((line for line in reversed(agent.stderr.splitlines()) if line.strip()), "")
+    return f"the agent was not called: {reason.strip().removeprefix('faultwire: ') or 'no reason given'}"
 
 
 def _without_answer(check: Check, agent: AgentResult) -> Verdict:

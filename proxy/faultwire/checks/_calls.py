@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from faultwire._core import sha256_hex
 from faultwire.checks._once import once
-from faultwire.checks._told import place
 from faultwire.checks._traffic import failed
+from faultwire.checks._transcripts import place
 from faultwire.events import header
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Call:
     """One logical call with its attempts in order, of which there is at least one."""
 
     tries: list[Recorded] = field(default_factory=list)
-    told: int = 0
+    declared: int = 0
     """The highest attempt that the client's own counter named."""
 
     @property
@@ -44,7 +44,7 @@ class Call:
     @property
     def attempts(self) -> int:
         """How often it was made, attempts that only the client counted among them."""
-        return max(len(self.tries), self.told)
+        return max(len(self.tries), self.declared)
 
 
 @once
@@ -67,7 +67,7 @@ def calls(exchanges: Sequence[Recorded]) -> tuple[Call, ...]:
             call = Call()
             found.append(call)
         call.tries.append(exchange)
-        call.told = max(call.told, counted + 1)
+        call.declared = max(call.declared, counted + 1)
         current[asked] = (call, answered_ms(exchange) if failed(exchange) else None)
     return tuple(found)
 
@@ -95,5 +95,5 @@ def _counted(exchange: Recorded) -> int:
     found = header(exchange.request.headers, "x-stainless-retry-count")
     if found is None:
         return max(0, exchange.attempt)
-    told = found.strip()
-    return max(int(told) if told.isascii() and told.isdigit() and len(told) < 6 else 0, exchange.attempt)
+    value = found.strip()
+    return max(int(value) if value.isascii() and value.isdigit() and len(value) < 6 else 0, exchange.attempt)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from faultwire import wire
 from faultwire.checks._facts import Sources
-from faultwire.checks._told import as_received, models
 from faultwire.checks._traffic import failed
+from faultwire.checks._transcripts import as_received, models
 from faultwire.events import header
 
 if TYPE_CHECKING:
@@ -44,18 +44,18 @@ def sources(history: History, used: tuple[Use, ...], allow: tuple[str, ...]) -> 
     the model got in its place is one.
     """
     gone = {line.subject for line in history.fired if line.site == "result" and line.fault in EMPTY}
-    told = [history.prompt or "", *allow, *(use.result for use in used if use.name not in gone)]
-    for _, said in models(history):
-        if said.request is not None:
-            told += _said_to(said.request)
-        if said.answer is not None:  # what it searched for, it may say
-            told += [call.arguments for call in said.answer.tool_calls]
+    texts = [history.prompt or "", *allow, *(use.result for use in used if use.name not in gone)]
+    for _, transcript in models(history):
+        if transcript.request is not None:
+            texts += _request_texts(transcript.request)
+        if transcript.answer is not None:  # what it searched for, it may say
+            texts += [call.arguments for call in transcript.answer.tool_calls]
     for _, request in as_received(history):
-        told += [*_said_to(request), *(result.text for result in request.results)]
+        texts += [*_request_texts(request), *(result.text for result in request.results)]
     for exchange in history.exchanges:
         if failed(exchange):
-            told += _failure(exchange)
-    return told
+            texts += _failure(exchange)
+    return texts
 
 
 def unseen_change(history: History) -> bool:
@@ -69,7 +69,7 @@ def unseen_change(history: History) -> bool:
     )
 
 
-def put_there_by_a_fault(history: History, said: Facts) -> frozenset[str]:
+def put_there_by_a_fault(history: History, stated: Facts) -> frozenset[str]:
     """The facts of an answer that stand in a model's response only because a fault changed it."""
     delivered, original = [], []
     for exchange, transcript in models(history):
@@ -82,12 +82,12 @@ def put_there_by_a_fault(history: History, said: Facts) -> frozenset[str]:
     if not delivered:
         return frozenset()
     now, then = Sources(delivered), Sources(original)
-    others = (*said.urls, *said.quotes, *said.names)
+    others = (*stated.urls, *stated.quotes, *stated.names)
     held = {fact for fact in others if now.hold(fact) and not then.hold(fact)}
-    return frozenset((said.numbers & now.numbers) - then.numbers) | held
+    return frozenset((stated.numbers & now.numbers) - then.numbers) | held
 
 
-def _said_to(request: RequestView) -> Iterator[str]:
+def _request_texts(request: RequestView) -> Iterator[str]:
     yield request.system
     yield from (turn.text for turn in request.turns if turn.role in _SPEAKERS)
 

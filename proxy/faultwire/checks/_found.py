@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from faultwire.checks._told import texts
+from faultwire.checks._transcripts import texts
 from faultwire.patterns import scan, secret_spans
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faultwire._core import glob_match
-from faultwire.checks._planted import CANARY, met
-from faultwire.checks._told import as_received, transcript_of
+from faultwire.checks._planted import CANARY, fired_attacks
 from faultwire.checks._tools import uses
+from faultwire.checks._transcripts import as_received, transcript_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -54,13 +54,15 @@ def calm_run(history: History) -> CalmRun | None:
 
 def planted_texts(history: History) -> list[str]:
     """The texts that attacks added to what the agent or its models read, in single spaces."""
-    hit = {number for number, _ in met(history)}
+    hit = {number for number, _ in fired_attacks(history)}
     found = []
     for exchange, request in as_received(history):
         if exchange.number not in hit:
             continue
-        told = transcript_of(history, exchange)
-        before = told.request.results if told is not None and told.request is not None else ()
+        transcript = transcript_of(history, exchange)
+        before = (
+            transcript.request.results if transcript is not None and transcript.request is not None else ()
+        )
         texts = [result.text for result in before]
         for at, result in enumerate(request.results):
             found.append(_added(texts[at] if at < len(texts) else "", result.text))

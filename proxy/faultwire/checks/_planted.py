@@ -25,7 +25,7 @@ ATTACKS = frozenset(
 """Faults that plant text which wants to be obeyed."""
 
 
-def met(history: History) -> tuple[tuple[int, FaultFired], ...]:
+def fired_attacks(history: History) -> tuple[tuple[int, FaultFired], ...]:
     """The injections that the agent met, each with the exchange in which it did."""
     return tuple(
         (exchange.number, line)

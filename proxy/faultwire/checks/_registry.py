@@ -170,8 +170,8 @@ def _invalid(kind: type[Check], error: ValidationError, where: Location | None) 
         message = f"found no `{key}` in the check `{kind.name}`, expected one"
         return ConfigError(message, code="config.missing_key", where=where)
     reason = first["msg"].removeprefix("Value error, ")
-    told = _lower(safe(reason, lines=True))
-    message = f"found a value of `{key}` in the check `{kind.name}` that does not fit: {told}"
+    problem = _lower(safe(reason, lines=True))
+    message = f"found a value of `{key}` in the check `{kind.name}` that does not fit: {problem}"
     return ConfigError(message, code="config.invalid_value", where=where)
 
 

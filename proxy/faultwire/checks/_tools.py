@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire import wire
 from faultwire.checks._once import once
-from faultwire.checks._told import models
 from faultwire.checks._traffic import failed
+from faultwire.checks._transcripts import models
 from faultwire.checks._walk import Walked, last_word
 from faultwire.errors import WireError
 
@@ -54,10 +54,10 @@ class Use:
 @once
 def uses(history: History) -> tuple[Use, ...]:
     """Every execution that was seen, in order. One that is seen at both places counts once."""
-    own, told = _by_name(_own(history.exchanges)), _by_name(_told(history))
+    own, reported = _by_name(_own(history.exchanges)), _by_name(_reported(history))
     found: list[Use] = []
-    for name in own | told:
-        here, there = own.get(name, []), told.get(name, [])
+    for name in own | reported:
+        here, there = own.get(name, []), reported.get(name, [])
         found += here if len(here) >= len(there) else there
     return tuple(sorted(found, key=attrgetter("number")))
 
@@ -73,9 +73,9 @@ def asked(history: History) -> tuple[tuple[int, ToolCall], ...]:
     """The calls that models asked for, as the agent read them, with the exchange that says so."""
     return tuple(
         (exchange.number, call)
-        for exchange, said in models(history)
-        if said.answer is not None
-        for call in said.answer.tool_calls
+        for exchange, transcript in models(history)
+        if transcript.answer is not None
+        for call in transcript.answer.tool_calls
     )
 
 
@@ -108,7 +108,7 @@ def _arguments(exchange: Recorded) -> str:
     return site.call.arguments if site is not None else ""
 
 
-def _told(history: History) -> list[Use]:
+def _reported(history: History) -> list[Use]:
     """The results in all requests. Those before a word of the model's that an earlier request held, too, are
     known by then, unless a call that they belong to has changed its meaning."""
     found: list[Use] = []
@@ -116,8 +116,8 @@ def _told(history: History) -> list[Use]:
     calls: dict[str, ToolCall] = {}
     answered: set[str] = set()
     walked: Walked[dict[_What, int]] = Walked()
-    for exchange, said in models(history):
-        turns = said.request.turns if said.request is not None else ()
+    for exchange, transcript in models(history):
+        turns = transcript.request.turns if transcript.request is not None else ()
         first, before = walked.resume(turns)
         times = dict(before or ())
         last = last_word(turns, first)
@@ -134,7 +134,7 @@ def _told(history: History) -> list[Use]:
                 walked.keep(turns[: at + 1], times.copy())
         if last < 0 and before is not None:
             walked.keep(turns[:first], before)
-        for call in said.answer.tool_calls if said.answer is not None else ():
+        for call in transcript.answer.tool_calls if transcript.answer is not None else ():
             if call.id and calls.get(call.id) != call:
                 calls[call.id] = call
                 if call.id in answered:

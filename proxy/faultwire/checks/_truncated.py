@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire.checks._calls import SLACK_MS, ended_ms
 from faultwire.checks._once import compiled
-from faultwire.checks._told import models
 from faultwire.checks._tools import uses
 from faultwire.checks._traffic import whole
+from faultwire.checks._transcripts import models
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,8 +82,8 @@ class Executed(NamedTuple):
     @property
     def repaired(self) -> bool:
         """Was it executed with arguments that the model had not finished?"""
-        said = self.call.arguments
-        return bool(said and self.arguments) and said != self.arguments and not _is_json(said)
+        arguments = self.call.arguments
+        return bool(arguments and self.arguments) and arguments != self.arguments and not _is_json(arguments)
 
 
 def truncated(history: History, *, limits: bool) -> list[Truncated]:

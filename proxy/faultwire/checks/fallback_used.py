@@ -8,8 +8,8 @@ from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._hosts import Places, matched
-from faultwire.checks._told import place, transcript_of
 from faultwire.checks._traffic import failed
+from faultwire.checks._transcripts import place, transcript_of
 
 if TYPE_CHECKING:
     from faultwire.events import History, Recorded, Verdict
@@ -63,6 +63,6 @@ class FallbackUsed(Check):
 
 
 def _way(history: History, exchange: Recorded) -> _Way:
-    said = transcript_of(history, exchange)
-    model = said.request.model if said is not None and said.request is not None else ""
+    transcript = transcript_of(history, exchange)
+    model = transcript.request.model if transcript is not None and transcript.request is not None else ""
     return exchange.request.host, exchange.request.path.split("?", 1)[0], model

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
-from faultwire.checks._told import models
+from faultwire.checks._transcripts import models
 
 if TYPE_CHECKING:
     from faultwire.events import History, Verdict
@@ -40,13 +40,15 @@ class MaxCost(Check):
     def judge(self, history: History, answer: str) -> Verdict:
         """Add up."""
         asked = [
-            (e, told) for e, told in models(history) if e.upstream is not None and e.upstream.status < 300
+            (e, transcript)
+            for e, transcript in models(history)
+            if e.upstream is not None and e.upstream.status < 300
         ]
         if not any(e.kind == "llm" for e in history.exchanges):
             return unknown("no model was called")
-        total = sum((told.cost for _, told in asked if told.cost is not None), Decimal(0))
+        total = sum((transcript.cost for _, transcript in asked if transcript.cost is not None), Decimal(0))
         words = f"{total:.6f} dollars, allowed are {self.max_usd}"
-        unpriced = [told.model for _, told in asked if told.cost is None]
+        unpriced = [transcript.model for _, transcript in asked if transcript.cost is None]
         if total <= self.max_usd and unpriced:
             return unknown(
                 f"at least {words}; the cost with the model {quoted(unpriced[0])} is not known", str(total)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, unknown
-from faultwire.checks._told import charged
+from faultwire.checks._transcripts import charged
 
 if TYPE_CHECKING:
     from faultwire.events import History, Verdict

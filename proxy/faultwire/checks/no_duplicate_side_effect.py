@@ -8,8 +8,8 @@ from pydantic import Field
 
 from faultwire import _core
 from faultwire.checks._api import Check, judged, quoted, unknown
-from faultwire.checks._told import place
 from faultwire.checks._tools import uses
+from faultwire.checks._transcripts import place
 from faultwire.events import header
 
 if TYPE_CHECKING:

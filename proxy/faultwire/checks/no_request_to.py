@@ -8,7 +8,7 @@ from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._hosts import Places, matched, past_the_proxy
-from faultwire.checks._told import place
+from faultwire.checks._transcripts import place
 
 if TYPE_CHECKING:
     from faultwire.events import History, Verdict

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._calls import ended_ms
-from faultwire.checks._told import place
 from faultwire.checks._traffic import failed
+from faultwire.checks._transcripts import place
 
 if TYPE_CHECKING:
     from faultwire.events import History, Recorded, Verdict

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
-from faultwire.checks._told import models
 from faultwire.checks._tools import uses
+from faultwire.checks._transcripts import models
 from faultwire.patterns import leaks, refusal
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ class RefusalCheck(Check):
         """Judge the answer."""
         text = answer[:LONGEST].encode("utf-8", "replace").decode()
         seen = {""}
-        for exchange, told in models(history):
-            system = told.request.system if told.request is not None else ""
+        for exchange, transcript in models(history):
+            system = transcript.request.system if transcript.request is not None else ""
             if system in seen:
                 continue
             seen.add(system)

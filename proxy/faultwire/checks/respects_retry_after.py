@@ -8,7 +8,7 @@ from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._calls import SLACK_MS, answered_ms, ended_ms
-from faultwire.checks._told import place
+from faultwire.checks._transcripts import place
 from faultwire.checks._waits import asked_s, asks_shortly
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
-from faultwire.checks._told import models
 from faultwire.checks._tools import asked, uses
+from faultwire.checks._transcripts import models
 
 if TYPE_CHECKING:
     from faultwire.events import History, Verdict

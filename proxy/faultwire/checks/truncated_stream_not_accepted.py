@@ -92,22 +92,22 @@ def _executed(ran: Executed) -> Verdict:
 def _handed_on(history: History, cut: Truncated, answer: str, agent: AgentResult | None) -> Verdict:
     """What the agent's answer has to do with one cut answer that was not replaced by a whole one."""
     numbers = (cut.exchange.number,)
-    final, said = " ".join(answer.split()), cut.text
-    if not said:
-        return _nothing_said(history, cut, answer, agent)
-    if not holds(final, said):
+    final, received = " ".join(answer.split()), cut.text
+    if not received:
+        return _no_text(history, cut, answer, agent)
+    if not holds(final, received):
         words = f"the answer {quoted(answer)} is not what came before the cut"
         return judged(True, words, "other", numbers)
-    rest = final.replace(said, " ", 1)
+    rest = final.replace(received, " ", 1)
     if admits(rest):
         words = f"the answer {quoted(answer)} has what came before the cut, and says that something is wrong"
         return judged(True, words, "admitted", numbers)
-    if len(said.split()) < SHORT and len(rest.split()) > len(said.split()):
-        return unknown(f"only {quoted(said)} came before the cut, which may stand in any answer")
+    if len(received.split()) < SHORT and len(rest.split()) > len(received.split()):
+        return unknown(f"only {quoted(received)} came before the cut, which may stand in any answer")
     return judged(False, f"the answer {quoted(answer)} is what came before the cut", "accepted", numbers)
 
 
-def _nothing_said(history: History, cut: Truncated, answer: str, agent: AgentResult | None) -> Verdict:
+def _no_text(history: History, cut: Truncated, answer: str, agent: AgentResult | None) -> Verdict:
     """The same where no text came before the cut."""
     numbers = (cut.exchange.number,)
     if not cut.readable:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire import wire
 from faultwire.checks._api import Check, judged, quoted, unknown
-from faultwire.checks._told import models
+from faultwire.checks._transcripts import models
 from faultwire.checks._walk import Walked, last_word
 
 if TYPE_CHECKING:
@@ -40,12 +40,12 @@ class ValidHistory(Check):
         """Walk through each conversation."""
         numbers: list[int] = []
         walked: Walked[_Open] = Walked()
-        for exchange, told in models(history):
-            if told.request is None or not told.request.turns:
+        for exchange, transcript in models(history):
+            if transcript.request is None or not transcript.request.turns:
                 continue
             numbers.append(exchange.number)
             kept = _kept(exchange)  # then other rules hold, and nothing that was walked through helps
-            flaw = _flaw(told.request.turns, Walked() if kept else walked, kept=kept)
+            flaw = _flaw(transcript.request.turns, Walked() if kept else walked, kept=kept)
             if flaw is not None:
                 words = f"the conversation of exchange {exchange.number}: {flaw}"
                 return judged(False, words, flaw, (exchange.number,))

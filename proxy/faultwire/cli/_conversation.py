@@ -41,42 +41,42 @@ def lines(part: dict[str, Any], *, only_new: bool = False, tool: bool = False) -
         yield "  a fault changed the model's input:"
         yield from _turn(turn)
     if part["problem"]:
-        yield _spoken("unread", part["problem"])
+        yield _line("unread", part["problem"])
     if part["said"]:
         yield f"  the {'tool' if tool else 'model'} said:"
         yield from _answer(part["said"], who)
         yield "  the agent received:"
     if part["answer"]:
         yield from _answer(part["answer"], who)
-        yield _spoken("", _facts(part, "byte" if tool else "token"))
+        yield _line("", _facts(part, "byte" if tool else "token"))
     elif not part["problem"]:
-        yield _spoken("nobody", "no answer")
+        yield _line("nobody", "no answer")
 
 
 def _turn(turn: dict[str, Any]) -> Iterator[str]:
     if turn["text"] or not (turn["calls"] or turn["results"]):
-        yield _spoken(turn["role"], turn["text"] or "(nothing)")
+        yield _line(turn["role"], turn["text"] or "(nothing)")
     yield from _calls(turn["role"], turn["calls"])
     for result in turn["results"]:
         failed = ", as an error" if result["is_error"] else ""
-        yield _spoken("tool", f"{result['name'] or result['id']} answered{failed}: {result['text']}")
+        yield _line("tool", f"{result['name'] or result['id']} answered{failed}: {result['text']}")
 
 
 def _answer(answer: dict[str, Any], who: str) -> Iterator[str]:
     if answer["text"] and answer["text"] != answer["error"]:
-        yield _spoken(who, answer["text"])
+        yield _line(who, answer["text"])
     yield from _calls(who, answer["calls"])
     if answer["error"]:
-        yield _spoken("error", answer["error"])
+        yield _line("error", answer["error"])
     elif not answer["text"] and not answer["calls"]:
-        yield _spoken(who, "(nothing)")
+        yield _line(who, "(nothing)")
     if not answer["complete"]:
-        yield _spoken("", "(ended early: no closing event)")
+        yield _line("", "(ended early: no closing event)")
 
 
 def _calls(role: str, calls: list[dict[str, Any]]) -> Iterator[str]:
     for call in calls:
-        yield _spoken(role, f"calls {call['name']} {call['arguments']}".rstrip())
+        yield _line(role, f"calls {call['name']} {call['arguments']}".rstrip())
 
 
 def _facts(part: dict[str, Any], first: str) -> str:
@@ -91,7 +91,7 @@ def _facts(part: dict[str, Any], first: str) -> str:
     return "(" + ", ".join(fact for fact in facts if fact) + ")"
 
 
-def _spoken(who: str, text: str) -> str:
+def _line(who: str, text: str) -> str:
     """The speaker and the text, with continuation lines indented."""
     first, *rest = safe(text, lines=True).split("\n")
     head = f"  {safe(who)[:40].ljust(LABEL)} {first}".rstrip()
@@ -108,9 +108,9 @@ MESSAGE = 300
 def messages(sent: tuple[Message, ...]) -> Iterator[str]:
     """The messages of a WebSocket, each with its sender, time and outcome."""
     for message in sent[:MESSAGES]:
-        at = message.said_ns if message.said_ns is not None else message.delivered_ns
+        at = message.sent_ns if message.sent_ns is not None else message.delivered_ns
         fate = ""
-        if message.said_ns is None:
+        if message.sent_ns is None:
             fate = " (made by a fault)"
         elif message.delivered_ns is None:
             fate = " (not delivered)"
@@ -118,6 +118,6 @@ def messages(sent: tuple[Message, ...]) -> Iterator[str]:
         body = message.data.decode("utf-8", "backslashreplace")
         text = body if len(body) <= MESSAGE else f"{body[:MESSAGE]}… [{len(body) - MESSAGE} more]"
         kind = f"close {message.code}" if message.kind == "close" else message.kind
-        yield _spoken(who, f"+{(at or 0) / 1e6:.1f} ms {kind}{fate}: {text}")
+        yield _line(who, f"+{(at or 0) / 1e6:.1f} ms {kind}{fate}: {text}")
     if len(sent) > MESSAGES:
         yield f"  … {len(sent) - MESSAGES} more messages"

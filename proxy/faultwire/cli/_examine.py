@@ -125,7 +125,7 @@ def _probed(run: Run, name: str, probe: Sequence[str]) -> Finding:
     from faultwire.profile.model import Profile
 
     environment = run.open_session(name, Profile(name="calm"), 0)
-    stderr_line = _said(probe, environment)
+    stderr_line = _last_stderr_line(probe, environment)
     run.close_session(name)
     arrived = [e for e in run.history(name).exchanges if e.request.host == PROBE_HOST]
     if arrived:
@@ -138,7 +138,7 @@ def _probed(run: Run, name: str, probe: Sequence[str]) -> Finding:
     )
 
 
-def _said(probe: Sequence[str], environment: Mapping[str, str]) -> str:
+def _last_stderr_line(probe: Sequence[str], environment: Mapping[str, str]) -> str:
     try:
         done = subprocess.run(
             probe,
@@ -186,9 +186,9 @@ def command(words: Sequence[str], *, listen: str, allow_hosts: tuple[str, ...]) 
     findings += arrivals(history)
     findings += bypasses(closed, watch, runtime)
     findings += [Finding("fail", "TLS", one.text, needed(one, words)) for one in closed.handshakes]
-    said = {past(closed.bypassed, closed.bypassed_more), *explained_handshakes(closed)}
-    findings += [Finding("note", "traffic", note) for note in notes if note not in said]
-    findings += [Finding("fail", "proxy", why) for why in closed.voids if why not in said]
+    reported = {past(closed.bypassed, closed.bypassed_more), *explained_handshakes(closed)}
+    findings += [Finding("note", "traffic", note) for note in notes if note not in reported]
+    findings += [Finding("fail", "proxy", why) for why in closed.voids if why not in reported]
     if not history.exchanges and not closed.handshakes:
         findings.append(Finding("fail", "traffic", "no traffic came through the proxy", needs(runtime)))
     return findings

@@ -108,7 +108,7 @@ def forked(
     )
 
 
-def unmet(plan: Plan, history: History, closed: SessionSummary) -> bool:
+def not_forked(plan: Plan, history: History, closed: SessionSummary) -> bool:
     """Did the forked exchange happen without its fault firing? Reports that on stderr."""
     from faultwire.cli.output import say
 
@@ -210,7 +210,7 @@ def _streamed(recorded: Recorded, answer: ResponseView) -> tuple[bytes, ...] | N
         Call(call.name, json_bytes.load_object(call.arguments.encode())) for call in answer.tool_calls
     )
     try:
-        conversation = dialect.hear(recorded.request)
+        conversation = dialect.receive(recorded.request)
     except Refused as refused:
         raise WireError("the recorded request cannot be read") from refused
     return dialect.events(conversation, Reply(answer.text, calls))

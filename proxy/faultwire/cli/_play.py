@@ -82,7 +82,7 @@ def play(
                 config,
                 made,
                 wanted,
-                lambda phase, played: _met(meter, phase, played, planned),
+                lambda phase, played: _advance(meter, phase, played, planned),
             )
     for warning in result.warnings[len(config.warnings) :]:
         say(f"warning: {warning}")
@@ -95,7 +95,7 @@ def play(
     sys.exit(result.gate.code)
 
 
-def _met(meter: Progress, phase: Phase, played: Played, planned: set[str]) -> None:
+def _advance(meter: Progress, phase: Phase, played: Played, planned: set[str]) -> None:
     """Update the progress line with an invocation, without verdicts that may still change."""
     from faultwire.contract.matrix import judge
 

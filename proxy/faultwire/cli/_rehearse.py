@@ -74,7 +74,7 @@ def _deliver(pipeline: ExchangePipeline, body: bytes, messages: tuple[Message, .
     if not _performed(pipeline.feed(body) if body else ()):
         return
     for message in messages:
-        if message.said_ns is not None and message.kind != "close":
+        if message.sent_ns is not None and message.kind != "close":
             actions = pipeline.message(message.data, text=message.kind == "text", by=message.by)
             if not _performed(actions):
                 return

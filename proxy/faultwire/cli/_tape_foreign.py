@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from faultwire.tape.read.reader import Foreign
 
 _TEXT = 2_000
-_SAYS = {
+_TEXT_FIELDS = {
     "MODEL_REQUEST": ("user", ("messages", "prompt", "prompts", "input")),
     "LLM_CALL": ("user", ("messages", "prompt", "prompts", "input")),
     "MODEL_RESPONSE": ("assistant", ("content", "response", "output", "text", "message", "messages")),
@@ -33,7 +33,7 @@ def lines(foreign: Foreign) -> Iterator[str]:
     when = "" if foreign.at_ms is None else f"  {iso(foreign.at_ms)}"
     yield safe(f"{'-' if foreign.number is None else foreign.number}  {foreign.kind}{when}")
     payload = _payload(foreign.data)
-    speech = list(_said(foreign.kind, payload)) if isinstance(payload, dict) else []
+    speech = list(_texts(foreign.kind, payload)) if isinstance(payload, dict) else []
     for who, what in speech or [("", _text(payload))]:
         yield f"  {safe(who)[:40].ljust(LABEL)} {safe(_short(what))}".rstrip()
 
@@ -59,8 +59,8 @@ def _payload(data: bytes) -> Any:
     return value.get("payload", value) if isinstance(value, dict) else value
 
 
-def _said(kind: str, payload: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    who, names = _SAYS.get(kind, ("", ()))
+def _texts(kind: str, payload: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    who, names = _TEXT_FIELDS.get(kind, ("", ()))
     held = next((payload[name] for name in names if payload.get(name) is not None), None)
     if held is None:
         return

@@ -50,7 +50,7 @@ def show_all(reader: TapeReader, session: str | None, format_: Format) -> None:
         show_json([*(_summary(recorded) for recorded in exchanges), *map(foreign.entry, foreign_events)])
         return
     found = list(exchanges)
-    _show_told(foreign_events)
+    _show_foreign(foreign_events)
     if not found:
         show("no exchanges")
         return
@@ -60,7 +60,7 @@ def show_all(reader: TapeReader, session: str | None, format_: Format) -> None:
         parts = [_clean(conversation_part(recorded)) for recorded in found]
         name_results(parts, found)
         for recorded, part in zip(found, parts, strict=True):
-            show("\n" + "\n".join(_spoken(recorded, part)))
+            show("\n" + "\n".join(_lines_of(recorded, part)))
 
 
 def _clean(part: dict[str, Any] | None) -> Any:
@@ -73,7 +73,7 @@ def _clean(part: dict[str, Any] | None) -> Any:
     return redacted(part, lambda text: redactor.text(text, {}))
 
 
-def _show_told(foreign_events: Iterable[Foreign]) -> None:
+def _show_foreign(foreign_events: Iterable[Foreign]) -> None:
     """The events of an imported log, under the sessions that they are of."""
     session = None
     for one in foreign_events:
@@ -83,7 +83,7 @@ def _show_told(foreign_events: Iterable[Foreign]) -> None:
         show("\n".join(foreign.lines(one)))
 
 
-def _spoken(recorded: Recorded, part: dict[str, Any] | None) -> Iterable[str]:
+def _lines_of(recorded: Recorded, part: dict[str, Any] | None) -> Iterable[str]:
     """One exchange of a session: the new messages of its request, and the response."""
     yield safe(f"{recorded.number}  {recorded.request.method} {recorded.request.url}")
     if part is not None:
@@ -167,29 +167,31 @@ def _parts(detail: Detail, part: dict[str, Any] | None) -> Iterable[str]:
         yield "\n".join((talk.head(part), *talk.lines(part, tool=recorded.kind == "tool")))
     if recorded.messages:
         yield "\n".join(("messages", *talk.messages(recorded.messages)))
-    yield from _messages(detail, said=part is not None and not part["problem"])
+    yield from _messages(detail, summarised=part is not None and not part["problem"])
     if recorded.faults:
         yield "\n".join(safe(_ledger(fault)) for fault in recorded.faults)
 
 
-def _messages(detail: Detail, *, said: bool) -> Iterable[str]:
+def _messages(detail: Detail, *, summarised: bool) -> Iterable[str]:
     """The messages of an exchange: heads, and the bodies that were not already `said` in words."""
     recorded, request = detail.recorded, detail.recorded.request
-    yield _message(f"> {request.method} {request.url}", request.headers, request.body, said=said)
+    yield _message(f"> {request.method} {request.url}", request.headers, request.body, summarised=summarised)
     if detail.forwarded:
         sent = detail.forwarded
         head = f"> forwarded as {sent.method} {sent.url}"
-        yield _message(head, sent.headers, sent.body, said=said, known=request.headers)
+        yield _message(head, sent.headers, sent.body, summarised=summarised, known=request.headers)
     if recorded.upstream:
-        yield _response("upstream sent", recorded.upstream, said=said)
+        yield _response("upstream sent", recorded.upstream, summarised=summarised)
     if recorded.delivered is None:
         yield "< no response was delivered"
     elif recorded.delivered != recorded.upstream:
         known = recorded.upstream.headers if recorded.upstream else ()
-        yield _response("delivered", recorded.delivered, said=said, known=known)
+        yield _response("delivered", recorded.delivered, summarised=summarised, known=known)
 
 
-def _message(head: str, headers: Headers, body: bytes | None, *, said: bool, known: Headers = ()) -> str:
+def _message(
+    head: str, headers: Headers, body: bytes | None, *, summarised: bool, known: Headers = ()
+) -> str:
     """A message with its headers, but for those that are `known` already."""
     fresh = [f"  {name}: {value}" for name, value in headers if (name, value) not in known]
     fresh += [f"  without {name}" for name, _ in known if header(headers, name) is None]
@@ -197,16 +199,16 @@ def _message(head: str, headers: Headers, body: bytes | None, *, said: bool, kno
     if known:
         lines.append(f"  ({'every other header' if fresh else 'headers'} as above)")
     lines.append("")
-    if body is None or said:
+    if body is None or summarised:
         return "\n".join(lines).rstrip()
     lines += [f"  {line}" for line in safe(_readable(body, headers), lines=True).split("\n")]
     return "\n".join(lines).rstrip()
 
 
-def _response(what: str, delivery: Delivery, *, said: bool, known: Headers = ()) -> str:
+def _response(what: str, delivery: Delivery, *, summarised: bool, known: Headers = ()) -> str:
     head = f"< {what}: {delivery.status} {delivery.reason}".rstrip()
     chunks = f"{len(delivery.body)} bytes in {len(delivery.chunks)} chunks"
-    return _message(f"{head} ({chunks})", delivery.headers, delivery.body, said=said, known=known)
+    return _message(f"{head} ({chunks})", delivery.headers, delivery.body, summarised=summarised, known=known)
 
 
 def _ledger(fault: FaultFired) -> str:

@@ -145,7 +145,7 @@ class Play:
         from faultwire.cli._observed import Ended, write_report
         from faultwire.cli._summary import header, summary
         from faultwire.cli.output import say
-        from faultwire.cli.replay_options import tell
+        from faultwire.cli.replay_options import print_replay
         from faultwire.runner.launch import start_run
 
         traffic, profile, command = self.traffic, self.profile, self.command
@@ -183,7 +183,7 @@ class Play:
                 say()
                 say(summary(history, str(run.tape), ledger, notes, report=report, noticed=seen))
             learn(run, closed, history, command, code, notes, allow_no_traffic=self.allow_no_traffic)
-            diverged = tell(run, closed, quiet=self.quiet)
+            diverged = print_replay(run, closed, quiet=self.quiet)
             if closed.incomplete:
                 run.folder.note(incomplete=closed.incomplete)
             run.folder.end("finished", exit_code=child.shell_code(code), ledger=ledger)

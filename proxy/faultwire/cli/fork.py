@@ -94,11 +94,11 @@ def fork(
     """
     from faultwire.capture import child
     from faultwire.capture.bypass_watch import BypassWatch
-    from faultwire.cli._forked import forked, unmet
+    from faultwire.cli._forked import forked, not_forked
     from faultwire.cli._summary import summary
     from faultwire.cli.exec import learn
     from faultwire.cli.output import fields, say
-    from faultwire.cli.replay_options import tell
+    from faultwire.cli.replay_options import print_replay
     from faultwire.errors import UsageError
     from faultwire.runner.launch import start_run
 
@@ -131,7 +131,7 @@ def fork(
             say()
             say(summary(history, str(run.tape), ledger, notes))
         learn(run, closed, history, command, code, notes, allow_no_traffic=False)
-        diverged = tell(run, closed, quiet=quiet) or unmet(plan, history, closed)
+        diverged = print_replay(run, closed, quiet=quiet) or not_forked(plan, history, closed)
         if closed.incomplete:
             run.folder.note(incomplete=closed.incomplete)
         run.folder.end("finished", exit_code=child.shell_code(code), ledger=ledger)

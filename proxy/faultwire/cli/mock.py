@@ -103,8 +103,8 @@ def _ready(listening: Listening, format_: str) -> None:
     roots = {"": f"http://127.0.0.1:{listening.http}"}
     if listening.https is not None:
         roots[" (HTTPS)"] = f"https://127.0.0.1:{listening.https}"
-    spoken = dialects().values()
-    rows = [(d.provider + label, root + d.base) for label, root in roots.items() for d in spoken]
+    offered = dialects().values()
+    rows = [(d.provider + label, root + d.base) for label, root in roots.items() for d in offered]
     show(fields([*rows, *((f"MCP{label}", f"{root}/mcp") for label, root in roots.items())]))
     if listening.ca is not None:
         show(fields({"CA to trust": listening.ca}))

@@ -26,7 +26,7 @@ def list_(format_: Format) -> None:
     """List the named profiles: ./profiles/*.yaml and the built-in ones."""
     from faultwire.profile.find import available
 
-    found = [(place, _told(place.path)) for place in available()]
+    found = [(place, _description(place.path)) for place in available()]
     if format_ == "json":
         keys = ("name", "origin", "path", "description")
         rows = ((place.name, place.origin, str(place.path), description) for place, description in found)
@@ -36,7 +36,7 @@ def list_(format_: Format) -> None:
     show(columns(("profile", "where", "what happens"), table))
 
 
-def _told(path: Path) -> str:
+def _description(path: Path) -> str:
     """A profile's description. Other YAML in the folder must not hide valid profiles."""
     from faultwire.errors import ProfileError
     from faultwire.profile.load import load

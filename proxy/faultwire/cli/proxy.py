@@ -35,7 +35,7 @@ def proxy(format_: str, **options: Any) -> None:
     """
     from faultwire.cli._summary import header, summary
     from faultwire.cli.output import say
-    from faultwire.cli.replay_options import tell
+    from faultwire.cli.replay_options import print_replay
     from faultwire.errors import FaultError
     from faultwire.runner.launch import start_run
 
@@ -48,7 +48,7 @@ def proxy(format_: str, **options: Any) -> None:
         _announce(run, format_)
         say(header(run, profile, traffic))
         say("ready")
-        ended_by = _until_told(run)
+        ended_by = _wait_for_signal(run)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         _let_end(run)
         closed = run.close_session(SESSION)
@@ -57,7 +57,7 @@ def proxy(format_: str, **options: Any) -> None:
         say(summary(run.history(SESSION), str(run.tape), ledger, (*closed.notes, *run.engine.notes())))
         if closed.voids:
             raise FaultError(f"the run is inconclusive: {'; '.join(closed.voids)}", code="run.void")
-        diverged = tell(run, closed)
+        diverged = print_replay(run, closed)
         if closed.incomplete:
             run.folder.note(incomplete=closed.incomplete)
         run.folder.end("finished", ledger=ledger)
@@ -93,7 +93,7 @@ def _let_end(run: Run) -> None:
         clock.pause(0.05)
 
 
-def _until_told(run: Run) -> int:
+def _wait_for_signal(run: Run) -> int:
     """Wait for a terminating signal. Raises FaultwireError if the engine exits by itself."""
     while True:
         got = signal.sigwait(_ENDING | {signal.SIGCHLD})

@@ -120,7 +120,7 @@ def replay_settings(traffic: ReplayOptions) -> ReplaySettings | None:
     )
 
 
-def tell(run: Run, closed: SessionSummary, *, quiet: bool = False) -> bool:
+def print_replay(run: Run, closed: SessionSummary, *, quiet: bool = False) -> bool:
     """Report the replay on stderr and in the run's folder; True if the run diverged from its tape."""
     import json
 

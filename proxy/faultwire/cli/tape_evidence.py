@@ -43,7 +43,7 @@ def verify(names: tuple[str, ...], given: tuple[str, ...], format_: Format) -> N
     trusted = _trusted(given)
     found = [_judged(name, trusted, demanded=bool(given)) for name in names]
     if format_ == "json":
-        show_json([one.told for one in found])
+        show_json([one.document for one in found])
     else:
         for one in found:
             show(one.text)
@@ -140,7 +140,7 @@ def _trusted(names: Sequence[str]) -> tuple[VerifierKey, ...]:
 class _Judged(NamedTuple):
     """The result for one name: as JSON, as text, and its exit code."""
 
-    told: dict[str, Any]
+    document: dict[str, Any]
     text: str
     code: int
 

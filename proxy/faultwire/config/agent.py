@@ -61,8 +61,8 @@ def agent(node: Node | None, root: Node, reading: Reading) -> AgentSettings | No
     if kind in FLAKESTORM:
         every = {name for model in TYPES.values() for name in model.model_fields}
         every -= set(TYPES[kind].model_fields)
-        said = {"retries": RETRIES}
-        built = reading.flakestorm(TYPES[kind], made, "agent", elsewhere=every, said=said)
+        notes = {"retries": RETRIES}
+        built = reading.flakestorm(TYPES[kind], made, "agent", elsewhere=every, notes=notes)
     else:
         built = reading.build(TYPES[kind], made, "agent")
     if built is None:

@@ -174,7 +174,7 @@ def _full(node: Node, fields: dict[str, Node], reading: Reading) -> Check | None
         Node(_translated(kind.name, settings), node.line, node.column, node.key),
         kind.name,
         elsewhere=KEYS,
-        said={"prompt_filter": "give single prompts an `expect` in `golden_prompts`"},
+        notes={"prompt_filter": "give single prompts an `expect` in `golden_prompts`"},
     )
 
 

@@ -66,10 +66,10 @@ def _id(item: Node, number: int, given: dict[str, int]) -> str:
 
 def _prompt(item: Node, name: str, taken: set[str], reading: Reading) -> Prompt | None:
     if not isinstance(item.value, dict):
-        said = text(item, "golden_prompts", reading)
+        prompt = text(item, "golden_prompts", reading)
         if item.value is None:
             reading.add(item, "bad_value", "found an empty golden prompt, expected text")
-        return Prompt(name, said) if said else None
+        return Prompt(name, prompt) if prompt else None
     fields = item.value
     for key, value in fields.items():
         if key not in KEYS:
@@ -81,10 +81,10 @@ def _prompt(item: Node, name: str, taken: set[str], reading: Reading) -> Prompt 
         return None
     checks = expected(fields.get("expect"), taken, reading)
     if "prompt" in fields:
-        said = text(fields["prompt"], "prompt", reading)
+        prompt = text(fields["prompt"], "prompt", reading)
         if fields["prompt"].value is None:
             reading.add(fields["prompt"], "bad_value", "found an empty `prompt`, expected text")
-        return Prompt(name, said, checks) if said else None
+        return Prompt(name, prompt, checks) if prompt else None
     turns = tuple(text(turn, "turns", reading) for turn in listed(fields["turns"], "turns", reading))
     if not turns or not all(turns):
         if not turns:

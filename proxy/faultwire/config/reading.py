@@ -121,7 +121,7 @@ class Reading(Problems):
         what: str,
         *,
         elsewhere: Collection[str] = (),
-        said: Mapping[str, str] | None = None,
+        notes: Mapping[str, str] | None = None,
     ) -> M | None:
         """A model from a section that Flakestorm has, too: an unknown key is a warning, and nothing is as
         if the key were not there. `elsewhere` are keys that mean something, but not here; `said` tells of
@@ -135,8 +135,8 @@ class Reading(Problems):
             if key in known:
                 if value.value is not None:
                     kept[key] = value
-            elif key in (said or {}):
-                self.warn(value, f"`{key}` is ignored in `{what}`: {(said or {})[key]}")
+            elif key in (notes or {}):
+                self.warn(value, f"`{key}` is ignored in `{what}`: {(notes or {})[key]}")
             elif key in elsewhere:
                 self.warn(value, f"`{key}` is ignored by {what}")
             else:

@@ -46,8 +46,8 @@ def _session(node: Node, reading: Reading) -> Mapping[str, Any] | None:
     reading.strays(fields, SESSION, "a session")
     if "file" in fields and fields["file"].value is not None:
         return _file(fields["file"], reading)
-    said = "input" if fields.get("turns", Node(None, 0, 0)).value is None else "turns"
-    missing = [key for key in ("id", said) if fields.get(key, Node(None, 0, 0)).value is None]
+    input_key = "input" if fields.get("turns", Node(None, 0, 0)).value is None else "turns"
+    missing = [key for key in ("id", input_key) if fields.get(key, Node(None, 0, 0)).value is None]
     if missing:
         message = f"found a session without `{missing[0]}`, expected a `file`, or `id` and `input`"
         reading.add(node, "missing_key", message)

@@ -62,7 +62,7 @@ def advanced(node: Node | None, reading: Reading) -> AdvancedSettings:
     """The `advanced` section."""
     if node is None or node.value is None:
         return AdvancedSettings()
-    return reading.flakestorm(AdvancedSettings, node, "advanced", said=ADVANCED) or AdvancedSettings()
+    return reading.flakestorm(AdvancedSettings, node, "advanced", notes=ADVANCED) or AdvancedSettings()
 
 
 def output(node: Node | None, reading: Reading) -> OutputSettings:

@@ -17,7 +17,7 @@ from faultwire.contract.silence import why_silent
 from faultwire.errors import ConfigError
 from faultwire.events import Verdict
 from faultwire.faults._api import ResultFault
-from faultwire.replay.incident_outcome import unmet
+from faultwire.replay.incident_outcome import not_reproduced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -190,14 +190,14 @@ def _trusted(invariant: Invariant, profile: Profile, history: History) -> Verdic
     missing = lacking(invariant.when, profile, history)
     if missing is None:
         return invariant.verdict(history)
-    said = invariant.verdict(history)
-    text = f"{missing}; without it the verdict is {said.verdict}: {said.explanation}"
-    return replace(said, verdict="unknown", explanation=text)
+    verdict = invariant.verdict(history)
+    text = f"{missing}; without it the verdict is {verdict.verdict}: {verdict.explanation}"
+    return replace(verdict, verdict="unknown", explanation=text)
 
 
 def lacking(when: str, profile: Profile, history: History) -> str | None:
     """Why the scenario did not happen in this session as the `when` of an invariant wants it, or None."""
-    return unmet(profile, history) or _untriggered(when, profile, history)
+    return not_reproduced(profile, history) or _untriggered(when, profile, history)
 
 
 def _untriggered(when: str, profile: Profile, history: History) -> str | None:

@@ -69,10 +69,10 @@ def phase_score(phase: str, matrix: Matrix) -> Robustness:
         return robustness(matrix, is_broken)
     if phase == "replay":
         return weighted((1.0, verdict) for verdict in outcomes(matrix).values())
-    said = matrix.score()
-    judged = said.passed + said.failed
-    value = None if said.value is None else said.value / 100
-    return Robustness(value, said.clean, judged, judged + said.unknown, "cells")
+    score = matrix.score()
+    judged = score.passed + score.failed
+    value = None if score.value is None else score.value / 100
+    return Robustness(value, score.clean, judged, judged + score.unknown, "cells")
 
 
 def is_mutant(invocation: Invocation) -> bool:
@@ -85,9 +85,9 @@ def is_broken(invocation: Invocation) -> bool:
     return bool(invocation.scenario.profile.entries)
 
 
-def weighted(said: Iterable[tuple[float, VerdictName]]) -> Robustness:
+def weighted(verdicts: Iterable[tuple[float, VerdictName]]) -> Robustness:
     """Σ(w passed)/Σ(w) of `(weight, verdict)` pairs; unknown ones count for nothing."""
-    known = list(said)
+    known = list(verdicts)
     judged = [(weight, verdict == "pass") for weight, verdict in known if verdict != "unknown"]
     total = sum(weight for weight, _ in judged)
     enough = total and 2 * len(judged) > len(known)  # a number for half of what was asked would be a guess

@@ -246,10 +246,10 @@ class Until:
 
     def decide(self, passed: int, total: int) -> Decision:
         """What the runs so far say."""
-        said = _core.sprt(passed, total, self.bad, self.good, self.alpha, self.beta)
-        if said == "good":
+        decision = _core.sprt(passed, total, self.bad, self.good, self.alpha, self.beta)
+        if decision == "good":
             return "good"
-        if said == "bad":
+        if decision == "bad":
             return "bad"
         return "exhausted" if total >= self.most else "open"
 

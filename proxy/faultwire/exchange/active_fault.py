@@ -124,7 +124,7 @@ def activate(decision: Decision, exchange: Exchange, dice: Dice, state: SessionS
     return ActiveFault(decision, mutator)
 
 
-def release_unmet(all_running: Iterable[ActiveFault], state: SessionState) -> None:
+def release_unfired(all_running: Iterable[ActiveFault], state: SessionState) -> None:
     """Give back the places of faults that were not met by the end of their exchange.
 
     `max_times` counts what was met. A decision takes its place when it is made, so that exchanges under
@@ -135,5 +135,5 @@ def release_unmet(all_running: Iterable[ActiveFault], state: SessionState) -> No
     for active in all_running:
         decision = active.decision
         if decision.counted and decision.call[0] == "fire":
-            met = ledger_line(active).outcome == "fired"
-            state.record_outcome(decision.entry.id, decision.subject, met=met)
+            fired = ledger_line(active).outcome == "fired"
+            state.record_outcome(decision.entry.id, decision.subject, fired=fired)

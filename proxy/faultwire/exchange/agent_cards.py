@@ -48,5 +48,5 @@ class AgentCardObserver:
             card = a2a_card.read(body)
         except WireError:
             return ()  # no card, so nobody is introduced
-        self._peers.meet(card.name, card.urls)
+        self._peers.add(card.name, card.urls)
         return ()

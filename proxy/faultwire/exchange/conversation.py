@@ -70,17 +70,17 @@ def conversation_of(
 
 def _messages(texts: Sequence[TextPlace], results: Iterable[ToolResult]) -> list[tuple[bool, list[str]]]:
     """The messages in order: whether each is a system prompt, and what it says."""
-    said: dict[int, list[str]] = {}
-    spoken: set[int] = set()
+    by_turn: dict[int, list[str]] = {}
+    non_system: set[int] = set()
     for text in texts:
-        said.setdefault(text.turn, []).extend(("text", text.role, text.text))
+        by_turn.setdefault(text.turn, []).extend(("text", text.role, text.text))
         if text.role != "system":
-            spoken.add(text.turn)
+            non_system.add(text.turn)
     for result in results:
         at = _message_of(result.path)
-        said.setdefault(at, []).extend(("result", result.name or "", result.arguments, result.text))
-        spoken.add(at)
-    return [(at not in spoken, said[at]) for at in sorted(said)]
+        by_turn.setdefault(at, []).extend(("result", result.name or "", result.arguments, result.text))
+        non_system.add(at)
+    return [(at not in non_system, by_turn[at]) for at in sorted(by_turn)]
 
 
 def _message_of(path: Path) -> int:
@@ -97,11 +97,11 @@ def _kept_by_provider(protocol: Protocol, request: Request) -> tuple[str, ...]:
 def _digests(messages: list[tuple[bool, list[str]]], root: tuple[str, ...]) -> tuple[str, ...]:
     """One digest for each beginning that holds more than system prompts, and one for all."""
     found: list[str] = []
-    so_far, spoken = _digest(("conversation", *root)), False
+    so_far, non_system = _digest(("conversation", *root)), False
     for is_system, parts in messages:
         so_far = _digest((so_far, *parts))
-        spoken = spoken or not is_system
-        if spoken:
+        non_system = non_system or not is_system
+        if non_system:
             found.append(so_far)
     # Two conversations with the same system prompt are no continuation of a request that holds only that.
     return tuple(found) or (_digest((so_far, "whole")),)

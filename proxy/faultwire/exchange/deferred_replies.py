@@ -165,7 +165,7 @@ class DeferredReplies(Stage):
             self.state.context.state.open_replies(self._address)
 
     def _expected(self, event: bytes) -> ExpectedReply | None:
-        for message in mcp.said(event):
+        for message in mcp.event_messages(event):
             if message.is_answer and message.id is not None and self._address is not None:
                 expected: ExpectedReply | None = self.state.context.state.owed.pop(
                     (self._address, json_bytes.dump(message.id)), None
@@ -198,7 +198,7 @@ class DeferredReplies(Stage):
         self._lines.append(line)
         decision = active.decision
         if decision.counted and decision.call[0] == "fire":
-            self.state.context.state.record_outcome(line.id, decision.subject, met=line.outcome == "fired")
+            self.state.context.state.record_outcome(line.id, decision.subject, fired=line.outcome == "fired")
 
 
 def _as_event(body: bytes, ident: Id) -> bytes:

@@ -133,7 +133,7 @@ class FaultChain:
         streams = self._socket or splitter is not None
         self._packed = header(response.headers, "content-encoding")
         self._chain = sorted(self._meeting(), key=depth)
-        met = [active for active in self._chain if active.mutator and active.mutator.effect]
+        effective = [active for active in self._chain if active.mutator and active.mutator.effect]
         for at, active in enumerate(self._chain):  # each sees the head as those before it leave it
             if exchange.response is not response:
                 exchange = replace(exchange, response=response)
@@ -143,7 +143,7 @@ class FaultChain:
                 response = delivered if delivered is response else mark_answer(active, delivered)
                 self.touches = self.touches or shapes_response(active.mutator)
                 if active.mutator.replaces:
-                    self._outdo(active, self._chain[:at], met)
+                    self._outdo(active, self._chain[:at], effective)
         needs = self.needs
         if self._socket:
             self._unit = "event"
@@ -163,10 +163,10 @@ class FaultChain:
         earlier = self.all[: self.all.index(self._answerer)]
         return [active for active in earlier if active.decision.verb == "fire"]
 
-    def _outdo(self, replacer: ActiveFault, earlier: list[ActiveFault], met: list[ActiveFault]) -> None:
+    def _outdo(self, replacer: ActiveFault, earlier: list[ActiveFault], effective: list[ActiveFault]) -> None:
         """Nothing of what these deliver reaches the agent, except for what it met before the call."""
         for active in earlier:
-            if active.acts and not any(active is one for one in met):
+            if active.acts and not any(active is one for one in effective):
                 active.dropped = ("preempted", f"`{replacer.ident}` replaced the answer")
 
     def join(self, active: ActiveFault) -> None:

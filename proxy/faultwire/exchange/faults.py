@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faultwire.events import Close, Cut, Reset, Send
-from faultwire.exchange.active_fault import activate, ledger_line, release_unmet
+from faultwire.exchange.active_fault import activate, ledger_line, release_unfired
 from faultwire.exchange.canaries import plant_canary
 from faultwire.exchange.plan import decide, decide_head, unknown_websocket
 from faultwire.exchange.request_out import unpacked
@@ -118,7 +118,7 @@ class FaultStage(Stage):
 
     def over(self) -> None:
         """A fault that was not met by now never will be."""
-        release_unmet(self.state.chain.all, self.state.context.state)
+        release_unfired(self.state.chain.all, self.state.context.state)
 
     def ledger(self) -> Iterator[FaultFired]:
         """A line for each decision."""

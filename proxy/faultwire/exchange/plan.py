@@ -126,8 +126,8 @@ def unread_request(profile: Profile, exchange: Exchange, why: str) -> Iterator[F
     model = replace(exchange, kind="llm") if exchange.kind == "other" else exchange
     for entry in profile.composed:
         result = isinstance(entry.fault, ResultFault) and exchange.kind != "tool"
-        met = mismatch(entry.on, exchange, protocols=entry.fault.protocols) is None
-        if (result or not met) and may_match(entry.on, model):
+        applicable = mismatch(entry.on, exchange, protocols=entry.fault.protocols) is None
+        if (result or not applicable) and may_match(entry.on, model):
             yield Decision(entry, whole, "inapplicable", why).line()
 
 

@@ -39,9 +39,9 @@ def keyed_results(results: Iterable[ToolResult]) -> list[tuple[str, ToolResult]]
     keyed: list[tuple[str, ToolResult]] = []
     seen: Counter[str] = Counter()
     for result in results:
-        said = _core.sha256_hex(result.text.encode("utf-8", "surrogatepass"))
+        digest = _core.sha256_hex(result.text.encode("utf-8", "surrogatepass"))
         called = wire.tool_key(result.name or "", result.arguments)
-        key = "\x00".join((result.call_id, called, said))
+        key = "\x00".join((result.call_id, called, digest))
         keyed.append((f"{key}\x00{seen[key]}", result))
         seen[key] += 1
     return keyed
@@ -52,7 +52,7 @@ def decide_on_result(
 ) -> ResultDecision:
     """Decide on one new tool result, and remember the decision by its key in the session."""
     remembered_by, result = key_of
-    result = replace(result, earlier=state.said(result.name or "", result.text))
+    result = replace(result, earlier=state.swap_result(result.name or "", result.text))
     key = wire.tool_key(result.name or "", result.arguments)
     subject = Subject(key, state.occurrence(key), 0, result.name)
     plan = decide_result(profile, dice, exchange, result, subject, state)
@@ -73,7 +73,7 @@ def decide_on_result(
         if effect:
             state.unread_lines[remembered_by] = line
         else:
-            state.record_outcome(decision.entry.id, subject, met=False)
+            state.record_outcome(decision.entry.id, subject, fired=False)
             judged.lines.append(line)
         if rewrite is not None and rewrite.canary:
             plant_canary(rewrite.canary, decision, exchange, state)

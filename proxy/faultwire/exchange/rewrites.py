@@ -115,10 +115,12 @@ def choose(
         return
     key, n = chance_of(entry, decision.subject, exchange)
     chosen: list[RewrittenText] = []
-    for retold in fault.rewrite_texts(texts, dice.held(entry.id, key, n)):
-        chosen.append(RewrittenText(digest(retold.place), retold.text, retold.effect, exchange.number))
-        if retold.canary:
-            plant_canary(retold.canary, decision, exchange, state)
+    for rewritten in fault.rewrite_texts(texts, dice.held(entry.id, key, n)):
+        chosen.append(
+            RewrittenText(digest(rewritten.place), rewritten.text, rewritten.effect, exchange.number)
+        )
+        if rewritten.canary:
+            plant_canary(rewritten.canary, decision, exchange, state)
     if chosen:
         state.rewritten_texts.remember(history, entry.id, tuple(chosen))
 
@@ -174,5 +176,5 @@ def _again(exchange: Exchange, changes: list[ChangedText]) -> FaultFired:
 
 def digest(place: TextPlace) -> str:
     """What a text is known by in its conversation: who says it, where, and its words."""
-    said = place.text.encode("utf-8", "surrogatepass")
-    return _core.sha256_hex(f"{place.role}\x00{place.turn}\x00".encode() + said)
+    encoded = place.text.encode("utf-8", "surrogatepass")
+    return _core.sha256_hex(f"{place.role}\x00{place.turn}\x00".encode() + encoded)

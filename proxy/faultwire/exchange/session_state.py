@@ -27,7 +27,7 @@ KEPT = 4096
 OPEN = 64
 """Identical calls whose retries are told apart."""
 
-UNTOLD = 3
+UNDECLARED = 3
 """Retries that are taken for an SDK's where it does not count them itself; no SDK makes more. What
 comes after them is the agent's own new call."""
 
@@ -74,17 +74,17 @@ class _Call:
             self.broken.discard(old)
         return self.n
 
-    def retried(self, told: int | None) -> int | None:
+    def retried(self, declared: int | None) -> int | None:
         """The call that a request repeats, None where it is a new one.
 
         Of several identical calls at once, the one that a fault broke and that was tried as often as
         the SDK says: which of them arrives first then changes nothing.
         """
-        if told is None:
-            return min((n for n in self.broken if self.attempts[n] < UNTOLD), default=None)
-        if told == 0:
+        if declared is None:
+            return min((n for n in self.broken if self.attempts[n] < UNDECLARED), default=None)
+        if declared == 0:
             return None
-        like = [n for n, tried in self.attempts.items() if tried + 1 == told]
+        like = [n for n, tried in self.attempts.items() if tried + 1 == declared]
         broken = [n for n in like if n in self.broken]
         return min(broken) if broken else max(like or self.attempts, default=None)
 
@@ -112,14 +112,14 @@ class SessionState:
     """Words that were planted, by whom."""
     only: int | None = None
     """The one exchange on which faults act, by number; 0 while it has not come, None where all may."""
-    _said: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    _last_results: OrderedDict[str, str] = field(default_factory=OrderedDict)
     _sites: OrderedDict[str, Own] = field(default_factory=OrderedDict)
     _memories: dict[str, dict[str, Any]] = field(default_factory=dict)
     _begun: dict[str, tuple[int, float]] = field(default_factory=dict)
     _counts: dict[str, tuple[int, int]] = field(default_factory=dict)
     _calls: OrderedDict[str, _Call] = field(default_factory=OrderedDict)
     _decided: OrderedDict[tuple[str, str, int], Judgement] = field(default_factory=OrderedDict)
-    _came: OrderedDict[tuple[str, str, int], bool] = field(default_factory=OrderedDict)
+    _outcomes: OrderedDict[tuple[str, str, int], bool] = field(default_factory=OrderedDict)
     """Of a decision to fire whose exchange is over: was the fault met?"""
     _number: int = 0
 
@@ -128,19 +128,19 @@ class SessionState:
         self._number += 1
         return self._number
 
-    def identify(self, exchange: Exchange, *, told: int | None = None) -> Exchange:
+    def identify(self, exchange: Exchange, *, declared: int | None = None) -> Exchange:
         """Number a logical call and its attempts.
 
         A retry is told by the SDK's own counter (`told`, as `wire.attempt` reads it), or, from SDKs
         that send none, by the same request again right after a fault broke it.
         """
-        n, tried = self.numbered(exchange.key, told)
+        n, tried = self.numbered(exchange.key, declared)
         return replace(exchange, n=n, attempt=tried)
 
-    def numbered(self, key: str, told: int | None) -> tuple[int, int]:
+    def numbered(self, key: str, declared: int | None) -> tuple[int, int]:
         """The number of a logical call with that key, and of its attempt; as `identify`."""
         call = self._call(key)
-        n = call.retried(told)
+        n = call.retried(declared)
         if n is None:
             n = call.begin()
         else:
@@ -181,24 +181,24 @@ class SessionState:
                 self._begun.setdefault(entry, (seen + 1, at_s))
             _bounded(self._decided, (entry, subject.key, subject.n), judgement)
         elif judgement[0] == "fire" and self.slot_released(entry, subject):
-            del self._came[entry, subject.key, subject.n]
+            del self._outcomes[entry, subject.key, subject.n]
             self._take(entry, 1)
 
-    def record_outcome(self, entry: str, subject: Subject, *, met: bool) -> None:
+    def record_outcome(self, entry: str, subject: Subject, *, fired: bool) -> None:
         """What came of a decision to fire. Where no attempt of its logical call met the fault, it gives its
         place among `max_times` back; in whichever order attempts that were under way at once end."""
         decision = (entry, subject.key, subject.n)
-        before = self._came.get(decision)
-        if before is None and not met:
+        before = self._outcomes.get(decision)
+        if before is None and not fired:
             self._take(entry, -1)
-        elif before is False and met:
+        elif before is False and fired:
             self._take(entry, 1)
         if not before:
-            _bounded(self._came, decision, met)
+            _bounded(self._outcomes, decision, fired)
 
     def slot_released(self, entry: str, subject: Subject) -> bool:
         """Has this decision no place among `max_times` any more?"""
-        return self._came.get((entry, subject.key, subject.n)) is False
+        return self._outcomes.get((entry, subject.key, subject.n)) is False
 
     def _take(self, entry: str, places: int) -> None:
         seen, fired = self.counts(entry)
@@ -233,10 +233,10 @@ class SessionState:
         if canary not in self.canaries:
             _bounded(self.canaries, canary, planted)
 
-    def said(self, tool: str, text: str) -> str | None:
+    def swap_result(self, tool: str, text: str) -> str | None:
         """Take note of a tool's result; returns the one before it."""
-        before = self._said.get(tool)
-        _bounded(self._said, tool, text)
+        before = self._last_results.get(tool)
+        _bounded(self._last_results, tool, text)
         return before
 
     def open_replies(self, address: str) -> None:

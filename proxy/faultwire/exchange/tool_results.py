@@ -88,4 +88,4 @@ class ToolResultRewriter(Stage):
         line = session.unread_lines.pop(key, None)
         if line is not None:
             self._lines.append(replace(line, outcome="inapplicable", reason=why, effect=None))
-            session.record_outcome(line.id, Subject(line.key, line.n, line.attempt), met=False)
+            session.record_outcome(line.id, Subject(line.key, line.n, line.attempt), fired=False)

@@ -96,8 +96,8 @@ class Tunnel:
         if self.judged:
             # Told by host, it was no call to a model yet.
             self.exchange = replace(self.exchange, number=state.number(), kind="other")
-        if isinstance(self._met, NoTunnel):
-            self.mark_failed(self._met.effect)
+        if isinstance(self._decided, NoTunnel):
+            self.mark_failed(self._decided.effect)
 
     def _decide(self, profile: Profile) -> None:
         context = self._context
@@ -123,23 +123,23 @@ class Tunnel:
                 self._lines.append(Decision(entry, subject, "inapplicable", why).line())
 
     @property
-    def _met(self) -> BadTls | NoTunnel | None:
+    def _decided(self) -> BadTls | NoTunnel | None:
         return self._broken[1] if self._broken else None
 
     @property
     def answer(self) -> Response | None:
         """The answer to the CONNECT, None where the tunnel is opened."""
-        return self._met.response if isinstance(self._met, NoTunnel) else None
+        return self._decided.response if isinstance(self._decided, NoTunnel) else None
 
     @property
     def flaw(self) -> Flaw | None:
         """What is to be wrong with the TLS in the tunnel."""
-        return self._met.flaw if isinstance(self._met, BadTls) else None
+        return self._decided.flaw if isinstance(self._decided, BadTls) else None
 
     @property
     def effect(self) -> str:
         """What the fault that fired does, in words; empty where none did."""
-        return self._met.effect if self._met else ""
+        return self._decided.effect if self._decided else ""
 
     def mark_failed(self, effect: str) -> None:
         """The agent met the fault, and the same CONNECT again is its retry."""

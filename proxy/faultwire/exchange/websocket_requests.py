@@ -90,19 +90,19 @@ class WebSocketRequestRewriter(Stage):
         view = session.with_tool_names(view)
         request = replace(at.exchange.request, body=data)
         model = at.exchange.view.model if at.exchange.view else ""
-        said = replace(at.exchange, request=request, view=replace(view, model=view.model or model))
-        back = returned_canaries(said, session, within=True)
-        rewritten = self._results(RewrittenMessage(data, lines=tuple(back)), said, view, protocol)
+        sent = replace(at.exchange, request=request, view=replace(view, model=view.model or model))
+        back = returned_canaries(sent, session, within=True)
+        rewritten = self._results(RewrittenMessage(data, lines=tuple(back)), sent, view, protocol)
         return self._texts(rewritten, protocol)
 
     def _results(
-        self, message: RewrittenMessage, said: Exchange, view: RequestView, protocol: Protocol
+        self, message: RewrittenMessage, sent: Exchange, view: RequestView, protocol: Protocol
     ) -> RewrittenMessage:
         context, session, data = self.state.context, self.state.context.state, message.data
         waits, lines = list(message.waits), list(message.lines)
         for key, result in keyed_results(view.results):
             if key not in session.rewrites:
-                decided = decide_on_result(context.profile, context.dice, said, (key, result), session)
+                decided = decide_on_result(context.profile, context.dice, sent, (key, result), session)
                 waits += decided.waits
                 lines += decided.lines
             line, rewrite = session.unread_lines.pop(key, None), session.rewrites.get(key)
@@ -112,7 +112,7 @@ class WebSocketRequestRewriter(Stage):
                 except WireError as error:  # it can be read but not edited: it goes on as it is
                     if line is not None:
                         line = replace(line, outcome="inapplicable", reason=error.message, effect=None)
-                        session.record_outcome(line.id, Subject(line.key, line.n, line.attempt), met=False)
+                        session.record_outcome(line.id, Subject(line.key, line.n, line.attempt), fired=False)
             if line is not None:
                 lines.append(line)
         return RewrittenMessage(data, tuple(waits), tuple(lines))

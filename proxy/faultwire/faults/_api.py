@@ -82,7 +82,7 @@ class Fault(BaseModel):
         """Does a scenario prove nothing where just this entry was never met, whatever the others did?"""
         return False
 
-    def told(self) -> dict[str, Any]:
+    def non_default_settings(self) -> dict[str, Any]:
         """The settings that are not as usual, as JSON, for the ledger and for reports."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
@@ -156,7 +156,7 @@ class RequestFault(Fault):
     kinds: ClassVar[tuple[Kind, ...]] = ("llm",)
 
     @abstractmethod
-    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
+    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[RewrittenText]:
         """The texts that shall read differently; none where there is nothing to act on."""
 
     def inapplicable(self, exchange: Exchange) -> str | None:
@@ -164,7 +164,7 @@ class RequestFault(Fault):
         return super().inapplicable(exchange) or no_texts(exchange)
 
 
-class Retold(NamedTuple):
+class RewrittenText(NamedTuple):
     """What one text of a request becomes; `effect` says it in words."""
 
     place: TextPlace

@@ -73,7 +73,7 @@ class AtTool(Mutator):
         new = self._fault.rewrite(self._result(self._site.blank, is_error=False), self._dice)
         if new is None:
             return None
-        self._met(new)
+        self._mark_replaced(new)
         return self._site.answer(new, self._fault.failed_status)
 
     def head(self, response: Response) -> Response:
@@ -86,7 +86,7 @@ class AtTool(Mutator):
         if new is None or self._failed is None:
             return response
         self.replaces = True
-        self._met(new)
+        self._mark_replaced(new)
         return self._failed
 
     def feed(self, chunk: Chunk) -> Iterable[Action]:
@@ -108,7 +108,7 @@ class AtTool(Mutator):
             self._remember(text)
         new = None if self._dice is None else self._fault.rewrite(result, self._dice)
         if new is not None:
-            self._met(new)
+            self._mark_replaced(new)
         return new
 
     def _result(self, text: str, *, is_error: bool) -> ToolResult:
@@ -123,7 +123,7 @@ class AtTool(Mutator):
         while len(self.memory) > KEPT:
             del self.memory[next(iter(self.memory))]
 
-    def _met(self, new: Rewrite) -> None:
+    def _mark_replaced(self, new: Rewrite) -> None:
         self.canary = self.canary or new.canary
         self._note("replaced")
 

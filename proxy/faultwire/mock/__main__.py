@@ -28,7 +28,7 @@ def main() -> int:
     try:
         serve(settings, _ready, watch=sys.stdin.fileno())
     except FaultwireError as error:
-        _say({"error": {**_as_document(error), "exit_code": error.exit_code}})
+        _emit({"error": {**_as_document(error), "exit_code": error.exit_code}})
         return error.exit_code
     return 0
 
@@ -40,10 +40,10 @@ def _as_document(error: FaultwireError) -> dict[str, object]:
 
 
 def _ready(listening: Listening) -> None:
-    _say(asdict(listening))
+    _emit(asdict(listening))
 
 
-def _say(line: dict[str, object]) -> None:
+def _emit(line: dict[str, object]) -> None:
     sys.stdout.write(json.dumps(line) + "\n")
     sys.stdout.flush()
 

@@ -115,7 +115,7 @@ class Break:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class OutgoingMessage:
     """One message that the server of a WebSocket sends after a pause. `closes` with this code after it;
     an empty text says nothing more."""
 
@@ -131,12 +131,12 @@ class Session(ABC):
     sends meanwhile is heard at once, so that it can cut short what is still to be said.
     """
 
-    def opening(self) -> Iterable[Said]:
+    def opening(self) -> Iterable[OutgoingMessage]:
         """What the server says first."""
         return ()
 
     @abstractmethod
-    def hear(self, message: str) -> Iterable[Said]:
+    def receive(self, message: str) -> Iterable[OutgoingMessage]:
         """What it says to a message."""
 
 
@@ -172,7 +172,7 @@ class Dialect(ABC):
         """Is this request, a POST, spoken in this dialect?"""
         return request.path.partition("?")[0].rstrip("/").endswith(self.path)
 
-    def hear(self, request: Request) -> Conversation:
+    def receive(self, request: Request) -> Conversation:
         """The conversation, from path and body. Raises Refused with the provider's own error."""
         return self.read(request.body or b"")
 

@@ -79,7 +79,7 @@ def pieces(arguments: str) -> list[str]:
     return [arguments[at : at + _ARGUMENT_PIECE] for at in range(0, len(arguments), _ARGUMENT_PIECE)]
 
 
-def said(conversation: Conversation, reply: Reply) -> tuple[str, int, bool]:
+def limited_text(conversation: Conversation, reply: Reply) -> tuple[str, int, bool]:
     """The text within the request's limit, its tokens, and whether the limit cut it."""
     if conversation.max_tokens is None:
         return reply.text, token_budget.count(reply.text), False

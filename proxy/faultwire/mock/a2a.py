@@ -54,7 +54,7 @@ class Agents:
     def __init__(self) -> None:
         self._tasks: OrderedDict[str, Task] = OrderedDict()
 
-    def speaks(self, request: Request) -> AgentProtocol | None:
+    def protocol_of(self, request: Request) -> AgentProtocol | None:
         """The binding that a request is of, None where it is for no agent."""
         for protocol in (A2A(), A2AHttp()):
             if request.method in protocol.methods and (
@@ -69,7 +69,7 @@ class Agents:
 
     def answer(self, request: Request, replying: Callable[[Conversation], Reply]) -> Answer:
         """The answer. Raises Refused with the protocol's own error."""
-        protocol = self.speaks(request)
+        protocol = self.protocol_of(request)
         if protocol is None:
             raise Refused(wire.protocol(A2A.name).error(404))
         if request.method == "GET" and is_card(request):

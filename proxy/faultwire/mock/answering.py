@@ -63,9 +63,9 @@ class Answerer:
                 return Answer(200, _JSON, _models(request))
             if request.method == "GET" and path.endswith("/api/tags"):
                 return Answer(200, _JSON, orjson.dumps({"models": [{"name": n, "model": n} for n in MODELS]}))
-            spoken = dialects().values() if request.method == "POST" else ()
-            dialect = next((one for one in spoken if one.answers(request)), None)
-            if dialect is None and self.agents.speaks(request) is not None:
+            candidates = dialects().values() if request.method == "POST" else ()
+            dialect = next((one for one in candidates if one.answers(request)), None)
+            if dialect is None and self.agents.protocol_of(request) is not None:
                 return self.agents.answer(request, self._replying)
             if dialect is None:
                 raise _shared.refuse(
@@ -77,7 +77,7 @@ class Answerer:
 
     def _answer(self, dialect: Dialect, request: Request) -> Answer:
         dialect.check_key(request)
-        conversation = dialect.hear(request)
+        conversation = dialect.receive(request)
         reply = self.script.reply(conversation) if self.script else talk.reply(conversation)
         fails = self.failing.next(conversation)
         if fails is not None and fails.error is not None:

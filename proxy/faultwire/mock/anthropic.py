@@ -39,7 +39,7 @@ class AnthropicDialect(Dialect):
         """Also the path on Vertex, which names the model."""
         return super().answers(request) or _on_vertex(request)
 
-    def hear(self, request: Request) -> Conversation:
+    def receive(self, request: Request) -> Conversation:
         """With the model and the way of answering from the path, where that has them."""
         if not _on_vertex(request):
             return self.read(request.body or b"")
@@ -88,7 +88,7 @@ class AnthropicDialect(Dialect):
 
     def whole(self, conversation: Conversation, reply: Reply) -> bytes:
         """One `message`."""
-        text, used, cut = _shared.said(conversation, reply)
+        text, used, cut = _shared.limited_text(conversation, reply)
         calls = _calls(conversation, reply)
         content = [{"type": "text", "text": text}] if text else []
         shown = _message(conversation, [*content, *calls])
@@ -98,7 +98,7 @@ class AnthropicDialect(Dialect):
 
     def events(self, conversation: Conversation, reply: Reply) -> tuple[bytes, ...]:
         """From `message_start` to `message_stop`."""
-        text, used, cut = _shared.said(conversation, reply)
+        text, used, cut = _shared.limited_text(conversation, reply)
         calls = _calls(conversation, reply)
         out: list[dict[str, Any]] = [{"type": "message_start", "message": _message(conversation, [])}]
         blocks: list[tuple[dict[str, Any], list[dict[str, str]]]] = []

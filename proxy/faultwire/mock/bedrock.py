@@ -62,7 +62,7 @@ class BedrockDialect(_Aws):
     path = "/model/{id}/converse"
     provider = "Amazon Bedrock Converse"
 
-    def hear(self, request: Request) -> Conversation:
+    def receive(self, request: Request) -> Conversation:
         """With the model and the way of answering, which only the path tells."""
         conversation = self.read(request.body or b"")
         view = self._wire.view(request)
@@ -89,7 +89,7 @@ class BedrockDialect(_Aws):
 
     def whole(self, conversation: Conversation, reply: Reply) -> bytes:
         """One message."""
-        text, used, cut = _shared.said(conversation, reply)
+        text, used, cut = _shared.limited_text(conversation, reply)
         content: list[dict[str, Any]] = [{"text": text}] if text or not reply.calls else []
         content += [{"toolUse": use} for use in _uses(conversation, reply)]
         return orjson.dumps(
@@ -103,7 +103,7 @@ class BedrockDialect(_Aws):
 
     def events(self, conversation: Conversation, reply: Reply) -> tuple[bytes, ...]:
         """From `messageStart` to `metadata`."""
-        text, used, cut = _shared.said(conversation, reply)
+        text, used, cut = _shared.limited_text(conversation, reply)
         out = [frame("messageStart", {"role": "assistant"})]
         index = 0
         if text or not reply.calls:
@@ -131,7 +131,7 @@ class BedrockInvokeDialect(_Aws):
     def __init__(self) -> None:
         self._inner = AnthropicDialect()
 
-    def hear(self, request: Request) -> Conversation:
+    def receive(self, request: Request) -> Conversation:
         """With the model and the way of answering, which only the path tells."""
         body = request.body or b""
         document = _shared.document(self._wire, body)

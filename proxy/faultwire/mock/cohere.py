@@ -66,7 +66,7 @@ class CohereDialect(Dialect):
 
     def whole(self, conversation: Conversation, reply: Reply) -> bytes:
         """One message."""
-        text, used, cut = _shared.said(conversation, reply)
+        text, used, cut = _shared.limited_text(conversation, reply)
         message: dict[str, Any] = {"role": "assistant"}
         if text or not reply.calls:
             message["content"] = [{"type": "text", "text": text}]
@@ -83,7 +83,7 @@ class CohereDialect(Dialect):
 
     def events(self, conversation: Conversation, reply: Reply) -> tuple[bytes, ...]:
         """From `message-start` to `message-end`."""
-        text, used, cut = _shared.said(conversation, reply)
+        text, used, cut = _shared.limited_text(conversation, reply)
         made = _shared.made_id("", conversation, length=32)
         empty = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
         out: list[Event] = [{"type": "message-start", "id": made, "delta": {"message": empty}}]

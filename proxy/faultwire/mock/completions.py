@@ -59,13 +59,13 @@ class CompletionsDialect(OpenAIFamily):
 
     def whole(self, conversation: Conversation, reply: Reply) -> bytes:
         """One `text_completion`."""
-        text, used, cut = _shared.said(conversation, reply)
+        text, used, cut = _shared.limited_text(conversation, reply)
         choice = _choice(_echo(conversation) + text, "length" if cut else "stop")
         return orjson.dumps(_completion(conversation, [choice], usage=_usage(conversation, used)))
 
     def events(self, conversation: Conversation, reply: Reply) -> tuple[bytes, ...]:
         """A piece of the text in each, then why it stopped, then `[DONE]`."""
-        text, used, cut = _shared.said(conversation, reply)
+        text, used, cut = _shared.limited_text(conversation, reply)
         pieces = _shared.words(_echo(conversation) + text)
         chunks = [_completion(conversation, [_choice(piece, None)]) for piece in pieces]
         chunks.append(_completion(conversation, [_choice("", "length" if cut else "stop")]))

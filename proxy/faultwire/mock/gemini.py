@@ -44,7 +44,7 @@ class GeminiDialect(Dialect):
             text = "Method doesn't allow unregistered callers (callers without established identity)."
             raise refuse(self._wire, text, 403)
 
-    def hear(self, request: Request) -> Conversation:
+    def receive(self, request: Request) -> Conversation:
         """With the model and the way of answering, which only the path tells."""
         body = request.body or b""
         document = _shared.document(self._wire, body)
@@ -89,7 +89,7 @@ class GeminiDialect(Dialect):
         """One answer, or vectors."""
         if conversation.options & {_EMBED, _BATCH}:
             return _embedded(conversation)
-        text, calls, closing = _said(conversation, reply)
+        text, calls, closing = _reply_parts(conversation, reply)
         parts = [{"text": text}] if text or not calls else []
         return orjson.dumps(_answer(conversation, [*parts, *calls], closing))
 
@@ -109,9 +109,11 @@ class GeminiDialect(Dialect):
         return wire.protocol(self.protocol)
 
 
-def _said(conversation: Conversation, reply: Reply) -> tuple[str, list[dict[str, Any]], dict[str, Any]]:
+def _reply_parts(
+    conversation: Conversation, reply: Reply
+) -> tuple[str, list[dict[str, Any]], dict[str, Any]]:
     """The text, the calls as parts, and what closes the answer."""
-    text, used, cut = _shared.said(conversation, reply)
+    text, used, cut = _shared.limited_text(conversation, reply)
     calls = [{"functionCall": {"name": call.name, "args": call.arguments}} for call in reply.calls]
     used += sum(
         token_budget.count(f"{call.name} {orjson.dumps(call.arguments).decode()}") for call in reply.calls
@@ -122,7 +124,7 @@ def _said(conversation: Conversation, reply: Reply) -> tuple[str, list[dict[str,
 
 
 def _parts(conversation: Conversation, reply: Reply) -> list[dict[str, Any]]:
-    text, calls, closing = _said(conversation, reply)
+    text, calls, closing = _reply_parts(conversation, reply)
     pieces: list[dict[str, Any]] = [{"text": word} for word in _shared.words(text)]
     pieces += calls
     if not pieces:

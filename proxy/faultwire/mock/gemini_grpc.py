@@ -55,7 +55,7 @@ class GeminiGrpcDialect(Dialect):
             text = "Method doesn't allow unregistered callers (callers without established identity)."
             raise _shared.refuse(self._wire, text, 403) from None
 
-    def hear(self, request: Request) -> Conversation:
+    def receive(self, request: Request) -> Conversation:
         """By way of the JSON form."""
         method = grpc.method_of(request)[1]
         table = gemini_proto.EMBED.get(method, (gemini_proto.REQUEST,))[0]
@@ -73,7 +73,7 @@ class GeminiGrpcDialect(Dialect):
         as_json = type(request)(
             request.method, request.scheme, request.host, request.port, path, headers, orjson.dumps(document)
         )
-        return self._json.hear(as_json)
+        return self._json.receive(as_json)
 
     def read(self, body: bytes) -> Conversation:
         """The conversation alone."""

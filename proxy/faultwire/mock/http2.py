@@ -175,9 +175,9 @@ class Http2(asyncio.Protocol):
 
     async def _perform(self, stream: int, answer: Answer) -> None:
         with suppress(h2.exceptions.StreamClosedError):  # the client wants no more of it
-            await self._say(stream, answer)
+            await self._send_answer(stream, answer)
 
-    async def _say(self, stream: int, answer: Answer) -> None:
+    async def _send_answer(self, stream: int, answer: Answer) -> None:
         if answer.events is None:
             await clock.sleep(answer.pause_ms(0) / 1000)
         events = (answer.body,) if answer.events is None else answer.events

@@ -101,7 +101,7 @@ class InteractionsDialect(Dialect):
         return found
 
     def _interaction(self, conversation: Conversation, reply: Reply) -> dict[str, Any]:
-        text, used, cut = _shared.said(conversation, reply)
+        text, used, cut = _shared.limited_text(conversation, reply)
         steps: Steps = []
         if text or not reply.calls:
             steps.append({"type": "model_output", "content": [{"type": "text", "text": text}]})

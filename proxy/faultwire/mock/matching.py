@@ -28,9 +28,9 @@ class Match(Frozen):
         """Is the conversation at this point?"""
         view = conversation.view
         result = view.results[-1] if view.results and view.results[-1].new else None
-        said = sum(1 for turn in view.turns if turn.role == "assistant")
+        answered = sum(1 for turn in view.turns if turn.role == "assistant")
         return (
-            (self.turn is None or self.turn == said)
+            (self.turn is None or self.turn == answered)
             and _like(self.last_user, talk.current(view)[0].text)
             and _like(self.last_tool, (result.name or "") if result else None)
             and _like(self.last_result, result.text if result else None)

@@ -59,14 +59,14 @@ class McpServer:
             return self._ended(request)
         if request.method != "POST":
             return _refused(405, "Method Not Allowed")
-        said = mcp.asked(request)
-        if not said:
+        messages = mcp.asked(request)
+        if not messages:
             return _refused(400, "Parse error", -32700)
         if "session" in request.path.partition("?")[2].lower():
-            return self._posted(request, said)
+            return self._posted(request, messages)
         if mcp.version(request) == STATELESS:
-            return self._answered(request, said, STATELESS, ())
-        return self._in_session(request, said)
+            return self._answered(request, messages, STATELESS, ())
+        return self._in_session(request, messages)
 
     @property
     def tools(self) -> tuple[McpTool, ...]:
@@ -76,9 +76,9 @@ class McpServer:
 
     # ------------------------------------------------------------ streamable HTTP
 
-    def _in_session(self, request: Request, said: tuple[Message, ...]) -> Answer:
+    def _in_session(self, request: Request, messages: tuple[Message, ...]) -> Answer:
         session = header(request.headers, mcp.SESSION)
-        if any(one.method == "initialize" for one in said):
+        if any(one.method == "initialize" for one in messages):
             session = self._begin()
         elif session is None:
             return _refused(400, "Bad Request: Missing session ID", -32600)
@@ -87,12 +87,14 @@ class McpServer:
         version = mcp.version(request) or "2025-03-26"
         if version not in HANDSHAKES:
             return _refused(400, f"Bad Request: Unsupported protocol version: {version}", -32600)
-        return self._answered(request, said, version, ((mcp.SESSION, session),))
+        return self._answered(request, messages, version, ((mcp.SESSION, session),))
 
-    def _answered(self, request: Request, said: tuple[Message, ...], version: str, more: Headers) -> Answer:
+    def _answered(
+        self, request: Request, messages: tuple[Message, ...], version: str, more: Headers
+    ) -> Answer:
         if (request.body or b"").lstrip()[:1] == b"[" and version != "2025-03-26":
             return _refused(400, "Bad Request: batches are not supported", -32600)
-        wanted = [one for one in said if one.is_request]
+        wanted = [one for one in messages if one.is_request]
         if not wanted:
             return Answer(202, more)
         if version == STATELESS and (wrong := _mismatch(request, wanted[0])) is not None:
@@ -137,11 +139,11 @@ class McpServer:
 
     # ------------------------------------------------------------ HTTP+SSE
 
-    def _posted(self, request: Request, said: tuple[Message, ...]) -> Answer:
+    def _posted(self, request: Request, messages: tuple[Message, ...]) -> Answer:
         feed = self._sessions.get(mcp.session(request) or "")
         if feed is None:
             return Answer(404, (("content-type", "text/plain; charset=utf-8"),), b"Could not find session")
-        for one in said:
+        for one in messages:
             if one.is_request:
                 feed.put(sse.write(self._result(one, VERSIONS[0]), "message"))
         return Answer(202, (("content-type", "text/plain; charset=utf-8"),), b"Accepted")

@@ -41,7 +41,7 @@ class OllamaDialect(Dialect):
     def check_key(self, request: Request) -> None:
         """Nobody is asked for one."""
 
-    def hear(self, request: Request) -> Conversation:
+    def receive(self, request: Request) -> Conversation:
         """With the path's last word as an option: it says what is wanted."""
         body = request.body or b""
         document = _shared.document(self._wire, body)
@@ -73,14 +73,14 @@ class OllamaDialect(Dialect):
         """One object, or vectors."""
         if conversation.options & {"embed", "embeddings"}:
             return _embedded(conversation)
-        text, used, cut = _shared.said(conversation, reply)
+        text, used, cut = _shared.limited_text(conversation, reply)
         return orjson.dumps(
             {**_piece(conversation, text, reply), **_closing(conversation, reply, used, cut=cut)}
         )
 
     def events(self, conversation: Conversation, reply: Reply) -> tuple[bytes, ...]:
         """A line for every word, then the calls, then the counts."""
-        text, used, cut = _shared.said(conversation, reply)
+        text, used, cut = _shared.limited_text(conversation, reply)
         lines = [{**_piece(conversation, word), "done": False} for word in _shared.words(text)]
         if reply.calls:
             lines.append({**_piece(conversation, "", reply), "done": False})

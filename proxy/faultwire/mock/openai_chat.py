@@ -51,7 +51,7 @@ class OpenAIChatDialect(OpenAIFamily):
             )
             raise refuse(self._wire, text, 401)
 
-    def hear(self, request: Request) -> Conversation:
+    def receive(self, request: Request) -> Conversation:
         """Mistral streams each call in one piece (its SDK takes nothing else), and counts without being
         asked, as Groq does."""
         conversation = self.read(request.body or b"")
@@ -88,7 +88,7 @@ class OpenAIChatDialect(OpenAIFamily):
 
     def whole(self, conversation: Conversation, reply: Reply) -> bytes:
         """One `chat.completion`."""
-        text, used, cut = _shared.said(conversation, reply)
+        text, used, cut = _shared.limited_text(conversation, reply)
         calls = _calls(conversation, reply)
         message: dict[str, Any] = {"role": "assistant", "content": text or None if calls else text}
         if calls:
@@ -106,7 +106,7 @@ class OpenAIChatDialect(OpenAIFamily):
 
     def events(self, conversation: Conversation, reply: Reply) -> tuple[bytes, ...]:
         """`chat.completion.chunk`s and `[DONE]`."""
-        text, used, cut = _shared.said(conversation, reply)
+        text, used, cut = _shared.limited_text(conversation, reply)
         calls = _calls(conversation, reply)
         first = {"role": "assistant", "content": None if calls and not text else "", "refusal": None}
         deltas: list[dict[str, Any]] = [first]

@@ -116,7 +116,7 @@ class OpenAIResponsesDialect(OpenAIFamily):
         return found
 
     def _response(self, conversation: Conversation, reply: Reply) -> dict[str, Any]:
-        text, used, cut = _shared.said(conversation, reply)
+        text, used, cut = _shared.limited_text(conversation, reply)
         output = _output(conversation, reply, text, cut=cut)
         made = _shared.made_id("resp_", conversation, length=48)
         asked, kept_as = self._asked.get(conversation.digest, ([], ""))

@@ -11,7 +11,7 @@ from faultwire import _core, wire
 from faultwire.errors import WireError
 from faultwire.events import header
 from faultwire.mock import _shared, realtime_reply
-from faultwire.mock._api import Said, Session
+from faultwire.mock._api import OutgoingMessage, Session
 from faultwire.wire import json_bytes
 from faultwire.wire.openai.realtime_edits import error_message
 from faultwire.wire.openai.realtime_events import event_id, item_events
@@ -43,11 +43,11 @@ class RealtimeSession(Session):
         self._replying = replying
         self._settings: dict[str, Any] = {}
         self._items: Items = []
-        self._heard = 0
+        self._received = 0
         self._audio = 0
         self._active = False
         self._cancelled = False
-        self._hearing: dict[str, Callable[[dict[str, Any]], Iterable[Said]]] = {
+        self._handlers: dict[str, Callable[[dict[str, Any]], Iterable[OutgoingMessage]]] = {
             "session.update": self._update,
             "conversation.item.create": self._create_item,
             "conversation.item.delete": self._delete_item,
@@ -59,22 +59,22 @@ class RealtimeSession(Session):
             "response.cancel": self._cancel,
         }
 
-    def opening(self) -> Iterable[Said]:
+    def opening(self) -> Iterable[OutgoingMessage]:
         """`session.created`."""
         return [self._event("session.created", session=self._session())]
 
-    def hear(self, message: str) -> Iterable[Said]:
+    def receive(self, message: str) -> Iterable[OutgoingMessage]:
         """The events that follow from one of the client's; `error` for one that is not understood."""
-        self._heard += 1
+        self._received += 1
         try:
             document = json_bytes.load_object(message.encode("utf-8", "replace"))
         except WireError:
             return [self._error("We could not parse the JSON body of your event.", "invalid_json", {})]
-        hearing = self._hearing.get(json_bytes.string(document.get("type")))
-        if hearing is None:
+        handler = self._handlers.get(json_bytes.string(document.get("type")))
+        if handler is None:
             text = f"Invalid value: '{document.get('type')}'."
             return [self._error(text, "invalid_value", document)]
-        return hearing(document)
+        return handler(document)
 
     # ------------------------------------------------------------ settings and items
 
@@ -91,7 +91,7 @@ class RealtimeSession(Session):
         modalities = self._settings.get("modalities" if self._beta else "output_modalities")
         return modalities if isinstance(modalities, list) else ["audio"]
 
-    def _update(self, document: dict[str, Any]) -> Iterable[Said]:
+    def _update(self, document: dict[str, Any]) -> Iterable[OutgoingMessage]:
         changes = document.get("session")
         if not isinstance(changes, dict):
             return [
@@ -100,7 +100,7 @@ class RealtimeSession(Session):
         self._settings |= {key: value for key, value in changes.items() if key != "model"}
         return [self._event("session.updated", session=self._session())]
 
-    def _create_item(self, document: dict[str, Any]) -> Iterable[Said]:
+    def _create_item(self, document: dict[str, Any]) -> Iterable[OutgoingMessage]:
         item = document.get("item")
         if not isinstance(item, dict):
             return [
@@ -112,8 +112,8 @@ class RealtimeSession(Session):
             return [self._error(text, "invalid_tool_call_id", document)]
         return self._added(item)
 
-    def _added(self, item: dict[str, Any]) -> list[Said]:
-        made = event_id(self._model, "item", self._heard).replace("event_", "item_", 1)
+    def _added(self, item: dict[str, Any]) -> list[OutgoingMessage]:
+        made = event_id(self._model, "item", self._received).replace("event_", "item_", 1)
         whole = {"id": made, "object": "realtime.item", "status": "completed", **item}
         previous = self._items[-1]["id"] if self._items else None
         self._items.append(whole)
@@ -127,14 +127,14 @@ class RealtimeSession(Session):
         )
         return [self._event(name, previous_item_id=previous, item=whole) for name in names]
 
-    def _delete_item(self, document: dict[str, Any]) -> Iterable[Said]:
+    def _delete_item(self, document: dict[str, Any]) -> Iterable[OutgoingMessage]:
         found = self._find(document)
         if found is None:
             return [self._unknown_item(document)]
         self._items.remove(found)
         return [self._event("conversation.item.deleted", item_id=found["id"])]
 
-    def _retrieve_item(self, document: dict[str, Any]) -> Iterable[Said]:
+    def _retrieve_item(self, document: dict[str, Any]) -> Iterable[OutgoingMessage]:
         found = self._find(document)
         if found is None:
             return [self._unknown_item(document)]
@@ -143,13 +143,13 @@ class RealtimeSession(Session):
     def _find(self, document: dict[str, Any]) -> dict[str, Any] | None:
         return next((item for item in self._items if item["id"] == document.get("item_id")), None)
 
-    def _unknown_item(self, document: dict[str, Any]) -> Said:
+    def _unknown_item(self, document: dict[str, Any]) -> OutgoingMessage:
         text = f"Item with item_id '{document.get('item_id')}' not found."
         return self._error(text, "item_not_found", document)
 
     # ------------------------------------------------------------ audio
 
-    def _append_audio(self, document: dict[str, Any]) -> Iterable[Said]:
+    def _append_audio(self, document: dict[str, Any]) -> Iterable[OutgoingMessage]:
         try:
             self._audio += len(base64.b64decode(json_bytes.string(document.get("audio")), validate=True))
         except ValueError:
@@ -157,19 +157,19 @@ class RealtimeSession(Session):
             return [self._error(text, "invalid_value", document)]
         return ()
 
-    def _clear_audio(self, document: dict[str, Any]) -> Iterable[Said]:
+    def _clear_audio(self, document: dict[str, Any]) -> Iterable[OutgoingMessage]:
         self._audio = 0
         return [self._event("input_audio_buffer.cleared")]
 
-    def _commit_audio(self, document: dict[str, Any]) -> Iterable[Said]:
-        heard_ms, self._audio = self._audio // BYTES_PER_MS, 0
-        if heard_ms < 100:
+    def _commit_audio(self, document: dict[str, Any]) -> Iterable[OutgoingMessage]:
+        audio_ms, self._audio = self._audio // BYTES_PER_MS, 0
+        if audio_ms < 100:
             text = (
                 "Error committing input audio buffer: buffer too small. Expected at least 100ms of audio, "
-                f"but buffer only has {heard_ms:.2f}ms of audio."
+                f"but buffer only has {audio_ms:.2f}ms of audio."
             )
             return [self._error(text, "input_audio_buffer_commit_empty", document)]
-        part = {"type": "input_audio", "transcript": f"{heard_ms} ms of speech"}
+        part = {"type": "input_audio", "transcript": f"{audio_ms} ms of speech"}
         previous = self._items[-1]["id"] if self._items else None
         added = self._added({"type": "message", "role": "user", "content": [part]})
         made = self._items[-1]["id"]
@@ -178,27 +178,27 @@ class RealtimeSession(Session):
 
     # ------------------------------------------------------------ responses
 
-    def _cancel(self, document: dict[str, Any]) -> Iterable[Said]:
+    def _cancel(self, document: dict[str, Any]) -> Iterable[OutgoingMessage]:
         if not self._active:
             text = "Cancellation failed: no active response found"
             return [self._error(text, "response_cancel_not_active", document)]
         self._cancelled = True
         return ()
 
-    def _create_response(self, document: dict[str, Any]) -> Iterable[Said]:
+    def _create_response(self, document: dict[str, Any]) -> Iterable[OutgoingMessage]:
         if self._active:
             text = "Conversation already has an active response in progress."
             return [self._error(text, "conversation_already_has_active_response", document)]
         wanted = document.get("response")
         wanted = wanted if isinstance(wanted, dict) else {}
         self._active, self._cancelled = True, False
-        return self._respond(wanted, self._heard)
+        return self._respond(wanted, self._received)
 
-    def _respond(self, wanted: dict[str, Any], heard: int) -> Iterator[Said]:
+    def _respond(self, wanted: dict[str, Any], received: int) -> Iterator[OutgoingMessage]:
         items = wanted.get("input", self._items)
         conversation = realtime_reply.conversation(self._model, {**self._settings, **wanted}, items)
         reply = self._replying(conversation)
-        made = _shared.made_id("resp_", conversation, str(heard), 21)
+        made = _shared.made_id("resp_", conversation, str(received), 21)
         begun: dict[str, Any] = {
             "object": "realtime.response",
             "id": made,
@@ -227,7 +227,9 @@ class RealtimeSession(Session):
         yield self._event("response.done", response=final)
         yield self._event("rate_limits.updated", rate_limits=_LIMITS)
 
-    def _finished(self, final: dict[str, Any], wanted: dict[str, Any], pause_ms: int) -> Iterator[Said]:
+    def _finished(
+        self, final: dict[str, Any], wanted: dict[str, Any], pause_ms: int
+    ) -> Iterator[OutgoingMessage]:
         previous = self._items[-1]["id"] if self._items else None
         aside = wanted.get("conversation") == "none"
         for index, item in enumerate(final["output"]):
@@ -238,21 +240,21 @@ class RealtimeSession(Session):
                 if self._cancelled:
                     return
                 if not (aside and event["type"].startswith("conversation.")):
-                    yield Said(orjson.dumps(event).decode(), pause_ms)
+                    yield OutgoingMessage(orjson.dumps(event).decode(), pause_ms)
             previous = item["id"]
 
     # ------------------------------------------------------------ events
 
-    def _event(self, kind: str, delay_ms: int = 0, **members: Any) -> Said:
-        made = event_id(kind, self._heard, len(self._items), *members)
-        return Said(orjson.dumps({"type": kind, "event_id": made, **members}).decode(), delay_ms)
+    def _event(self, kind: str, delay_ms: int = 0, **members: Any) -> OutgoingMessage:
+        made = event_id(kind, self._received, len(self._items), *members)
+        return OutgoingMessage(orjson.dumps({"type": kind, "event_id": made, **members}).decode(), delay_ms)
 
-    def _missing(self, name: str, document: dict[str, Any]) -> Said:
+    def _missing(self, name: str, document: dict[str, Any]) -> OutgoingMessage:
         return self._error(f"Missing required parameter: '{name}'.", "missing_required_parameter", document)
 
-    def _error(self, message: str, code: str, document: dict[str, Any]) -> Said:
+    def _error(self, message: str, code: str, document: dict[str, Any]) -> OutgoingMessage:
         caused_by = document.get("event_id")
-        return Said(error_message("invalid_request_error", message, code, caused_by).decode())
+        return OutgoingMessage(error_message("invalid_request_error", message, code, caused_by).decode())
 
 
 _LIMITS = [

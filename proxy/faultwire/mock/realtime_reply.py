@@ -43,7 +43,7 @@ def conversation(model: str, settings: dict[str, Any], items: Items) -> Conversa
 
 def final(conversation: Conversation, reply: Reply, response_id: str, part: str) -> dict[str, Any]:
     """Status, output and usage of a finished response; `part` is the type of what it says."""
-    text, used, cut = _shared.said(conversation, reply)
+    text, used, cut = _shared.limited_text(conversation, reply)
     output: Items = []
     if text or not reply.calls:
         words = "transcript" if "audio" in part else "text"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from faultwire.errors import WireError
-from faultwire.mock._api import Refused, Said, Session
+from faultwire.mock._api import OutgoingMessage, Refused, Session
 from faultwire.wire import json_bytes
 from faultwire.wire.framing import sse
 
@@ -30,7 +30,7 @@ class ResponsesSession(Session):
         self._dialect = dialect
         self._replying = replying
 
-    def hear(self, message: str) -> Iterable[Said]:
+    def receive(self, message: str) -> Iterable[OutgoingMessage]:
         """The events of the stream, or one `error`."""
         body = message.encode("utf-8", "replace")
         try:
@@ -44,9 +44,9 @@ class ResponsesSession(Session):
         document.pop("type")
         return self._answer(orjson.dumps(document), lane if isinstance(lane, str) else None)
 
-    def _answer(self, body: bytes, lane: str | None) -> Iterator[Said]:
+    def _answer(self, body: bytes, lane: str | None) -> Iterator[OutgoingMessage]:
         try:
-            conversation = self._dialect.hear(replace(self._request, body=body))
+            conversation = self._dialect.receive(replace(self._request, body=body))
         except Refused as refused:
             status, payload = refused.response.status, refused.response.body or b"{}"
             yield _error(status, json_bytes.load_object(payload).get("error"), lane)
@@ -63,14 +63,16 @@ class ResponsesSession(Session):
             if lane is not None:
                 data = json_bytes.put(data, ("stream_id",), json_bytes.dump(lane))
             pause = reply.chunk_delay_ms if at else reply.first_event_delay_ms
-            yield Said(data.decode(), pause or 0)
+            yield OutgoingMessage(data.decode(), pause or 0)
 
 
-def _refusal(message: str, param: str | None) -> Said:
+def _refusal(message: str, param: str | None) -> OutgoingMessage:
     error = {"type": "invalid_request_error", "code": "invalid_value", "message": message, "param": param}
     return _error(400, error)
 
 
-def _error(status: int, error: object, lane: str | None = None) -> Said:
+def _error(status: int, error: object, lane: str | None = None) -> OutgoingMessage:
     named = {} if lane is None else {"stream_id": lane}
-    return Said(orjson.dumps({"type": "error", "status": status, "error": error, **named}).decode())
+    return OutgoingMessage(
+        orjson.dumps({"type": "error", "status": status, "error": error, **named}).decode()
+    )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from faultwire.events import Headers, Request
-    from faultwire.mock._api import Said, Session
+    from faultwire.mock._api import OutgoingMessage, Session
 
 MAX_MESSAGE = 16 << 20
 """Characters of one message; a client that sends more is closed with 1009."""
@@ -58,12 +58,12 @@ class Socket:
         self._wire = Connection(ConnectionType.SERVER)
         self._parts: list[str] = []
         self._length = 0
-        self._to_say: deque[Iterator[Said]] = deque()
+        self._outbox: deque[Iterator[OutgoingMessage]] = deque()
         self._task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
         """Say what the server says first."""
-        self._say(self._session.opening())
+        self._enqueue(self._session.opening())
 
     def receive(self, data: bytes) -> None:
         """Take bytes as they come."""
@@ -75,7 +75,7 @@ class Socket:
 
     def cancel(self) -> None:
         """The client is gone."""
-        self._to_say.clear()
+        self._outbox.clear()
         if self._task is not None:
             self._task.cancel()
 
@@ -103,10 +103,10 @@ class Socket:
         self._parts.append(event.data)
         if event.message_finished:
             message, self._parts, self._length = "".join(self._parts), [], 0
-            self._say(self._session.hear(message))
+            self._enqueue(self._session.receive(message))
 
-    def _say(self, what: Iterable[Said]) -> None:
-        self._to_say.append(iter(what))
+    def _enqueue(self, what: Iterable[OutgoingMessage]) -> None:
+        self._outbox.append(iter(what))
         if self._task is None:
             self._start()
 
@@ -115,17 +115,17 @@ class Socket:
         self._task.add_done_callback(self._done)
 
     async def _perform(self) -> None:
-        while self._to_say:
-            for said in self._to_say.popleft():
-                if said.delay_ms:
-                    await clock.sleep(said.delay_ms / 1000)
+        while self._outbox:
+            for message in self._outbox.popleft():
+                if message.delay_ms:
+                    await clock.sleep(message.delay_ms / 1000)
                 await self._writable.wait()
                 if self._wire.state is not ConnectionState.OPEN:
                     return
-                if said.text:
-                    self._transport.write(self._wire.send(events.TextMessage(data=said.text)))
-                if said.closes is not None:
-                    self._close(said.closes)
+                if message.text:
+                    self._transport.write(self._wire.send(events.TextMessage(data=message.text)))
+                if message.closes is not None:
+                    self._close(message.closes)
                     return
 
     def _done(self, task: asyncio.Task[None]) -> None:
@@ -134,12 +134,12 @@ class Socket:
             if task.exception() is not None:
                 self._transport.abort()
             task.result()
-            if self._to_say:  # heard after the task's last step, and before it was known to be done
+            if self._outbox:  # heard after the task's last step, and before it was known to be done
                 self._start()
 
     def _close(self, code: int) -> None:
         """Begin the closing handshake; the client's answer ends the connection."""
-        self._to_say.clear()
+        self._outbox.clear()
         if self._wire.state is ConnectionState.OPEN:
             self._transport.write(self._wire.send(events.CloseConnection(code=code)))
         elif self._wire.state is not ConnectionState.LOCAL_CLOSING:

@@ -42,7 +42,7 @@ class Fielded:
             for field in tuple(self._open):
                 wanted = min(share, count - len(found))
                 found += self._take(field, wanted, seen) if wanted else ()
-        self._say()
+        self._set_note()
         return found
 
     def _take(self, field: _Field, count: int, seen: set[str]) -> list[Mutant]:
@@ -67,7 +67,7 @@ class Fielded:
             return None
         return Mutant(one.type, self._prompt, text, f"{one.how}, in `{field.line.key}`", one.weight)
 
-    def _say(self) -> None:
+    def _set_note(self) -> None:
         if self._open or not self._all:
             return
         broken = sum(field.broken for field in self._all)

@@ -41,9 +41,9 @@ class RequestChange:
     def __str__(self) -> str:
         """In words, for reports: only what is changed."""
         default = RequestChange()
-        said = (
+        changes = (
             f"{field.name.replace('_', ' ')} {getattr(self, field.name)!r}"
             for field in fields(self)
             if getattr(self, field.name) != getattr(default, field.name)
         )
-        return ", ".join(said) or "nothing"
+        return ", ".join(changes) or "nothing"

@@ -104,8 +104,8 @@ class OpenAI(Client):
     def send(self, text: str, tuned: dict[str, Any]) -> str | None:
         """One chat completion."""
         messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": text}]
-        said = self._client.chat.completions.create(model=self.choice.name, messages=messages, **tuned)
-        choice = said.choices[0]
+        response = self._client.chat.completions.create(model=self.choice.name, messages=messages, **tuned)
+        choice = response.choices[0]
         declined = getattr(choice.message, "refusal", None) or choice.finish_reason == "content_filter"
         return None if declined else choice.message.content or ""
 
@@ -125,15 +125,15 @@ class Anthropic(Client):
     def send(self, text: str, tuned: dict[str, Any]) -> str | None:
         """One message. The newest SDK has no argument for a temperature; the API still takes one."""
         tuned.pop("seed", None)
-        said = self._client.messages.create(
+        response = self._client.messages.create(
             model=self.choice.name,
             max_tokens=MOST_TOKENS,
             system=SYSTEM,
             messages=[{"role": "user", "content": text}],
             extra_body=tuned,
         )
-        words = "".join(block.text for block in said.content if block.type == "text")
-        return None if said.stop_reason == "refusal" else words
+        words = "".join(block.text for block in response.content if block.type == "text")
+        return None if response.stop_reason == "refusal" else words
 
 
 class Ollama(Client):
@@ -152,8 +152,8 @@ class Ollama(Client):
     def send(self, text: str, tuned: dict[str, Any]) -> str | None:
         """One chat answer."""
         messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": text}]
-        said = self._client.chat(model=self.choice.name, messages=messages, options=tuned)
-        return said.message.content or ""
+        response = self._client.chat(model=self.choice.name, messages=messages, options=tuned)
+        return response.message.content or ""
 
 
 class GoogleGenai(Client):
@@ -176,8 +176,8 @@ class GoogleGenai(Client):
     def send(self, text: str, tuned: dict[str, Any]) -> str | None:
         """One answer."""
         config = self.sdk.types.GenerateContentConfig(system_instruction=SYSTEM, **tuned)
-        said = self._client.models.generate_content(model=self.choice.name, contents=text, config=config)
-        return said.text or None
+        response = self._client.models.generate_content(model=self.choice.name, contents=text, config=config)
+        return response.text or None
 
 
 class GoogleGenerativeai(Client):
@@ -197,10 +197,10 @@ class GoogleGenerativeai(Client):
     def send(self, text: str, tuned: dict[str, Any]) -> str | None:
         """One answer."""
         tuned.pop("seed", None)
-        said = self._model.generate_content(
+        response = self._model.generate_content(
             text, generation_config=tuned, request_options={"timeout": LIMIT_S}
         )
-        parts = said.candidates[0].content.parts if said.candidates else ()
+        parts = response.candidates[0].content.parts if response.candidates else ()
         return "".join(part.text for part in parts) or None
 
 

@@ -39,7 +39,7 @@ ENCODINGS: dict[str, Callable[[str], str]] = {
     "zero-width joints": lambda text: "\u200b".join(text),
     "reversed": lambda text: text[::-1],
 }  # fmt: skip
-TOLD = frozenset({"Base64", "hex", "ROT13", "reversed"})
+HINTED = frozenset({"Base64", "hex", "ROT13", "reversed"})
 """Encodings that people name when they use them."""
 
 
@@ -62,5 +62,5 @@ class EncodingAttacks(Mutation):
         part = ENCODINGS[name](prompt[start:end])
         if part == prompt[start:end]:
             return None
-        hint = f" (part of this is {name})" if name in TOLD and dice.unit("told") < 0.6 else ""
+        hint = f" (part of this is {name})" if name in HINTED and dice.unit("told") < 0.6 else ""
         return Draft(prompt[:start] + part + prompt[end:] + hint, f"{name} of {last - first + 1} words")

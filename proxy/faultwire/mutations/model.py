@@ -99,7 +99,7 @@ class Writer:
             if self._client is None:
                 self._client = self._make(self._choice)
         try:
-            said = self._client.ask(text, self._temperature, seed)
+            answer = self._client.ask(text, self._temperature, seed)
         except self._client.errors as error:
             self._failed = FaultwireError(
                 f"{self.label} failed to write a mutation: {self._without_secrets(error)}",
@@ -108,7 +108,7 @@ class Writer:
                 "`mutations.engine: built-in`, which needs no model",
             )
             raise self._failed from None
-        return DECLINED if said is None else said
+        return DECLINED if answer is None else answer
 
     def _without_secrets(self, error: Exception) -> str:
         """An error in words, without any secret: SDKs quote what the server said, and it may quote a key."""
@@ -155,10 +155,10 @@ class ModelMaker:
                     found.append(Mutant(self._mutation.name, self._prompt, text, how, self._weight))
             vain = vain + 1 if len(found) == before else 0
             self._over = vain >= ROUNDS
-        self._say()
+        self._set_note()
         return found
 
-    def _say(self) -> None:
+    def _set_note(self) -> None:
         name, by = self._mutation.name, self._writer.label
         if self._over and self._declined:
             raise FaultwireError(

@@ -78,15 +78,15 @@ def _short(model: BaseModel) -> dict[str, Any]:
 def from_dump(data: dict[str, Any]) -> Profile:
     """The profile that `dump` wrote. Raises ProfileError."""
     try:
-        told = _Profile.model_validate_json(json.dumps(data), strict=True)
+        dumped = _Profile.model_validate_json(json.dumps(data), strict=True)
         return Profile(
-            name=told.name,
-            description=told.description,
-            tools=told.tools,
-            agents=told.agents,
-            entries=tuple(_entry(entry) for entry in told.entries),
-            path=told.path,
-            digest=told.digest,
+            name=dumped.name,
+            description=dumped.description,
+            tools=dumped.tools,
+            agents=dumped.agents,
+            entries=tuple(_entry(entry) for entry in dumped.entries),
+            path=dumped.path,
+            digest=dumped.digest,
         )
     except (TypeError, ValueError) as error:
         what = _first(error) if isinstance(error, ValidationError) else "found values that are not JSON"
@@ -98,14 +98,16 @@ def _first(error: ValidationError) -> str:
     return f"found a bad value at `{'.'.join(map(str, found['loc']))}` ({found['type']})"
 
 
-def _entry(told: _Entry) -> Entry:
-    kind = registry().get(told.fault.name)
+def _entry(dumped: _Entry) -> Entry:
+    kind = registry().get(dumped.fault.name)
     if kind is None:
-        message = f"found fault `{told.fault.name}`, expected a known one"
+        message = f"found fault `{dumped.fault.name}`, expected a known one"
         hint = "install the package that adds it here too"
         raise ProfileError(message, code="profile.unknown_fault", hint=hint)
-    fault = kind.model_validate_json(json.dumps(told.fault.settings), strict=True)
-    return Entry(id=told.id, fault=fault, on=told.on, trigger=told.trigger, line=told.line, mark=told.mark)
+    fault = kind.model_validate_json(json.dumps(dumped.fault.settings), strict=True)
+    return Entry(
+        id=dumped.id, fault=fault, on=dumped.on, trigger=dumped.trigger, line=dumped.line, mark=dumped.mark
+    )
 
 
 def marked(profile: Profile) -> Profile:

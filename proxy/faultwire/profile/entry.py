@@ -284,5 +284,9 @@ def each(globs: Globs | None) -> tuple[str, ...]:
 
 def _is_signed(on: On) -> bool:
     """Is every request that this matches one of AWS's, and none of them said to carry a bearer token?"""
-    told = next((glob for name, glob in (on.header or {}).items() if name.lower() == "authorization"), None)
-    return each(on.provider) == ("aws",) and (told is None or not told.lower().startswith("bearer"))
+    authorization = next(
+        (glob for name, glob in (on.header or {}).items() if name.lower() == "authorization"), None
+    )
+    return each(on.provider) == ("aws",) and (
+        authorization is None or not authorization.lower().startswith("bearer")
+    )

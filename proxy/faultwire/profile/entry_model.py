@@ -130,4 +130,4 @@ class Entry(Frozen):
     @cached_property
     def settings(self) -> dict[str, Any]:
         """The fault's settings that are not as usual, as JSON; nobody changes them."""
-        return self.fault.told()
+        return self.fault.non_default_settings()

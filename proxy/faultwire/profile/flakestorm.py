@@ -57,12 +57,12 @@ def entries(chaos: Node, problems: Problems, warn: Warn) -> Iterator[Node]:
     for key, node in (fields or {}).items():
         if key not in PARTS:
             problems.unknown(node, key, "`chaos`", list(PARTS))
-    told = fields or {}
-    for node in _items(told.get("tool_faults"), "tool_faults", problems):
+    sections = fields or {}
+    for node in _items(sections.get("tool_faults"), "tool_faults", problems):
         yield from _made(node, _tool(node, problems, warn))
-    for node in _items(told.get("llm_faults"), "llm_faults", problems):
+    for node in _items(sections.get("llm_faults"), "llm_faults", problems):
         yield from _made(node, _llm(node, problems))
-    for node in _attacks(told.get("context_attacks"), problems):
+    for node in _attacks(sections.get("context_attacks"), problems):
         yield from _made(node, _attack(node, problems, warn))
 
 

@@ -91,18 +91,18 @@ def caller(profile: HasCallers, request: Request) -> str | None:
 def _talk_mismatch(on: On, view: RequestView | None) -> str | None:
     """`turn` counts what the user said; `text` looks into the last that the user or a tool said."""
     if on.turn is not None:
-        said = sum(1 for turn in view.turns if turn.role == "user" and turn.text) if view else 0
-        if said not in ((on.turn,) if isinstance(on.turn, int) else on.turn):
+        user_turns = sum(1 for turn in view.turns if turn.role == "user" and turn.text) if view else 0
+        if user_turns not in ((on.turn,) if isinstance(on.turn, int) else on.turn):
             return "turn"
     if on.text is not None:
-        heard = _heard(view) if view else None
+        texts = _texts(view) if view else None
         globs = (on.text,) if isinstance(on.text, str) else on.text
-        if not like(tuple(f"*{glob}*" for glob in globs), heard):
+        if not like(tuple(f"*{glob}*" for glob in globs), texts):
             return "text"
     return None
 
 
-def _heard(view: RequestView) -> str | None:
+def _texts(view: RequestView) -> str | None:
     for turn in reversed(view.turns):
         if turn.tool_results or turn.role in ("user", "tool"):
             return "\n".join((turn.text, *(result.text for result in turn.tool_results)))

@@ -84,12 +84,12 @@ class Problems:
 
     def _translate(self, errors: list[ErrorDetails], model: type[BaseModel], node: Node, what: str) -> None:
         expected = {setting.name: setting.expected for setting in settings(model)}
-        told: set[str] = set()
+        reported: set[str] = set()
         for error in errors:
             name = str(error["loc"][0]) if error["loc"] else ""
-            if name in told:
+            if name in reported:
                 continue  # a value that may be one of several types failed as each of them
-            told.add(name)
+            reported.add(name)
             place = node.at(error["loc"][:1])
             if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
                 astray = _astray(name, expected) if issubclass(model, Fault) and name != what else None
@@ -118,8 +118,8 @@ class Problems:
         elif own_keys and error["type"] == "missing" and here is not None:
             self.add(inner, "bad_value", f"found no `{last}` in {name}, expected {here.expected}")
         else:
-            told = here if inner is not field else None
-            self._value(field, error, name, told.expected if told is not None else expected)
+            known = here if inner is not field else None
+            self._value(field, error, name, known.expected if known is not None else expected)
 
     def _value(self, field: Node, error: ErrorDetails, name: str, expected: str) -> None:
         inner = field.at(error["loc"][1:])

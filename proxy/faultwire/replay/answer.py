@@ -69,9 +69,9 @@ def _chunks(found: Delivery, rebinder: Rebinder | None) -> tuple[tuple[bytes, in
     ends = [end for end, _ in chunks] or [len(body)]
     instants = [at_ns for _, at_ns in chunks] or [0]
     if rebinder is not None:
-        told = body
+        recorded_body = body
         body, ends = _rebound(body, ends, rebinder, header(found.headers, "content-encoding") or "")
-        rebinder.hear(live=body, recorded=told)
+        rebinder.observe(live=body, recorded=recorded_body)
     if ends[-1] < len(body):
         ends[-1] = len(body)
     starts = [0, *ends]

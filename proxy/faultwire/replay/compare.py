@@ -109,13 +109,13 @@ def _answers(entry: Entry, recorded: Recorded) -> Divergence | None:
     alike = one.status == other.status and one.ends == other.ends
     if alike and bodies[0] == bodies[1]:
         return None
-    said = [_said(entry.recorded), _said(recorded)]
-    if alike and said[0] is not None and said[0] == said[1]:
+    contents = [_answer_content(entry.recorded), _answer_content(recorded)]
+    if alike and contents[0] is not None and contents[0] == contents[1]:
         return None
-    told = all(part is not None for part in said)
+    readable = all(part is not None for part in contents)
     old, new = (
-        {"status": answer.status, "ends": answer.ends, **((part if told else None) or content(body, ""))}
-        for answer, body, part in zip((one, other), bodies, said, strict=True)
+        {"status": answer.status, "ends": answer.ends, **((part if readable else None) or content(body, ""))}
+        for answer, body, part in zip((one, other), bodies, contents, strict=True)
     )
     places = differences(old, new)
     shown = tuple(Difference(dotted(path), *excerpts(a, b)) for path, a, b in places[:DIFFERENCES])
@@ -135,16 +135,16 @@ def _answers(entry: Entry, recorded: Recorded) -> Divergence | None:
 
 def _cause(one: Recorded, other: Recorded) -> Cause:
     """Who gave another answer: a fault, or whoever was asked."""
-    if _met(one) != _met(other):
+    if _faults(one) != _faults(other):
         return "fault"
     return "model answer" if other.kind == "llm" else "server answer"
 
 
-def _met(recorded: Recorded) -> list[tuple[str, str | None]]:
+def _faults(recorded: Recorded) -> list[tuple[str, str | None]]:
     return [(line.id, line.effect) for line in recorded.faults if line.outcome == "fired"]
 
 
-def _said(recorded: Recorded) -> dict[str, Any] | None:
+def _answer_content(recorded: Recorded) -> dict[str, Any] | None:
     """What a model's answer says; None where nothing could be made out."""
     found = wire.transcript_of(recorded) if recorded.kind == "llm" else None
     answer = found.answer if found is not None else None

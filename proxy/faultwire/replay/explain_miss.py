@@ -128,12 +128,12 @@ def _diagnosed(index: Index, missed: Missed) -> Divergence:
             "new call", *about, "no exchange was recorded for this address", None, (), following
         )
     entry, places = found
-    told = tuple(Difference(dotted(path), *excerpts(old, new)) for path, old, new in places[:DIFFERENCES])
+    shown = tuple(Difference(dotted(path), *excerpts(old, new)) for path, old, new in places[:DIFFERENCES])
     kind = classify(wanted, places)
     reason = (
-        f"it differs from {name(entry)} in `{told[0].path}`" if told else f"it differs from {name(entry)}"
+        f"it differs from {name(entry)} in `{shown[0].path}`" if shown else f"it differs from {name(entry)}"
     )
-    return Divergence(kind, *about, reason, name(entry), told, following, cause=cause_of(places))
+    return Divergence(kind, *about, reason, name(entry), shown, following, cause=cause_of(places))
 
 
 def name(entry: Entry) -> str:
@@ -173,11 +173,11 @@ def _covers(mask: list[str], path: Path) -> bool:
 def content(body: bytes | None, path: str) -> Any:
     """What two requests to one address can differ in: body, as JSON where it is that, and query."""
     try:
-        said: Any = orjson.loads(body or b"null")
+        document: Any = orjson.loads(body or b"null")
     except orjson.JSONDecodeError:
-        said = (body or b"").decode("utf-8", "replace")
+        document = (body or b"").decode("utf-8", "replace")
     query = path.partition("?")[2]
-    return {"?": query, "$": said} if query else {"$": said}
+    return {"?": query, "$": document} if query else {"$": document}
 
 
 def differences(old: Any, new: Any, path: Path = (), most: int = 64) -> list[tuple[Path, Any, Any]]:

@@ -32,7 +32,7 @@ class Forked(Player):
     ) -> None:
         super().__init__(index, redactor, rebinder)
         self._settings = settings
-        self._met: dict[int, tuple[Request, Entry | Missed]] = {}
+        self._arrived: dict[int, tuple[Request, Entry | Missed]] = {}
         self._reached: int | None = None
         self._onward = 0
 
@@ -41,11 +41,11 @@ class Forked(Player):
         """Does anybody else than the tape answer what comes after the fork?"""
         return self._settings.tail != "tape"
 
-    def meet(self, request: Request, number: int) -> bool:
+    def arrive(self, request: Request, number: int) -> bool:
         """Find what is recorded for a whole request; True where it is the one that is forked, and a fault
         is to act on it."""
         found = self._take(request)
-        self._met[number] = request, found
+        self._arrived[number] = request, found
         if self._reached is None and not isinstance(found, Missed):
             self._reached = number if found.recorded.number == self._settings.at else None
         return self._settings.fault and self._reached == number
@@ -69,14 +69,16 @@ class Forked(Player):
         return super().play(request, number) if changed else self._forked(found)
 
     def _asked(self, request: Request, number: int) -> tuple[Request, Entry | Missed]:
-        known = self._met.pop(number, None)
+        known = self._arrived.pop(number, None)
         return known if known is not None else (request, self._take(request))
 
     def _forked(self, entry: Entry) -> Answer:
         settings, recorded = self._settings, entry.recorded
         if settings.fault:
-            heard = recorded.upstream or recorded.delivered
-            return self._serve(replace(recorded, delivered=heard, ending="complete" if heard else "reset"))
+            received = recorded.upstream or recorded.delivered
+            return self._serve(
+                replace(recorded, delivered=received, ending="complete" if received else "reset")
+            )
         if settings.drop:
             if not self._leaves:
                 self._index.give_back(entry)
@@ -86,8 +88,10 @@ class Forked(Player):
     def _given(self, recorded: Recorded) -> Recorded:
         given = self._settings.answer
         assert given is not None
-        said = Delivery(given.status, given.reason, given.headers, given.body, given.chunks, given.trailers)
-        return replace(recorded, upstream=said, delivered=said, ending="complete", messages=())
+        delivery = Delivery(
+            given.status, given.reason, given.headers, given.body, given.chunks, given.trailers
+        )
+        return replace(recorded, upstream=delivery, delivered=delivery, ending="complete", messages=())
 
     def pass_over(self, request: Request, number: int = 0) -> None:
         """A fault answered in place of the recorded answer."""

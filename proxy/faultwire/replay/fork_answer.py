@@ -90,22 +90,22 @@ def from_file(recorded: Recorded, data: bytes, streams: Streams) -> GivenAnswer:
     line = _STATUS_LINE.match(data)
     if line is not None:
         return _message(line, data)
-    told = _told(recorded)
+    delivery = _delivery(recorded)
     protocol = _protocol(recorded)
-    if protocol is not None and _cutter(recorded, told) is not None and _is_json(data):
-        kind = framing.content_type(told.headers)
+    if protocol is not None and _cutter(recorded, delivery) is not None and _is_json(data):
+        kind = framing.content_type(delivery.headers)
         try:
             events = streams(recorded, protocol.response_view(200, data))
         except WireError as error:
             raise _refused("--response", f"the exchange was streamed as `{kind}`: {error.message}") from error
         if events is None:
             raise _refused("--response", f"the exchange was streamed as `{kind}`, expected such a stream")
-        fine = told if told.status < 400 else replace(told, status=200, reason="")
+        fine = delivery if delivery.status < 400 else replace(delivery, status=200, reason="")
         return _given(fine, b"".join(events), tuple(map(len, events)))
-    headers = told.headers
+    headers = delivery.headers
     for name in FRAMING:
         headers = with_header(headers, name, None)
-    return GivenAnswer(status=told.status, headers=headers, body=_b64(data))
+    return GivenAnswer(status=delivery.status, headers=headers, body=_b64(data))
 
 
 def _message(line: re.Match[bytes], data: bytes) -> GivenAnswer:
@@ -136,43 +136,43 @@ def edited(recorded: Recorded, edits: Sequence[Edit]) -> GivenAnswer:
     """The recorded answer with these edits, in order. Raises UsageError for one that it has no place for."""
     given: GivenAnswer | None = None
     for one in edits:
-        told = _told(recorded)
+        delivery = _delivery(recorded)
         try:
-            given = _edited(recorded, told, one)
+            given = _edited(recorded, delivery, one)
         except WireError as error:
             raise _refused(one.path, error.message) from error
-        said = replace(
-            told,
+        edited_delivery = replace(
+            delivery,
             status=given.status,
             headers=given.headers,
             body=given.body,
             chunks=given.chunks,
         )
-        recorded = replace(recorded, delivered=said, upstream=said)
+        recorded = replace(recorded, delivered=edited_delivery, upstream=edited_delivery)
     assert given is not None
     return given
 
 
-def _edited(recorded: Recorded, told: Delivery, one: Edit) -> GivenAnswer:
+def _edited(recorded: Recorded, delivery: Delivery, one: Edit) -> GivenAnswer:
     if one.path == "status":
         if not isinstance(one.value, int) or not 200 <= one.value <= 599:
             raise _refused(one.path, f"found `{one.value}`, expected a status from 200 to 599")
-        return _given(replace(told, status=one.value, reason=""), told.body, _sizes(told))
+        return _given(replace(delivery, status=one.value, reason=""), delivery.body, _sizes(delivery))
     steps = _steps(one.path)
     if steps is None:
         protocol = _protocol(recorded)
         if protocol is None or not protocol.edits.can("answer"):
             raise _refused(one.path, "the exchange is not with a model whose answers can be edited")
-        return _changed(recorded, told, protocol, _as_asked(recorded, told, protocol, one))
-    plain, _ = decoded(told.body, told.headers)
-    cutter = _cutter(recorded, told)
+        return _changed(recorded, delivery, protocol, _as_asked(recorded, delivery, protocol, one))
+    plain, _ = decoded(delivery.body, delivery.headers)
+    cutter = _cutter(recorded, delivery)
     if cutter is None:
-        return _given(told, json_bytes.put(plain, steps, json_bytes.dump(one.value)))
+        return _given(delivery, json_bytes.put(plain, steps, json_bytes.dump(one.value)))
     events = framing.cut(plain, cutter)
     if not isinstance(steps[0], int) or steps[0] >= len(events):
         raise _refused(one.path, f"the answer is a stream of {len(events)} events, expected `$[N].…`")
     events[steps[0]] = _in_event(events[steps[0]], steps[1:], one)
-    return _given(told, b"".join(events), tuple(map(len, events)))
+    return _given(delivery, b"".join(events), tuple(map(len, events)))
 
 
 def _in_event(event: bytes, steps: Path, one: Edit) -> bytes:
@@ -183,7 +183,7 @@ def _in_event(event: bytes, steps: Path, one: Edit) -> bytes:
     return framed.swap(event, json_bytes.put(found[1], steps, json_bytes.dump(one.value)))
 
 
-def _as_asked(recorded: Recorded, told: Delivery, protocol: Protocol, one: Edit) -> Change:
+def _as_asked(recorded: Recorded, delivery: Delivery, protocol: Protocol, one: Edit) -> Change:
     if one.path == "finish":
         if one.value not in get_args(Finish):
             raise _refused(one.path, f"found `{one.value}`, expected one of {', '.join(get_args(Finish))}")
@@ -194,7 +194,7 @@ def _as_asked(recorded: Recorded, told: Delivery, protocol: Protocol, one: Edit)
     found = _CALL.match(one.path)
     assert found is not None
     at, member = int(found[1]), found[2]
-    known = response_view(protocol, _response(told), recorded.request).tool_calls
+    known = response_view(protocol, _response(delivery), recorded.request).tool_calls
     if at >= len(known):
         raise _refused(one.path, f"the answer calls {len(known)} tools")
     value = one.value if isinstance(one.value, str) else orjson.dumps(one.value).decode()
@@ -202,62 +202,64 @@ def _as_asked(recorded: Recorded, told: Delivery, protocol: Protocol, one: Edit)
     return Change(calls=lambda calls: tuple(wanted if n == at else call for n, call in enumerate(calls)))
 
 
-def _changed(recorded: Recorded, told: Delivery, protocol: Protocol, change: Change) -> GivenAnswer:
-    plain, _ = decoded(told.body, told.headers)
-    cutter = _cutter(recorded, told)
+def _changed(recorded: Recorded, delivery: Delivery, protocol: Protocol, change: Change) -> GivenAnswer:
+    plain, _ = decoded(delivery.body, delivery.headers)
+    cutter = _cutter(recorded, delivery)
     if cutter is None:
-        return _given(told, protocol.edits.change(plain, change))
+        return _given(delivery, protocol.edits.change(plain, change))
     editor = protocol.edits.stream_editor(change)
     if editor is None:
         raise _refused("--set", f"streams of `{protocol.name}` cannot be changed by words")
     events = [new for event in framing.cut(plain, cutter) for new in editor.feed(event)]
     events += editor.finish()
-    return _given(told, b"".join(events), tuple(map(len, events)))
+    return _given(delivery, b"".join(events), tuple(map(len, events)))
 
 
 # ---------------------------------------------------------------- small parts
 
 
-def _given(told: Delivery, body: bytes, sizes: tuple[int, ...] = ()) -> GivenAnswer:
+def _given(delivery: Delivery, body: bytes, sizes: tuple[int, ...] = ()) -> GivenAnswer:
     """An answer with another body, unpacked; its events come one by one, when the recorded chunks came."""
-    headers = told.headers if body is told.body else with_header(told.headers, "content-encoding", None)
+    headers = (
+        delivery.headers if body is delivery.body else with_header(delivery.headers, "content-encoding", None)
+    )
     if header(headers, "content-length") is not None:
         headers = with_header(headers, "content-length", str(len(body)))
-    instants = [at for _, at in told.chunks] or [0]
+    instants = [at for _, at in delivery.chunks] or [0]
     chunks, end = list[tuple[int, int]](), 0
     for n, size in enumerate(sizes):
         end += size
         chunks.append((end, instants[min(n, len(instants) - 1)]))
     return GivenAnswer(
-        status=told.status,
-        reason=told.reason,
+        status=delivery.status,
+        reason=delivery.reason,
         headers=headers,
         body=_b64(body),
         chunks=tuple(chunks),
-        trailers=told.trailers,
+        trailers=delivery.trailers,
     )
 
 
-def _sizes(told: Delivery) -> tuple[int, ...]:
+def _sizes(delivery: Delivery) -> tuple[int, ...]:
     """The sizes of the recorded chunks."""
-    ends = [end for end, _ in told.chunks]
+    ends = [end for end, _ in delivery.chunks]
     return tuple(end - start for start, end in zip([0, *ends], ends, strict=False))
 
 
-def _told(recorded: Recorded) -> Delivery:
-    told = recorded.delivered or recorded.upstream
-    if told is None or recorded.messages:
+def _delivery(recorded: Recorded) -> Delivery:
+    delivery = recorded.delivered or recorded.upstream
+    if delivery is None or recorded.messages:
         what = "is a WebSocket" if recorded.messages else "has no response on the tape"
         raise _refused("the fork", f"exchange {recorded.number} {what}, expected one with a response")
-    return told
+    return delivery
 
 
-def _response(told: Delivery) -> Response:
-    return Response(told.status, told.reason, told.headers, told.body)
+def _response(delivery: Delivery) -> Response:
+    return Response(delivery.status, delivery.reason, delivery.headers, delivery.body)
 
 
-def _cutter(recorded: Recorded, told: Delivery) -> framing.Splitter | None:
-    return framing.splitter_of(_response(told), _protocol(recorded), recorded.request)
+def _cutter(recorded: Recorded, delivery: Delivery) -> framing.Splitter | None:
+    return framing.splitter_of(_response(delivery), _protocol(recorded), recorded.request)
 
 
 def _protocol(recorded: Recorded) -> Protocol | None:

@@ -135,13 +135,13 @@ def _made(
     got = taken(tape, session, wish.tools)
     slug = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in session)
     name = slug.strip("-.") or "session"
-    said: dict[str, Any] = {"input": turns[0]} if len(turns) == 1 else {"turns": list(turns)}
+    prompt: dict[str, Any] = {"input": turns[0]} if len(turns) == 1 else {"turns": list(turns)}
     document = {
         "id": name,
         "name": about.get("name"),
         "source": wish.source,
         "captured_at": about.get("captured_at"),
-        **said,
+        **prompt,
         "tool_responses": got.responses,
         "expected_failure": about.get("expected_failure"),
         "contract": f"contracts/{contract[0]}.yaml" if contract is not None else wish.contract,
@@ -159,10 +159,10 @@ def relative(path: Path, folder: Path) -> str:
 def _asked(tape: TapeReader, session: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What the agent was asked, as far as its first request to a model tells it."""
     for exchange in tape.exchanges(session):
-        said = wire.transcript_of(exchange) if exchange.kind == "llm" else None
+        transcript = wire.transcript_of(exchange) if exchange.kind == "llm" else None
         texts = (
-            [turn.text for turn in said.request.turns if turn.role == "user" and turn.text]
-            if (said is not None and said.request is not None)
+            [turn.text for turn in transcript.request.turns if turn.role == "user" and turn.text]
+            if (transcript is not None and transcript.request is not None)
             else []
         )
         if texts:

@@ -40,17 +40,17 @@ class Answered:
 
     def notes(self) -> tuple[str, ...]:
         """What is to be said of it, if anything is."""
-        told = []
+        lines = []
         if self.left:
             one = "answer" if self.recorded == 1 else "answers"
-            told.append(f"{self.left} of {self.recorded} recorded {one} of `{self.tool}` not requested")
+            lines.append(f"{self.left} of {self.recorded} recorded {one} of `{self.tool}` not requested")
         if self.beyond:
             did = {"refuse": "refused", "pass": "passed on", "repeat": "given the last one again"}
             one = "call" if self.beyond == 1 else "calls"
-            told.append(
+            lines.append(
                 f"{self.beyond} {one} of `{self.tool}` found no recorded answer left: {did[self.none_left]}"
             )
-        return tuple(told)
+        return tuple(lines)
 
 
 def answered(profile: Profile, history: History) -> tuple[Answered, ...]:
@@ -67,7 +67,7 @@ def notes_on(profile: Profile, history: History) -> tuple[str, ...]:
     return tuple(note for one in answered(profile, history) for note in one.notes())
 
 
-def unmet(profile: Profile, history: History) -> str | None:
+def not_reproduced(profile: Profile, history: History) -> str | None:
     """Why what happened is not what the scenario is about, or None where nothing speaks against it.
 
     That is where a tape had no answer to a call, and where a fault that is required was never met.
@@ -96,13 +96,13 @@ def tools_seen(history: History) -> tuple[str, ...]:
     for exchange in history.exchanges:
         if exchange.tool is not None:
             seen[exchange.tool] = None
-        told = wire.transcript_of(exchange) if exchange.kind == "llm" else None
-        if told is None:
+        transcript = wire.transcript_of(exchange) if exchange.kind == "llm" else None
+        if transcript is None:
             continue
-        if told.request is not None:
-            seen.update({result.name: None for result in told.request.results if result.name})
-        if told.answer is not None:
-            seen.update({call.name: None for call in told.answer.tool_calls if call.name})
+        if transcript.request is not None:
+            seen.update({result.name: None for result in transcript.request.results if result.name})
+        if transcript.answer is not None:
+            seen.update({call.name: None for call in transcript.answer.tool_calls if call.name})
     return tuple(seen)
 
 

@@ -44,12 +44,12 @@ def profile_of(session: Session, tools: Mapping[str, ToolSite], *, timing: float
     )
 
 
-def _answer(told: ToolResponse, timing: float) -> RecordedAnswer:
+def _answer(response: ToolResponse, timing: float) -> RecordedAnswer:
     return RecordedAnswer(
-        response=told.response,
-        status=200 if told.status is None else told.status,
-        latency_ms=min((told.latency_ms or 0) * timing, 3_600_000),
-        headers=told.headers,
+        response=response.response,
+        status=200 if response.status is None else response.status,
+        latency_ms=min((response.latency_ms or 0) * timing, 3_600_000),
+        headers=response.headers,
     )
 
 

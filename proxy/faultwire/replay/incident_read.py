@@ -73,10 +73,10 @@ def read_all(path: Path) -> tuple[Session, ...]:
 
 def parse(data: bytes, path: Path) -> Session:
     """The session in a file's bytes; `path` is where its relative paths start, and for messages."""
-    told = data
+    text = data
     if path.suffix == ".json":
-        told = _PAIR.sub(_joined, data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-    root = read(told, str(path), ScenarioError)
+        text = _PAIR.sub(_joined, data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    root = read(text, str(path), ScenarioError)
     problems = Problems(str(path), ScenarioError)
     if isinstance(root.value, dict) and not _is_nothing(root.value.get("file")):
         place = root.value["file"]
@@ -128,31 +128,31 @@ def _session(root: Node, problems: Problems, folder: Path, where: Location, dige
             problems.unknown(node, key, "a session", list(KEYS))
     plain = {key: node for key, node in fields.items() if key in _Fields.model_fields}
     plain = {key: node for key, node in plain.items() if node.value is not None or key == "id"}
-    told = problems.build(_Fields, Node(dict(plain), root.line, root.column), "session")
+    fields_ = problems.build(_Fields, Node(dict(plain), root.line, root.column), "session")
     answers = _answers(fields.get("tool_responses"), problems)
     context = _context(fields.get("context"), problems)
     turns = _turns(fields, problems)
-    if told is None or len(problems):
+    if fields_ is None or len(problems):
         return None
-    said, notes = _said(context)
+    earlier, notes = _user_messages(context)
     if not turns:
-        turns = (*said, told.input or "")
+        turns = (*earlier, fields_.input or "")
     elif context:
         notes = (f"{where}: `context` is not used: `turns` already has the user's messages",)
     return Session(
-        id=told.id,
+        id=fields_.id,
         turns=turns,
-        name=told.name or "",
-        source=told.source or "manual",
-        captured_at=told.captured_at or "",
+        name=fields_.name or "",
+        source=fields_.source or "manual",
+        captured_at=fields_.captured_at or "",
         context=context,
         tool_responses=answers,
-        expected_failure=told.expected_failure or "",
-        contract=told.contract or DEFAULT,
-        tape=folder / told.tape if told.tape else None,
-        tape_session=told.tape_session,
-        on_miss=told.on_miss,
-        none_left=told.none_left,
+        expected_failure=fields_.expected_failure or "",
+        contract=fields_.contract or DEFAULT,
+        tape=folder / fields_.tape if fields_.tape else None,
+        tape_session=fields_.tape_session,
+        on_miss=fields_.on_miss,
+        none_left=fields_.none_left,
         folder=folder,
         where=where,
         digest=digest,
@@ -162,17 +162,17 @@ def _session(root: Node, problems: Problems, folder: Path, where: Location, dige
 
 def _turns(fields: dict[str, Node], problems: Problems) -> tuple[str, ...]:
     """`turns`, where they are given; else `input` has to be."""
-    node, said = fields.get("turns"), fields.get("input")
+    node, input_ = fields.get("turns"), fields.get("input")
     ident = fields.get("id")
     if ident is not None and ident.value == "":
         problems.add(ident, "bad_value", "found an empty `id`, expected a name")
     if _is_nothing(node):
-        if _is_nothing(said) or (said is not None and said.value == ""):
-            place = said if said is not None else ident or Node(None, 1, 1)
+        if _is_nothing(input_) or (input_ is not None and input_.value == ""):
+            place = input_ if input_ is not None else ident or Node(None, 1, 1)
             problems.add(place, "bad_value", "found no `input` in the session, expected the agent's input")
         return ()
     assert node is not None
-    if not _is_nothing(said):
+    if not _is_nothing(input_):
         problems.add(node, "bad_value", "found `turns` beside `input`, expected one of them")
     texts = [one.value for one in node.value] if isinstance(node.value, list) else []
     if not texts or not all(isinstance(text, str) and text for text in texts):
@@ -200,22 +200,22 @@ def _context(node: Node | None, problems: Problems) -> tuple[Mapping[str, Any], 
     return tuple(context)
 
 
-def _said(context: tuple[Mapping[str, Any], ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _user_messages(context: tuple[Mapping[str, Any], ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The user's messages in a context, which are asked first, and notes on it."""
-    said = tuple(
+    messages = tuple(
         str(one["content"])
         for one in context
         if one.get("role") == "user" and isinstance(one.get("content"), str) and one["content"]
     )
     notes: list[str] = []
-    if said:
-        one = "message" if len(said) == 1 else "messages"
-        notes.append(f"asked first, each as a turn: {len(said)} {one} of the user in `context`")
-    others = len(context) - len(said)
+    if messages:
+        one = "message" if len(messages) == 1 else "messages"
+        notes.append(f"asked first, each as a turn: {len(messages)} {one} of the user in `context`")
+    others = len(context) - len(messages)
     if others:
         one = "item" if others == 1 else "items"
         notes.append(f"not given to the agent, as no words of its user: {others} {one} of `context`")
-    return said, tuple(notes)
+    return messages, tuple(notes)
 
 
 def _list(node: Node | None, key: str, problems: Problems) -> list[Node]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _DELAYED = re.compile(r"(?:delayed by|after) ([0-9]+(?:\.[0-9]+)?) ms")
 """How the ledger tells that a result came late."""
-_TOLD = ("retry-after", "location", "etag", "link", "x-should-retry")
+_KEPT_HEADERS = ("retry-after", "location", "etag", "link", "x-should-retry")
 """Header fields of a tool's answer that clients act on; those of rate limits are kept as well."""
 LONGER = 2
 """Times the patience of an agent that did not wait for its tool: how long the tool takes from then on."""
@@ -88,21 +88,21 @@ def _at_own_site(exchange: Recorded, made: Taken) -> None:
         made.notes.append(f"exchange {exchange.number}: `{exchange.tool}`: {how}")
         made.responses.append(found | {"status": 0} | _late(late))
         return
-    as_met = _met(exchange, delivered)
-    site = wire.tool_site(as_met)
+    as_exchange = _exchange(exchange, delivered)
+    site = wire.tool_site(as_exchange)
     if site is None or site.name == "http":
         found |= _http_answer(exchange, delivered, made)
         made.responses.append(found | _late(exchange.duration_ms))
         return
-    told: list[tuple[str, bool]] = []
+    results: list[tuple[str, bool]] = []
     body = _plain(delivered)
     stream = framing.is_stream(delivered.headers)
     for piece in framing.events(body, delivered.headers) if stream else [body]:
-        site.rewritten(piece, lambda text, failed: told.append((text, failed)))
-    if not told:
+        site.rewritten(piece, lambda text, failed: results.append((text, failed)))
+    if not results:
         how = "its MCP response is not a result, so it is replayed as an error"
         made.notes.append(f"exchange {exchange.number}: `{exchange.tool}`: {how}")
-    text, failed = told[0] if told else (body.decode("utf-8", "replace"), True)
+    text, failed = results[0] if results else (body.decode("utf-8", "replace"), True)
     made.responses.append(
         found | _value(text) | ({"status": 0} if failed else {}) | _late(exchange.duration_ms)
     )
@@ -116,16 +116,16 @@ def _http_answer(exchange: Recorded, delivered: Delivery, made: Taken) -> dict[s
         text = body.decode("utf-8", "replace")
         why = "its body is not text, so it is not replayed exactly"
         made.notes.append(f"exchange {exchange.number}: `{exchange.tool}`: {why}")
-    headers = _told_headers(delivered.headers, text)
+    headers = _kept_headers(delivered.headers, text)
     status = delivered.status if 200 <= delivered.status <= 599 else 0
     return (_value(text) if text else {}) | {"status": status} | ({"headers": headers} if headers else {})
 
 
-def _told_headers(headers: Headers, text: str) -> dict[str, str]:
+def _kept_headers(headers: Headers, text: str) -> dict[str, str]:
     kept = {
         name.lower(): value
         for name, value in headers
-        if name.lower() in _TOLD or "ratelimit" in name.lower().replace("-", "")
+        if name.lower() in _KEPT_HEADERS or "ratelimit" in name.lower().replace("-", "")
     }
     kind = header(headers, "content-type")
     usual = "application/json" if text.lstrip()[:1] in ("{", "[") else "text/plain; charset=utf-8"
@@ -144,10 +144,13 @@ class _Results:
 
     def of(self, exchange: Recorded) -> Iterator[dict[str, Any]]:
         """Those that this request is the first to bring."""
-        said = wire.transcript_of(exchange)
-        if said is None:
+        transcript = wire.transcript_of(exchange)
+        if transcript is None:
             return
-        results = [self._with_name(one) for one in (said.request.results if said.request is not None else ())]
+        results = [
+            self._with_name(one)
+            for one in (transcript.request.results if transcript.request is not None else ())
+        ]
         for key, result in result_decisions.keyed_results(results):
             if key in self._known:
                 continue
@@ -155,8 +158,8 @@ class _Results:
             if result.name and not self._is_own(result.name):
                 failed = {"status": 0} if result.is_error else {}
                 yield {"tool": result.name} | _value(result.text) | failed | _late(_held(exchange, result))
-        if said.answer is not None:
-            self._calls.update({call.id: call for call in said.answer.tool_calls if call.id})
+        if transcript.answer is not None:
+            self._calls.update({call.id: call for call in transcript.answer.tool_calls if call.id})
 
     def _with_name(self, result: ToolResult) -> ToolResult:
         call = None if result.name else self._calls.get(result.call_id)
@@ -174,7 +177,7 @@ def _held(exchange: Recorded, result: ToolResult) -> float:
     return next((float(found[1]) for found in mine if found is not None), 0.0)
 
 
-def _met(exchange: Recorded, delivered: Delivery) -> Exchange:
+def _exchange(exchange: Recorded, delivered: Delivery) -> Exchange:
     head = Response(delivered.status, delivered.reason, delivered.headers)
     return Exchange(
         session=exchange.session,

@@ -61,13 +61,13 @@ def since(text: str, now: datetime | None = None) -> datetime:
     if found is not None:
         return (now or utc_now()) - timedelta(**{_UNITS[found[2][0]]: int(found[1])})
     try:
-        told = datetime.fromisoformat(text.strip())
+        instant = datetime.fromisoformat(text.strip())
     except ValueError:
         raise UsageError(
             f"found `{printable(text)[:60]}` for a date, expected for example `7d`, `24h` or `2026-01-31`",
             code="usage.date",
         ) from None
-    return told if told.tzinfo is not None else told.replace(tzinfo=UTC)
+    return instant if instant.tzinfo is not None else instant.replace(tzinfo=UTC)
 
 
 class LangSmith:
@@ -155,9 +155,9 @@ class LangSmith:
                 hint="LANGSMITH_API_KEY is its key",
             ) from error
         except (errors.LangSmithError, OSError, ValueError) as error:
-            said = self._redactor.text(str(error), {})
+            message = self._redactor.text(str(error), {})
             raise FaultwireError(
-                f"LangSmith did not return {what}: {printable(said)[:300]}", code="langsmith.failed"
+                f"LangSmith did not return {what}: {printable(message)[:300]}", code="langsmith.failed"
             ) from error
 
     def _clean(self, document: dict[str, Any]) -> dict[str, Any]:

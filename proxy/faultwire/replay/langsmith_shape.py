@@ -59,11 +59,11 @@ class Message:
 def session_of(run: Run, contract: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The session's document, and what it cannot say. Raises ScenarioError where nothing in the run's
     inputs is what was asked; the error names what they hold."""
-    said = asked(run.inputs)
-    if not said or said[-1].role != "user":
-        last = max((at for at, one in enumerate(said) if one.role == "user"), default=-1)
-        said = said[: last + 1]
-    if not said:
+    turns = asked(run.inputs)
+    if not turns or turns[-1].role != "user":
+        last = max((at for at, one in enumerate(turns) if one.role == "user"), default=-1)
+        turns = turns[: last + 1]
+    if not turns:
         raise ScenarioError(
             f"found {_held(run.inputs)} as the inputs of run `{run.id}`, expected the agent's input",
             code="scenario.no_input",
@@ -72,13 +72,13 @@ def session_of(run: Run, contract: str) -> tuple[dict[str, Any], tuple[str, ...]
     tools = list(_tools(run))
     others = sorted({child.run_type for child in _all(run)} & {"retriever"})
     notes = tuple(f"runs of type `{kind}` are not tools: their results are not replayed" for kind in others)
-    context = [{"role": one.role, "content": one.text} for one in said[:-1]]
+    context = [{"role": one.role, "content": one.text} for one in turns[:-1]]
     return {
         "id": str(run.id),
         "name": run.name,
         "source": "langsmith",
         "captured_at": _iso(run.start_time),
-        "input": said[-1].text,
+        "input": turns[-1].text,
         "context": context,
         "tool_responses": [_answer(tool) for tool in tools],
         "expected_failure": _failure(run, tools),
@@ -146,16 +146,16 @@ def _message(item: Any) -> Message | None:
     if item.get("type") == "constructor" and isinstance(item.get("kwargs"), dict):
         names = item.get("id")
         kind = names[-1] if isinstance(names, list) and names else ""
-        return _spoken(ROLES.get(str(kind)), item["kwargs"].get("content"))
+        return _text_message(ROLES.get(str(kind)), item["kwargs"].get("content"))
     if isinstance(item.get("data"), dict) and "content" in item["data"]:
-        return _spoken(ROLES.get(str(item.get("type"))), item["data"]["content"])
+        return _text_message(ROLES.get(str(item.get("type"))), item["data"]["content"])
     if "content" in item and (item.get("role") in ROLES or item.get("type") in ROLES):
         role = item["role"] if item.get("role") in ROLES else item["type"]
-        return _spoken(ROLES[role], item["content"])
+        return _text_message(ROLES[role], item["content"])
     return None
 
 
-def _spoken(role: str | None, content: Any) -> Message | None:
+def _text_message(role: str | None, content: Any) -> Message | None:
     return Message(role, _words(content)) if role is not None else None
 
 

@@ -66,7 +66,7 @@ class Player:
         self._classes: Counter[str] = Counter()
         self.served = 0
 
-    def meet(self, request: Request, number: int) -> bool:
+    def arrive(self, request: Request, number: int) -> bool:
         """A request is whole; `number` is its exchange's in this session. Is it for a fork's fault?"""
         return False
 
@@ -102,9 +102,9 @@ class Player:
     def _cleaned(self, data: bytes) -> bytes:
         return clean(Request("GET", "ws", "", 0, "", (), data), self._redactor).body or b""
 
-    def _strayed(self, said: bytes, expected: bytes | None) -> str:
+    def _strayed(self, sent: bytes, expected: bytes | None) -> str:
         """A message that was not recorded counts as a call that was not."""
-        wanted, old = content(said, ""), content(expected, "") if expected is not None else None
+        wanted, old = content(sent, ""), content(expected, "") if expected is not None else None
         places = differences(old, wanted) if old is not None else []
         shown = tuple(Difference(dotted(path), *excerpts(one, other)) for path, one, other in places[:5])
         reason = f"a message differs in `{shown[0].path}`" if shown else "a message was not recorded"
@@ -130,7 +130,7 @@ class Player:
             same = self._index.ask_again(request, sha256(request.body or b"").digest())
             if same is not None:
                 if self._rebinder is not None:
-                    self._rebinder.hear(live=request.body, recorded=request.body)
+                    self._rebinder.observe(live=request.body, recorded=request.body)
                 return self._index.take(same)
         plain = clean(request, self._redactor)
         wanted = self._index.ask(self._rebinder.recorded(plain) if self._rebinder else plain)
@@ -140,14 +140,14 @@ class Player:
         if isinstance(found, Missed):
             found = self._rebound(wanted, found) if found.why == "unknown" else found
         elif sha256(plain.body or b"").digest() == found.body:
-            self._rebinder.hear(live=plain.body, recorded=plain.body)
+            self._rebinder.observe(live=plain.body, recorded=plain.body)
             return found
         else:
             theirs = found.recorded.request
             old, new = (content(one.body, one.path) for one in (theirs, wanted.request))
             self._rebinder.bind(self._rebinder.masked(differences(old, new)))
         if not isinstance(found, Missed):
-            self._rebinder.hear(live=plain.body, recorded=found.recorded.request.body)
+            self._rebinder.observe(live=plain.body, recorded=found.recorded.request.body)
         return found
 
     def _rebound(self, wanted: RequestKey, missed: Missed) -> Entry | Missed:
@@ -191,10 +191,10 @@ class Player:
     def _kept(self) -> dict[str, Any]:
         """What a tape that is to hold this run's calls as well is made with."""
         unasked = (one for one in self._index.entries if not one.used and one.at not in self._late)
-        told = {number: entry.recorded for number, entry in self._answered.items()}
+        recorded = {number: entry.recorded for number, entry in self._answered.items()}
         return {
             "unasked": _numbers(unasked),
-            "answered": {str(number): [one.session, one.number] for number, one in told.items()},
+            "answered": {str(number): [one.session, one.number] for number, one in recorded.items()},
         }
 
 

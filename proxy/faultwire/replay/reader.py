@@ -87,7 +87,7 @@ def _whole(path: Path) -> None:
         )
 
 
-def said_of(settings: ReplaySettings) -> dict[str, object]:
+def tape_settings(settings: ReplaySettings) -> dict[str, object]:
     """What a tape that is made by a replay says of itself. What the proxy did not record does not become its
     record by being replayed. Raises TapeError where the replayed tape cannot be read."""
     if not settings.unverified:
@@ -95,8 +95,11 @@ def said_of(settings: ReplaySettings) -> dict[str, object]:
     with as_it_is(settings.tape) if settings.unverified else TapeReader.open(settings.tape) as tape:
         known = tape.info().settings
     imported = known.get("imported")
-    said = {**settings.said_of(), "masks": list(dict.fromkeys((*masks_of(known), *settings.masks)))}
-    return {**said, **({"imported": str(imported)} if imported else {})}
+    settings_ = {
+        **settings.tape_settings(),
+        "masks": list(dict.fromkeys((*masks_of(known), *settings.masks))),
+    }
+    return {**settings_, **({"imported": str(imported)} if imported else {})}
 
 
 def index(

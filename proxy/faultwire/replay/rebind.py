@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire.errors import WireError
 from faultwire.replay.volatile_values import MINTED, pairs
 from faultwire.tape.redact.redactor import moved
-from faultwire.tape.redact.stream import said
+from faultwire.tape.redact.stream import text_pieces
 from faultwire.tape.redact.text import unescape
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _ESCAPE = re.compile(r"\\+[nrtbf\"/]")
 
 
-UNHEARD = 16 * 1024 * 1024
+UNREAD = 16 * 1024 * 1024
 """Bytes that are kept to be looked into later: in a run that does not differ nobody needs to."""
 
 
@@ -35,10 +35,10 @@ class Rebinder:
     def __init__(self) -> None:
         self._to_recorded: dict[str, str] = {}
         self._to_live: dict[str, str] = {}
-        self._said_live: set[str] = set()
-        self._said_recorded: set[str] = set()
-        self._unheard: list[tuple[bytes | None, bytes | None]] = []
-        self._unheard_size = 0
+        self._seen_live: set[str] = set()
+        self._seen_recorded: set[str] = set()
+        self._unread: list[tuple[bytes | None, bytes | None]] = []
+        self._unread_size = 0
 
     @property
     def bound(self) -> bool:
@@ -80,8 +80,8 @@ class Rebinder:
             return known == live
         self._look()
         return (
-            live not in self._said_live
-            and recorded not in self._said_recorded
+            live not in self._seen_live
+            and recorded not in self._seen_recorded
             and live not in self._to_recorded
         )
 
@@ -96,20 +96,20 @@ class Rebinder:
             self._to_live[recorded] = live
             self._to_recorded[live] = recorded
 
-    def hear(self, *, live: bytes | None = None, recorded: bytes | None = None) -> None:
+    def observe(self, *, live: bytes | None = None, recorded: bytes | None = None) -> None:
         """Take note of what was said in this run and on the tape; looked into once it matters."""
-        self._unheard.append((live, recorded))
-        self._unheard_size += len(live or b"") + (len(recorded or b"") if recorded is not live else 0)
-        if self._unheard_size > UNHEARD:
+        self._unread.append((live, recorded))
+        self._unread_size += len(live or b"") + (len(recorded or b"") if recorded is not live else 0)
+        if self._unread_size > UNREAD:
             self._look()
 
     def _look(self) -> None:
-        for live, recorded in self._unheard:
-            found = _minted(live)
-            self._said_live |= found
-            self._said_recorded |= found if recorded is live else _minted(recorded)
-        self._unheard.clear()
-        self._unheard_size = 0
+        for live, recorded in self._unread:
+            found = _volatile(live)
+            self._seen_live |= found
+            self._seen_recorded |= found if recorded is live else _volatile(recorded)
+        self._unread.clear()
+        self._unread_size = 0
 
     # ------------------------------------------------------------ answers
 
@@ -144,7 +144,7 @@ class Rebinder:
         """Edits for values that stand in pieces of what a stream says, and in no single piece."""
         out: list[tuple[int, int, str]] = []
         by_name: dict[str, list[Any]] = {}
-        for piece in said(text):
+        for piece in text_pieces(text):
             by_name.setdefault(piece.name, []).append(piece)
         for pieces in by_name.values():
             joined, starts, ends, owners = "", list[int](), list[int](), list[int]()
@@ -161,7 +161,7 @@ class Rebinder:
         return out
 
 
-def _minted(data: bytes | None) -> set[str]:
+def _volatile(data: bytes | None) -> set[str]:
     plain = _ESCAPE.sub(" ", data.decode("latin-1")) if data else ""
     return {one[0] for one in MINTED.finditer(plain)}
 

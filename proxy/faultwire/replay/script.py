@@ -23,30 +23,30 @@ class Script:
         self,
         messages: tuple[Message, ...],
         clean: Callable[[bytes], bytes],
-        tell: Callable[[bytes, bytes | None], str],
+        explain: Callable[[bytes, bytes | None], str],
         *,
         upstream: bool = False,
     ) -> None:
         self._messages = [
             message
             for message in messages
-            if (message.said_ns if upstream or message.by == "client" else message.delivered_ns) is not None
+            if (message.sent_ns if upstream or message.by == "client" else message.delivered_ns) is not None
         ]
-        self._clean, self._tell = clean, tell
+        self._clean, self._explain = clean, explain
         self._at = 0
         self._ahead: int = 0
         self._mine = [n for n, message in enumerate(self._messages) if message.by == "client"]
 
-    def heard(self, data: bytes, *, text: bool) -> str | None:
+    def received(self, data: bytes, *, text: bool) -> str | None:
         """The client says its next message; in words what is wrong with it, None where it is the recorded
         one."""
-        said = self._clean(data)
+        sent = self._clean(data)
         place = self._mine[self._ahead] if self._ahead < len(self._mine) else None
         expected = self._messages[place] if place is not None else None
         if expected is None or expected.kind == "close":
-            return self._tell(said, None)
-        if (expected.kind == "text") != text or _asked(said) != _asked(expected.data):
-            return self._tell(said, expected.data)
+            return self._explain(sent, None)
+        if (expected.kind == "text") != text or _asked(sent) != _asked(expected.data):
+            return self._explain(sent, expected.data)
         self._ahead += 1
         return None
 

@@ -70,7 +70,7 @@ class ReplaySettings(Frozen):
         """Is there no way out at all?"""
         return self.on_miss == "fail" and (self.fork is None or self.fork.tail == "tape")
 
-    def said_of(self) -> dict[str, object]:
+    def tape_settings(self) -> dict[str, object]:
         """What a tape that is made with it says of itself: how it was made, and which tape answered."""
         if self.fork is not None:
             return {"made_by": "fork", **self.fork.lineage}

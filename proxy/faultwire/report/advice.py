@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from faultwire.checks._api import quoted
 from faultwire.checks._calls import calls, ended_ms
 from faultwire.checks._registry import make
-from faultwire.checks._told import place
 from faultwire.checks._tools import uses
 from faultwire.checks._traffic import failed
+from faultwire.checks._transcripts import place
 from faultwire.checks._waits import asked_s
 from faultwire.checks.truncated_stream_not_accepted import RAN_AT_LIMIT
 from faultwire.events import header
@@ -35,7 +35,7 @@ EXAMINED = 300
 """Failed invocations that are looked at."""
 SHOWN = 5
 """Pieces of evidence that a suggestion repeats."""
-TELLING = 16
+LONG_ENOUGH = 16
 """Characters of a tool's failure that, found in an answer, are no accident."""
 EARLY = 0.5
 """Share of the time asked for after which coming back is no matter of a slow machine."""
@@ -168,7 +168,7 @@ def _repeats_failure(history: History) -> Evidence | None:
     answer = " ".join(agent.answer.split()).casefold()
     for use in uses(history):
         text = " ".join(use.result.split())
-        if use.failed and len(text) >= TELLING and text[:200].casefold() in answer:
+        if use.failed and len(text) >= LONG_ENOUGH and text[:200].casefold() in answer:
             return Evidence(
                 (use.number,),
                 f"the tool {quoted(use.name)} failed with {quoted(text)}, and the answer repeats it",

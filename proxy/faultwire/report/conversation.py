@@ -36,19 +36,19 @@ def conversation_part(
         every = [Turn("system", view.system), *every]
     shown = every[max(0, len(every) - turns) :]
     answer = _answer(transcript.answer, text)
-    said = None
+    original_answer = None
     if recorded.upstream is not None and recorded.upstream is not recorded.delivered:
         original = wire.transcript_of(replace(recorded, delivered=recorded.upstream))
-        said = _answer(original.answer, text) if original else None
+        original_answer = _answer(original.answer, text) if original else None
     return {
         "model": clip(transcript.model, 200),
         "tools": [clip(name, 200) for name in (view.tools if view else ())[:100]],
         "turns": [_turn(turn, text) for turn in shown],
         "turns_not_shown": len(every) - len(shown),
-        "new": len(shown) if not _spoke(every) else min(len(transcript.new_turns), len(shown)),
+        "new": len(shown) if not _has_answer(every) else min(len(transcript.new_turns), len(shown)),
         "told": _rows(recorded, forwarded, every, text),
         "answer": answer,
-        "said": said if said != answer else None,
+        "said": original_answer if original_answer != answer else None,
         "problem": clip(transcript.problem, 500) if transcript.problem else None,
         "first_event_ms": None if transcript.first_event_ms is None else round(transcript.first_event_ms, 1),
         "cost_usd": None if transcript.cost is None else format(transcript.cost, "f"),
@@ -84,7 +84,7 @@ def request_id(part: dict[str, Any] | None) -> str | None:
     return next((answer["request_id"] for answer in answers if answer and answer["request_id"]), None)
 
 
-def _spoke(turns: list[Turn]) -> bool:
+def _has_answer(turns: list[Turn]) -> bool:
     """Has the model answered yet?"""
     return any(turn.role == "assistant" for turn in turns)
 

@@ -125,14 +125,14 @@ def _stream(upstream: Delivery | None, delivered: Delivery | None) -> dict[str, 
     if source is None or "event-stream" not in (header(source.headers, "content-type") or ""):
         return None
     got, rest = _events(delivered.body) if delivered else ([], b"")
-    said = _events(upstream.body)[0] if upstream else got
+    sent = _events(upstream.body)[0] if upstream else got
     shown = got[:EVENTS]
-    words = _words(said if len(said) > len(got) else got)
+    words = _words(sent if len(sent) > len(got) else got)
     # Only where what was delivered is the beginning of what was said, the rest was withheld.
     cut = delivered is not None and upstream is not None and upstream.body.startswith(delivered.body)
-    withheld = said[len(got) :] if cut else []
+    withheld = sent[len(got) :] if cut else []
     return {
-        "said": len(said),
+        "said": len(sent),
         "delivered": len(got),
         "partial_bytes": len(rest),
         "events": [

@@ -138,9 +138,9 @@ def _gate(
     suite = _opened(root, at, GATE, ["pass" if word == "pass" else "fail"], 0.0, document)
     case = SubElement(suite, "testcase", {"name": _name(rule), "classname": GATE, "time": "0.000"})
     if word != "pass":
-        said = "\n".join(reasons) or f"the verdict is {word}"
-        failure = SubElement(case, "failure", {"message": line(said, MESSAGE), "type": word})
-        failure.text = safe(said, lines=True)
+        message = "\n".join(reasons) or f"the verdict is {word}"
+        failure = SubElement(case, "failure", {"message": line(message, MESSAGE), "type": word})
+        failure.text = safe(message, lines=True)
     SubElement(suite, "system-out")
     SubElement(suite, "system-err")
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LARGEST = 512 * 1024 * 1024
 """Bytes of a report that are read."""
 FILE = "report.json"
-SAID = 3
+SHOWN = 3
 """Problems that an error names."""
 
 
@@ -45,7 +45,7 @@ def load(path: Path) -> dict[str, Any]:
         )
     found = problems_of(text) or _dangling(document)
     if found:
-        raise UsageError(f"`{file}` is not a valid report: {'; '.join(found[:SAID])}", code="report.invalid")
+        raise UsageError(f"`{file}` is not a valid report: {'; '.join(found[:SHOWN])}", code="report.invalid")
     return document
 
 
@@ -57,8 +57,8 @@ def _dangling(document: dict[str, Any]) -> list[str]:
     lost = [name for name in (*(c["invocation"] for c in document["cells"]), *seen) if name not in there]
     nowhere = [c["scenario"] for c in document["cells"] if c["scenario"] not in columns]
     return [
-        *(f"no invocation is named `{_short(name)}`" for name in lost[:SAID]),
-        *(f"no scenario is named `{_short(name)}`" for name in nowhere[:SAID]),
+        *(f"no invocation is named `{_short(name)}`" for name in lost[:SHOWN]),
+        *(f"no scenario is named `{_short(name)}`" for name in nowhere[:SHOWN]),
     ]
 
 

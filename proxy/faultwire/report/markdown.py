@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 MARKS = {"pass": "✅", "fail": "❌", "unknown": "❔"}
-SAID = {"pass": "passed", "fail": "failed", "unknown": "unknown"}
+GATE_WORDS = {"pass": "passed", "fail": "failed", "unknown": "unknown"}
 GROUPS = 40
 """Groups of findings that are told."""
 SCENARIOS = 12
@@ -34,7 +34,7 @@ def render(document: dict[str, Any]) -> str:
         _unjudged(document),
         _matrix(document) if judged else "",
         _findings(document),
-        _mend(document["suggestions"]),
+        _fixes(document["suggestions"]),
         _statistics(document["statistics"]) if judged else "",
         _mutations(document["mutations"]),
         _foot(document),
@@ -99,7 +99,7 @@ def _head(document: dict[str, Any]) -> str:
     if not page.judged(document):
         return f"## faultwire {about}: not judged\n\n{page.traffic_line(document)}"
     return (
-        f"## {MARKS[score['gate']]} faultwire {about}: {SAID[score['gate']]}\n\n{score_line(score)}"
+        f"## {MARKS[score['gate']]} faultwire {about}: {GATE_WORDS[score['gate']]}\n\n{score_line(score)}"
         + _ruled(score)
     )
 
@@ -201,7 +201,7 @@ def _findings(document: dict[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def _mend(suggestions: list[dict[str, Any]]) -> str:
+def _fixes(suggestions: list[dict[str, Any]]) -> str:
     if not suggestions:
         return ""
     lines = [

@@ -24,7 +24,7 @@ def mutations_part(matrix: Matrix, notes: Iterable[str] = ()) -> dict[str, Any] 
     `notes` say which mutations could not be made or sent, and why. Intervals are about single invocations
     and leave their weights aside.
     """
-    said = outcomes(matrix)
+    results = outcomes(matrix)
     mutants = {c.invocation.id: c.invocation.prompt for c in matrix.cells if is_mutant(c.invocation)}
     if not mutants:
         return None
@@ -32,7 +32,7 @@ def mutations_part(matrix: Matrix, notes: Iterable[str] = ()) -> dict[str, Any] 
     weights: dict[str, float] = {}
     for where, prompt in mutants.items():
         kind = prompt.origin or "unknown"
-        by_type.setdefault(kind, []).append(said[where])
+        by_type.setdefault(kind, []).append(results[where])
         weights.setdefault(kind, prompt.weight)
     whole = robustness(matrix, is_mutant)
     return {

@@ -160,8 +160,8 @@ def verdicts(document: Document) -> dict[str, list[dict[str, Any]]]:
 
 def worst(cells: list[dict[str, Any]]) -> str:
     """The verdict of an invocation as a whole; without a cell it is unknown."""
-    said = {cell["verdict"] for cell in cells}
-    return next((verdict for verdict in VERDICTS if verdict in said), "unknown")
+    verdicts = {cell["verdict"] for cell in cells}
+    return next((verdict for verdict in VERDICTS if verdict in verdicts), "unknown")
 
 
 def voids(document: Document) -> dict[str, list[str]]:

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from faultwire import clock
-from faultwire.checks._told import charged, models
+from faultwire.checks._transcripts import charged, models
 from faultwire.text import safe
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class Progress:
     ) -> None:
         self._lock = threading.Lock()
         self._say, self._now = say, now
-        self._begin = self._said_at = now()
-        self._said_done = 0
+        self._begin = self._reported_at = now()
+        self._reported_done = 0
         self.total, self.done, self.fired, self.tokens = total, 0, 0, 0
         self.void = 0
         self.cost = Decimal(0)
@@ -101,11 +101,11 @@ class Progress:
 
     def _due(self) -> str | None:
         """A line to say, where it is time for one: the last, each tenth, and not twice in a while."""
-        tenth = self.done * 10 // max(1, self.total) > self._said_done * 10 // max(1, self.total)
-        late = self._now() - self._said_at >= EVERY_S
+        tenth = self.done * 10 // max(1, self.total) > self._reported_done * 10 // max(1, self.total)
+        late = self._now() - self._reported_at >= EVERY_S
         if self.done < self.total and not late and not (tenth and self.total >= 20):
             return None
-        self._said_at, self._said_done = self._now(), self.done
+        self._reported_at, self._reported_done = self._now(), self.done
         return "  " + " · ".join(self._words())
 
 

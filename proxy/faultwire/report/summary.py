@@ -16,7 +16,7 @@ from faultwire.errors import FaultwireError
 from faultwire.report import terminal_numbers as numbers
 from faultwire.report.comparison import trend_part
 from faultwire.report.html import environment
-from faultwire.report.markdown import MARKS, SAID, code, ruling, table
+from faultwire.report.markdown import GATE_WORDS, MARKS, code, ruling, table
 from faultwire.report.page import spark
 from faultwire.report.text import clip, line
 
@@ -118,14 +118,17 @@ def render(document: dict[str, Any]) -> str:
 
 def markdown(document: dict[str, Any]) -> str:
     """The same for the summary page of a CI job."""
-    head = f"## {MARKS[document['gate']]} faultwire ci: {SAID[document['gate']]}\n\n{_said(document)}"
+    gate = document["gate"]
+    head = f"## {MARKS[gate]} faultwire ci: {GATE_WORDS[gate]}\n\n{_verdict_line(document)}"
     ruled = ruling(document["rule"], document["reasons"])
     rows = [
         (
             part["name"],
             "–" if part["score"] is None else f"**{part['score']:.2f}**",
             f"{part['weight']:g}",
-            f"{MARKS[part['gate']]} {SAID[part['gate']]}" if not part["why"] else code(part["why"], 200),
+            f"{MARKS[part['gate']]} {GATE_WORDS[part['gate']]}"
+            if not part["why"]
+            else code(part["why"], 200),
             ", ".join(f"{count} {verdict}" for verdict, count in part["cells"].items() if count) or "–",
             _covered(part),
         )
@@ -145,7 +148,7 @@ def terminal(document: dict[str, Any], *, plain: bool = False) -> RenderableType
             part["name"],
             "-" if part["score"] is None else f"{part['score']:.2f}",
             f"{part['weight']:g}",
-            line(part["why"], 60) if part["why"] else SAID[part["gate"]],
+            line(part["why"], 60) if part["why"] else GATE_WORDS[part["gate"]],
             _covered(part),
             line(part["report"] or "-", 80),
         )
@@ -157,7 +160,9 @@ def terminal(document: dict[str, Any], *, plain: bool = False) -> RenderableType
     drawn = numbers.trend(document["trend"], plain=plain)
     if drawn is not None:
         parts.append(drawn)
-    return Group(*parts, Text.assemble(("overall  ", "bold"), (_said(document).replace("*", ""), style)))
+    return Group(
+        *parts, Text.assemble(("overall  ", "bold"), (_verdict_line(document).replace("*", ""), style))
+    )
 
 
 def _covered(part: Mapping[str, Any]) -> str:
@@ -165,7 +170,7 @@ def _covered(part: Mapping[str, Any]) -> str:
     return f"{found['judged']} of {found['asked']} {found['unit']}" if found else "–"
 
 
-def _said(document: dict[str, Any]) -> str:
+def _verdict_line(document: dict[str, Any]) -> str:
     value = "**no score**" if document["score"] is None else f"**{document['score']:.2f}** of 100"
     least = "" if document["minimum"] is None else f", threshold {document['minimum']:.2f}"
-    return f"{value}{least}: {SAID[document['gate']]}"
+    return f"{value}{least}: {GATE_WORDS[document['gate']]}"

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from faultwire.report import page, terminal_numbers as numbers
-from faultwire.report.markdown import SAID, coverage, worst
+from faultwire.report.markdown import GATE_WORDS, coverage, worst
 from faultwire.report.page import findings, injected, matrix, unjudged
 from faultwire.report.text import line
 
@@ -39,7 +39,7 @@ def render(document: dict[str, Any], *, plain: bool = False) -> RenderableType:
         _injected(document, plain),
         _notes(document),
         _findings(document, marks),
-        numbers.mend(document["suggestions"]),
+        numbers.fixes(document["suggestions"]),
         numbers.statistics(document["statistics"]),
         numbers.mutations(document["mutations"]),
         numbers.comparison(document["comparison"]),
@@ -176,7 +176,7 @@ def _score(score: dict[str, Any]) -> Text:
             f"\n       worst scenario: {line(least['name'], 60)}, {least['value']:.2f}", style="not bold dim"
         )
     text.append("\nverdict  ", style="bold")
-    text.append(SAID[score["gate"]], style=style)
+    text.append(GATE_WORDS[score["gate"]], style=style)
     if score.get("rule"):
         text.append(f"  ({line(score['rule'], 300)})", style="not bold dim")
     return text

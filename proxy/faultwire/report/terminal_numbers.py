@@ -99,7 +99,7 @@ def mutations(part: dict[str, Any] | None) -> Drawn:
     return _titled("mutations", whole, grid(("type", "weight", "passed", "interval"), rows))
 
 
-def mend(suggestions: Sequence[dict[str, Any]]) -> Drawn:
+def fixes(suggestions: Sequence[dict[str, Any]]) -> Drawn:
     """What to do, and where that was seen."""
     if not suggestions:
         return None

@@ -79,21 +79,21 @@ def gate(summary: Summary, rule: Rule, void: str | None = None) -> Gate:
     if least is not None and len(summary.phases) > 1 and score is not None and score < least:
         reasons.append(Reason("fail", f"the overall score {_below(score, least)}"))
     word, code = _word(reasons, partial=summary.partial or not summary.phases), FAIL if reasons else PASS
-    said = [one.text for one in reasons]
+    texts = [one.text for one in reasons]
     if summary.partial:
-        code, said = INTERRUPTED, ["the run was interrupted; what had finished is in the report"]
+        code, texts = INTERRUPTED, ["the run was interrupted; what had finished is in the report"]
     if void is not None:
         word = "unknown"
-        said.append(INCONCLUSIVE.format(void))
+        texts.append(INCONCLUSIVE.format(void))
     decided = any(phase.decisions for phase in summary.phases)
-    return Gate(code, word, tuple(said), phases, rule.words(decided=decided))
+    return Gate(code, word, tuple(texts), phases, rule.words(decided=decided))
 
 
 def _ruled(reasons: Sequence[Reason], *, partial: bool, void: str | None) -> PhaseGate:
-    said = tuple(one.text for one in reasons)
+    texts = tuple(one.text for one in reasons)
     if void is not None:
-        return PhaseGate("unknown", (*said, INCONCLUSIVE.format(void)))
-    return PhaseGate(_word(reasons, partial=partial), said)
+        return PhaseGate("unknown", (*texts, INCONCLUSIVE.format(void)))
+    return PhaseGate(_word(reasons, partial=partial), texts)
 
 
 def _word(reasons: Sequence[Reason], *, partial: bool) -> Word:

@@ -238,7 +238,7 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
                 on_tape_failure=settings.on_tape_failure,
                 redact=dict(settings.redact),
                 replay=settings.replay,
-                tape_settings=_said_of(settings),
+                tape_settings=_tape_settings(settings),
                 upstream_ca=_existing(settings.upstream_ca, "--upstream-ca"),
                 routes=routes,
                 reverse=dict(routed.routes),
@@ -258,13 +258,13 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
     return run
 
 
-def _said_of(settings: LaunchSettings) -> dict[str, Any]:
+def _tape_settings(settings: LaunchSettings) -> dict[str, Any]:
     """A new tape's record of the replayed tape and of its masks."""
-    from faultwire.replay.reader import said_of
+    from faultwire.replay.reader import tape_settings
 
-    frozen = {"frozen": settings.frozen.said()} if settings.frozen else {}
+    frozen = {"frozen": settings.frozen.settings()} if settings.frozen else {}
     if settings.replay is not None:
-        return {**said_of(settings.replay), **frozen}
+        return {**tape_settings(settings.replay), **frozen}
     return {**({"masks": list(settings.masks)} if settings.masks else {}), **frozen}
 
 

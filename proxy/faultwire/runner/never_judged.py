@@ -96,16 +96,18 @@ class _Critical:
     def silent(self, cells: Sequence[Cell], played: Sequence[Played]) -> Unjudged:
         """The result for an invariant whose cells are all unknown."""
         check = self.check
-        not_met = [one for one in played if lacking(check.when, one.invocation.scenario.profile, one.history)]
+        lacking_ = [
+            one for one in played if lacking(check.when, one.invocation.scenario.profile, one.history)
+        ]
         why = (
             f"the critical invariant `{check.label}` was never judged: "
             f"{'its only cell is' if len(cells) == 1 else f'all of its {len(cells)} cells are'} unknown, "
         )
-        if len(not_met) < len(played):
+        if len(lacking_) < len(played):
             why += "not only because faults did not fire"
             hint = "see the explanations of its cells in the report"
             return Unjudged(check.label, check.severity, check.when, why, hint, len(cells))
-        last = not_met[-1]
+        last = lacking_[-1]
         reason = lacking(check.when, last.invocation.scenario.profile, last.history) or ""
         condition = "" if check.when == "always" else f"its `when: {check.when}` was never true: "
         why += f"because {condition}{reason}"

@@ -52,7 +52,7 @@ def conduct(phase: Phase, agent: Agent, stage: Stage, playing: Playing) -> Outco
     """
     done: list[Played] = []
 
-    def heard(played: Played) -> None:
+    def report_progress(played: Played) -> None:
         done.append(played)
         playing.progress(played)
 
@@ -64,7 +64,7 @@ def conduct(phase: Phase, agent: Agent, stage: Stage, playing: Playing) -> Outco
             seed=playing.seed,
             concurrency=playing.concurrency,
             retries=playing.retries,
-            progress=heard,
+            progress=report_progress,
             ask=lambda invocation: phase.ask(invocation, network=agent.network),
         )
 

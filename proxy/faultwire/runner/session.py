@@ -184,9 +184,9 @@ def _ended(
             f"the session is inconclusive: {'; '.join(closed.voids)}", code="run.void", hint=hint
         )
     if not closed.exchanges and not allow_no_traffic:
-        said = "".join(f"; {note}" for note in notes)
+        details = "".join(f"; {note}" for note in notes)
         return CaptureError(
-            f"nothing came through the proxy, so the session is inconclusive{said}",
+            f"nothing came through the proxy, so the session is inconclusive{details}",
             hint="make clients inside the block, and start programs with `env=s.env`; "
             "`allow_no_traffic=True` accepts it",
         )

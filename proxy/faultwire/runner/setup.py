@@ -81,7 +81,7 @@ def _silent(results: Sequence[Played], asked: Agent) -> CaptureError:
             hint=f"set {name if ' ' in name else f'`{name}`'}, and hand it on in `agent.env`; with "
             "`proxy: {mock: true}` any value will do",
         )
-    refused = [line for line in map(_said_by_us, ended) if line]
+    refused = [line for line in map(_faultwire_line, ended) if line]
     if asked.network and refused and len(refused) == len(ended):
         return CaptureError(
             f"the agent was asked {times} and was never at work: {quoted(clean(refused[0]), 200)}",
@@ -96,7 +96,7 @@ def _silent(results: Sequence[Played], asked: Agent) -> CaptureError:
     )
 
 
-def _said_by_us(agent: AgentResult) -> str:
+def _faultwire_line(agent: AgentResult) -> str:
     """Why a server gave no answer, in our own words; empty where it gave one."""
     if agent.exit_code == 0:
         return ""

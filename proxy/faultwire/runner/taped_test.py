@@ -179,20 +179,25 @@ class TapedTest:
             return []
         closed = self._closed = self._run.close_session(SESSION)
         wanted, report = self._wanted, closed.replay
-        told: list[str] = []
+        problems: list[str] = []
         if report is not None:
             for name, text in replay.files(report, self._about()).items():
                 self._run.folder.write(name, text)
             if replay.diverged(report):
-                told = ["the test's traffic is not what the tape has", *replay.lines(report)]
+                problems = ["the test's traffic is not what the tape has", *replay.lines(report)]
         if closed.voids:
-            told += [f"the test proves nothing: {reason}" for reason in closed.voids]
-        elif not closed.exchanges and not wanted.allow_no_traffic and not told:
-            told.append("no traffic reached the proxy; `allow_no_traffic` accepts that")
-        elif (wanted.profile or wanted.fault) and not closed.fired and not wanted.allow_unfired and not told:
-            told.append("no fault fired, so the test proves nothing; `allow_unfired` accepts that")
-        self._run.folder.end("finished", failed=bool(told) or self.failed)
-        return told
+            problems += [f"the test proves nothing: {reason}" for reason in closed.voids]
+        elif not closed.exchanges and not wanted.allow_no_traffic and not problems:
+            problems.append("no traffic reached the proxy; `allow_no_traffic` accepts that")
+        elif (
+            (wanted.profile or wanted.fault)
+            and not closed.fired
+            and not wanted.allow_unfired
+            and not problems
+        ):
+            problems.append("no fault fired, so the test proves nothing; `allow_unfired` accepts that")
+        self._run.folder.end("finished", failed=bool(problems) or self.failed)
+        return problems
 
     def _about(self) -> dict[str, Any]:
         import json
@@ -269,11 +274,11 @@ def _grown(new: Path, old: Path, replayed: Mapping[str, Any], state: Path) -> Pa
     target = new.parent / "grown" / new.name
     sealed = new.with_name(new.name + SEAL).exists()
     signer = KeyRing(state / "keys").signer() if sealed else None
-    told = Replayed(
+    replayed_from = Replayed(
         unasked=[(session, number) for session, numbers in replayed["unasked"].items() for number in numbers],
         answered={int(number): (session, old) for number, (session, old) in replayed["answered"].items()},
     )
-    append(target, new=new, old=old, session=SESSION, replayed=told, signer=signer)
+    append(target, new=new, old=old, session=SESSION, replayed=replayed_from, signer=signer)
     return target
 
 

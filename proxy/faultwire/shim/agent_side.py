@@ -39,11 +39,11 @@ class AgentSide:
     """Sends the agent's messages and says what comes back. `say` is given one line without its end."""
 
     def __init__(
-        self, url: str, client: httpx.AsyncClient, token: str, bridge: Bridge, say: Callable[[bytes], None]
+        self, url: str, client: httpx.AsyncClient, token: str, bridge: Bridge, write: Callable[[bytes], None]
     ) -> None:
         self._url = url
         self._bridge = bridge
-        self._say = say
+        self._write = write
         self._token = f"Bearer {token}"
         self._count = 0
         self._version = mcp_jsonrpc.VERSIONS[-2]
@@ -100,19 +100,19 @@ class AgentSide:
         except httpx.RequestError:
             answered = False
         if ident is not None and not answered:
-            self._say(mcp_jsonrpc.error(ident, CLOSED, "Connection closed"))
+            self._write(mcp_jsonrpc.error(ident, CLOSED, "Connection closed"))
 
     def _read(self, line: bytes) -> Id | None:
         """The id of the request in this line; the version that the client speaks is noted."""
         try:
-            said = mcp.messages(line)
+            messages = mcp.messages(line)
         except WireError:
             return None
-        for one in said:
+        for one in messages:
             wanted = one.params.get("protocolVersion")
             if one.method == "initialize" and wanted in mcp_jsonrpc.VERSIONS:
                 self._version = wanted
-        return next((one.id for one in said if one.is_request), None)
+        return next((one.id for one in messages if one.is_request), None)
 
     async def _relay(self, response: httpx.Response, ident: Id | None) -> bool:
         """Say what a response holds; was there anything that answers?"""
@@ -125,9 +125,9 @@ class AgentSide:
         if ident is None:
             return True  # a notification that was refused: stdio has no word for that
         if response.status_code < 300:
-            self._say(_one_line(body)) if body else None
+            self._write(_one_line(body)) if body else None
             return bool(body)
-        self._say(_refused(body, response.status_code, ident))
+        self._write(_refused(body, response.status_code, ident))
         return True
 
     async def _relay_events(self, response: httpx.Response) -> bool:
@@ -137,8 +137,12 @@ class AgentSide:
                 fields = sse.fields(event)
                 if fields is None or fields.name not in ("", "message") or not fields.data:
                     continue
-                self._say(_one_line(fields.data))
-                answered = answered or not mcp.said(event) or any(one.is_answer for one in mcp.said(event))
+                self._write(_one_line(fields.data))
+                answered = (
+                    answered
+                    or not mcp.event_messages(event)
+                    or any(one.is_answer for one in mcp.event_messages(event))
+                )
         return answered
 
 
@@ -150,8 +154,8 @@ def _refused(body: bytes, status: int, ident: Id) -> bytes:
         found = {}
     if found.get("jsonrpc") == "2.0" and isinstance(found.get("error"), dict):
         return mcp_jsonrpc.with_id(body, ident)
-    told = json_bytes.string(json_bytes.member(found, "error", "message")) or f"HTTP status {status}"
-    return mcp_jsonrpc.error(ident, -32603, told, {"status": status})
+    message = json_bytes.string(json_bytes.member(found, "error", "message")) or f"HTTP status {status}"
+    return mcp_jsonrpc.error(ident, -32603, message, {"status": status})
 
 
 def _one_line(body: bytes) -> bytes:

@@ -66,14 +66,14 @@ class Bridge:
             arrived.set()
         return answer
 
-    def hear(self, line: bytes) -> None:
+    def receive(self, line: bytes) -> None:
         """A line of the server's: the answer to a request, or something unasked."""
         event = mcp.as_event(line)
         try:
-            said = mcp.messages(line)
+            messages = mcp.messages(line)
         except WireError:
-            said = ()
-        found = [self._waiting.pop(json_bytes.dump(one.id), None) for one in said if one.is_answer]
+            messages = ()
+        found = [self._waiting.pop(json_bytes.dump(one.id), None) for one in messages if one.is_answer]
         feeds = [feed for feed in found if feed is not None]
         (feeds[0] if feeds else self.unasked).put(event)
         for feed in dict.fromkeys(feeds):

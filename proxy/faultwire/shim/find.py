@@ -49,9 +49,9 @@ def find(environments: Iterable[Mapping[str, str]]) -> Surroundings:
     for environment in environments:
         proxy = environment.get("HTTPS_PROXY") or environment.get("HTTP_PROXY")
         if proxy:
-            told = {name: environment[name] for name in _CAPTURE if name in environment}
+            capture_variables = {name: environment[name] for name in _CAPTURE if name in environment}
             shims = environment.get(SHIMS)
-            return Surroundings(proxy, Path(shims) if shims else None, told)
+            return Surroundings(proxy, Path(shims) if shims else None, capture_variables)
     raise UsageError(
         "found no `HTTPS_PROXY`, expected to be started by an agent behind the proxy",
         code="shim.no_proxy",

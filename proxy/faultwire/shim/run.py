@@ -46,14 +46,14 @@ async def _run(
         for number in _PASSED_ON:
             asyncio.get_running_loop().add_signal_handler(number, _pass_on, server, number)
         async with MockServer(bridge) as listening:
-            with _told(around.shims, listening.http):
+            with _announced_port(around.shims, listening.http):
                 url = f"http://127.0.0.1:{listening.http}/mcp/{name}"
-                agent = AgentSide(url, through(around.proxy), secret, bridge, _say)
-                hearing = asyncio.ensure_future(agent.listen())
+                agent = AgentSide(url, through(around.proxy), secret, bridge, _write_line)
+                listening_task = asyncio.ensure_future(agent.listen())
                 reading = asyncio.ensure_future(_read_agent(agent, server))
                 await _read_server(server, ended, bridge)
                 await agent.close()
-                hearing.cancel()
+                listening_task.cancel()
                 reading.cancel()
                 await ended.wait()
                 assert server.returncode is not None
@@ -124,7 +124,7 @@ def _read_input(loop: asyncio.AbstractEventLoop, pieces: asyncio.Queue[bytes]) -
 
 async def _read_server(server: asyncio.subprocess.Process, ended: asyncio.Event, bridge: Bridge) -> None:
     """All that the server says, until it closes its output, or has ended and somebody else holds it."""
-    reading = asyncio.ensure_future(_hear(server, bridge))
+    reading = asyncio.ensure_future(_read_answers(server, bridge))
     ending = asyncio.ensure_future(ended.wait())
     await asyncio.wait({reading, ending}, return_when=asyncio.FIRST_COMPLETED)
     if ending.done():
@@ -134,15 +134,15 @@ async def _read_server(server: asyncio.subprocess.Process, ended: asyncio.Event,
     bridge.end()
 
 
-async def _hear(server: asyncio.subprocess.Process, bridge: Bridge) -> None:
+async def _read_answers(server: asyncio.subprocess.Process, bridge: Bridge) -> None:
     assert server.stdout is not None
     lines = Lines()
     while data := await server.stdout.read(_PIECE):
         for line in lines.feed(data):
-            bridge.hear(line)
+            bridge.receive(line)
 
 
-def _say(line: bytes) -> None:
+def _write_line(line: bytes) -> None:
     sys.stdout.buffer.write(line + b"\n")
     sys.stdout.buffer.flush()
 
@@ -153,7 +153,7 @@ def _pass_on(server: asyncio.subprocess.Process, number: signal.Signals) -> None
 
 
 @contextmanager
-def _told(folder: Path | None, port: int) -> Iterator[None]:
+def _announced_port(folder: Path | None, port: int) -> Iterator[None]:
     """While this runs the proxy may connect to our port."""
     if folder is None:
         yield

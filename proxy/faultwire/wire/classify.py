@@ -98,21 +98,24 @@ def _named(request: Request, sites: Mapping[str, Site]) -> str | None:
     return None
 
 
-def revoked(protocol: Protocol, kind: str, request: Request, said: Delivery | None) -> str | None:
+def revoked(protocol: Protocol, kind: str, request: Request, delivery: Delivery | None) -> str | None:
     """Why an exchange is not what its request seemed to be, now that the server's answer is known; None
     where it is. Only what was taken for a model's can turn out to be none: tools and agents are named by
     their users, and by words that nobody else speaks."""
-    if kind != "llm" or said is None or recognition.provider_of(request.host) is not None:
+    if kind != "llm" or delivery is None or recognition.provider_of(request.host) is not None:
         return None
-    if not 200 <= said.status < 300:
+    if not 200 <= delivery.status < 300:
         return None
-    body = said.body
+    body = delivery.body
     try:
-        if content_coding.is_encoded(said.headers):
-            body, _ = content_coding.at_once(body, said.headers)
+        if content_coding.is_encoded(delivery.headers):
+            body, _ = content_coding.at_once(body, delivery.headers)
     except WireError:
         return None
-    if protocol.confirms(Response(said.status, said.reason, said.headers, body), request) is not False:
+    if (
+        protocol.confirms(Response(delivery.status, delivery.reason, delivery.headers, body), request)
+        is not False
+    ):
         return None
-    kind_of = framing.content_type(said.headers) or "no media type"
+    kind_of = framing.content_type(delivery.headers) or "no media type"
     return f"its request seemed to be of `{protocol.name}`, its answer ({kind_of}) is not"

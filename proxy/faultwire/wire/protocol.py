@@ -136,7 +136,7 @@ class Protocol(ABC):
         """What the request says, its path included, where that names the model. Raises WireError."""
         return self.request_view(request.body or b"")
 
-    def told(self, request: Request) -> RequestView | None:
+    def transcript(self, request: Request) -> RequestView | None:
         """The request as the readers of a tape see it; None where nothing is said in it to a model, an
         agent or a tool. Raises WireError."""
         return self.view(request)
@@ -144,7 +144,7 @@ class Protocol(ABC):
     def transcript_after(self, request: Request, earlier: ConversationHistory) -> RequestView | None:
         """The same as `told`, for who reads the requests of a session in order: what `earlier` knows need
         not be read again."""
-        return self.told(request)
+        return self.transcript(request)
 
     def keeps(self, request: Request) -> bool:
         """Does the provider keep this conversation, so that later requests name calls by id alone?"""

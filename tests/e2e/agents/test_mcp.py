@@ -177,7 +177,7 @@ class Shim:
     def call(self, ident: int | str, name: str, **arguments: Any) -> None:
         self.say({"id": ident, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
 
-    def hear(self) -> dict[str, Any]:
+    def receive(self) -> dict[str, Any]:
         assert self.process.stdout
         line = self.process.stdout.readline()
         assert line, self.process.stderr.read().decode() if self.process.stderr else ""
@@ -197,15 +197,15 @@ class Shim:
 def test_the_server_s_own_questions_and_large_messages(tmp_path: Path) -> None:
     shim = Shim(tmp_path)
     shim.call("a", "ask_back")
-    heard = [shim.hear(), shim.hear()]
+    heard = [shim.receive(), shim.receive()]
     assert [one["method"] for one in heard] == ["notifications/message", "roots/list"]
     shim.say({"id": heard[1]["id"], "result": {"roots": []}})
-    answer = shim.hear()
+    answer = shim.receive()
     assert (answer["id"], answer["result"]["content"][0]["text"]) == ("a", 'the client said {"roots": []}')
     shim.call(2, "big", size=5_000_000)
-    assert len(shim.hear()["result"]["content"][0]["text"]) == 5_000_000
+    assert len(shim.receive()["result"]["content"][0]["text"]) == 5_000_000
     shim.call(3, "big", size=1, padding="y" * 3_000_000)
-    assert shim.hear()["result"]["content"][0]["text"] == "x"
+    assert shim.receive()["result"]["content"][0]["text"] == "x"
     code, told = shim.end()
     assert (code, told) == (0, ""), "it ends with its input"
 
@@ -213,7 +213,7 @@ def test_the_server_s_own_questions_and_large_messages(tmp_path: Path) -> None:
 def test_exit_code_and_stderr_are_the_server_s(tmp_path: Path) -> None:
     shim = Shim(tmp_path)
     shim.call(1, "quit")
-    assert shim.hear()["error"] == {"code": -32000, "message": "Connection closed"}
+    assert shim.receive()["error"] == {"code": -32000, "message": "Connection closed"}
     code, told = shim.end()
     assert (code, told) == (7, "the server leaves\n")
 
@@ -223,7 +223,7 @@ def test_what_a_server_leaves_behind_keeps_nobody_waiting(tmp_path: Path) -> Non
         shim = Shim(tmp_path, stderr=said)
         shim.call(1, "leave")
         try:
-            assert shim.hear()["error"] == {"code": -32000, "message": "Connection closed"}
+            assert shim.receive()["error"] == {"code": -32000, "message": "Connection closed"}
             assert shim.end()[0] == 8
         finally:
             os.kill(int((tmp_path / "said").read_text()), signal.SIGKILL)
@@ -234,7 +234,7 @@ def test_an_answer_that_is_held_up_for_ever_keeps_nobody_waiting(tmp_path: Path,
     shim = Shim(tmp_path, "--fault", "hang: {on: {tool: get_weather}}")
     shim.call(1, "get_weather", city="Oslo")
     shim.call(2, "list_orders")
-    assert shim.hear()["id"] == 2
+    assert shim.receive()["id"] == 2
     if ends == "signal":
         shim.signalled()
     assert shim.end()[0] == (128 + signal.SIGTERM if ends == "signal" else 0)
@@ -243,7 +243,7 @@ def test_an_answer_that_is_held_up_for_ever_keeps_nobody_waiting(tmp_path: Path,
 def test_a_signal_reaches_the_server(tmp_path: Path) -> None:
     shim = Shim(tmp_path)
     shim.call(1, "list_orders")
-    shim.hear()
+    shim.receive()
     shim.signalled()
     code, _ = shim.end()
     assert code == 128 + signal.SIGTERM

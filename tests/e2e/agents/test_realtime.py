@@ -32,7 +32,7 @@ def run(tmp_path: Path, agent: str, *options: str, ways: tuple[str, ...] = BOTH)
 
 def unchanged(exchange: Recorded) -> bool:
     """Every message was delivered as it was said."""
-    return all(m.said_ns is not None and m.delivered_ns is not None for m in exchange.messages)
+    return all(m.sent_ns is not None and m.delivered_ns is not None for m in exchange.messages)
 
 
 def check_calm(done: Run, ways: tuple[str, ...]) -> None:
@@ -78,7 +78,7 @@ def test_a_tool_s_result_is_replaced_in_the_agent_s_message(tmp_path: Path) -> N
     for way, exchange in zip(BOTH, done.exchanges, strict=True):
         assert done.met[way]["results"] == ["42"], "the tool itself ran in the agent's process"
         assert done.met[way]["text"] == "Here is what `calculator` says: Error: on fire"
-        made = [m for m in exchange.messages if m.said_ns is None]
+        made = [m for m in exchange.messages if m.sent_ns is None]
         lost = [m for m in exchange.messages if m.delivered_ns is None]
         assert [m.by for m in (*made, *lost)] == ["client", "client"], "one message, and no other"
         assert made[0].data.replace(b"Error: on fire", b"42") == lost[0].data, "nothing else changed"

@@ -100,7 +100,7 @@ def ended(engine: Engine, tools: Any, handle: SessionHandle) -> tuple[Recorded, 
 
 
 def said(messages: tuple[Message, ...], by: str) -> list[bytes]:
-    return [m.data for m in messages if m.by == by and m.kind != "close" and m.said_ns is not None]
+    return [m.data for m in messages if m.by == by and m.kind != "close" and m.sent_ns is not None]
 
 
 def delivered(messages: tuple[Message, ...], by: str) -> list[bytes]:
@@ -137,7 +137,7 @@ def test_nothing_is_changed_and_everything_is_on_the_tape(
     assert kinds == ["binary" if isinstance(word, bytes) else "text" for word in [*words, "text"]]
     closes = [(m.by, m.code, m.data) for m in exchange.messages if m.kind == "close"]
     assert closes == [("client", 4321, b"enough"), ("server", 4321, b"enough")]
-    instants = [m.said_ns for m in exchange.messages]
+    instants = [m.sent_ns for m in exchange.messages]
     assert instants == sorted(instants)
     assert all(m.delivered_ns is not None for m in exchange.messages if m.kind != "close")
 

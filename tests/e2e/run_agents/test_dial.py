@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from tests.bench import pki
 
-from faultwire.agents._dial import Dialler, Unheard
+from faultwire.agents._dial import Dialler, NoReply
 from faultwire.agents._request import call, pieces
 
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nParis"
@@ -57,7 +57,7 @@ def test_over_tls_with_a_root_of_the_users_own(tmp_path: Path, monkeypatch: pyte
         monkeypatch.setenv("SSL_CERT_FILE", str(keys.ca))
         assert ask(f"https://localhost:{port}/") == b"Paris"
         monkeypatch.delenv("SSL_CERT_FILE")
-        with pytest.raises(Unheard, match=r"was not reached at `localhost:\d+`: .*certificate"):
+        with pytest.raises(NoReply, match=r"was not reached at `localhost:\d+`: .*certificate"):
             ask(f"https://localhost:{port}/")
 
 
@@ -74,7 +74,7 @@ def test_bytes_that_keep_coming_win_no_time(before: bytes) -> None:
             connection.sendall(b"x")
             tick.wait(0.02)
 
-    with server(speak) as port, pytest.raises(Unheard) as late:
+    with server(speak) as port, pytest.raises(NoReply) as late:
         ask(f"http://127.0.0.1:{port}/", timeout_s=0.3)
     assert late.value.timed_out
     assert late.value.why == "did not answer within 0.3 s"
@@ -84,7 +84,7 @@ def test_a_server_that_never_reads_is_late() -> None:
     done = threading.Event()
     with server(lambda connection: bool(done.wait(10)) and None) as port:
         told = call("POST", urlsplit(f"http://127.0.0.1:{port}/"), body=b"x" * 30_000_000)
-        with pytest.raises(Unheard) as late:
+        with pytest.raises(NoReply) as late:
             Dialler().ask(told, pieces(told), timeout_s=0.3)
         done.set()
     assert late.value.timed_out
@@ -92,5 +92,5 @@ def test_a_server_that_never_reads_is_late() -> None:
 
 def test_names_that_are_none() -> None:
     for host in ("no-such-host.invalid", "a" * 300, "a..b"):
-        with pytest.raises(Unheard, match="was not reached"):
+        with pytest.raises(NoReply, match="was not reached"):
             ask(f"http://{host}/")

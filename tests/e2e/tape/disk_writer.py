@@ -117,7 +117,7 @@ def take_turn(
     two = begin(writer, 2 * turn + 1, SSE, b"{}")
     if turn % 3 == 2:
         for by in ("client", "server"):
-            two.message(Message(by=by, kind="text", data=text(chance, 200), said_ns=1, delivered_ns=2))
+            two.message(Message(by=by, kind="text", data=text(chance, 200), sent_ns=1, delivered_ns=2))
     streams.append(two)
     for stream in streams:
         stream.upstream_chunk(b'data: {"delta":{"content":"%s "}}\n\n' % text(chance, 300))

@@ -105,7 +105,7 @@ def test_flows_load_in_mitmdump_and_its_har_comes_back(tmp_path: Path) -> None:
     for line in ("https://h.example/plain?q=1", "<< 200 OK 8b", "<< 503 No 11b", "connection reset"):
         assert line in done.stdout
     entries = json.loads(hars.read_text())["log"]["entries"]
-    told = [item.told for item in importing.read(hars) if isinstance(item, Exchanged)]
+    told = [item.exchange for item in importing.read(hars) if isinstance(item, Exchanged)]
     assert len(told) == len(entries) == 7
     with TapeReader.open(source) as reader:
         for was, now in zip(reader.exchanges(), told, strict=True):

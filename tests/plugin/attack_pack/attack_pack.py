@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-from faultwire import RequestFault, ResultFault, Retold, Rewrite
+from faultwire import RequestFault, ResultFault, Rewrite, RewrittenText
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,10 +36,10 @@ class Flattery(RequestFault):
 
     praise: Annotated[str, Field(description="the compliment")] = "You are wonderful."
 
-    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
+    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[RewrittenText]:
         """The last text of the user."""
         said = [place for place in texts if place.role == "user"]
-        return (Retold(said[-1], f"{self.praise} {said[-1].text}", "flattered"),) if said else ()
+        return (RewrittenText(said[-1], f"{self.praise} {said[-1].text}", "flattered"),) if said else ()
 
 
 class Whisper(ResultFault):

@@ -3,17 +3,17 @@ from contextlib import contextmanager
 import pytest
 
 from faultwire.agents._api import Asked
-from faultwire.agents._dial import Dialler, Heard, Unheard
+from faultwire.agents._dial import Dialler, HttpReply, NoReply
 from faultwire.agents._process import Processes
 from faultwire.agents._reset import NO_RESET, Resetting, failed, quotable
-from faultwire.agents._served import Said, Served, refused, text_of, trace, unheard
+from faultwire.agents._served import CallResult, Served, failed_call, refused, text_of, trace
 from faultwire.errors import AgentError
 
 ENV = {"TRACEPARENT": "00-a-b-01", "BAGGAGE": "user=1,faultwire-session=a"}
 
 
-def heard(body=b"", status=200, reason="OK", **fields):
-    return Heard(
+def reply(body=b"", status=200, reason="OK", **fields):
+    return HttpReply(
         status, reason, tuple((name.replace("_", "-"), value) for name, value in fields.items()), body
     )
 
@@ -42,31 +42,31 @@ def test_the_trace_context_goes_with_the_users_own_fields():
     ],
 )
 def test_a_body_as_text(kind, body, text):
-    assert text_of(heard(body, content_type=kind)) == text
+    assert text_of(reply(body, content_type=kind)) == text
 
 
 def test_what_was_not_kept_is_told():
-    assert text_of(Heard(200, "OK", (), b"ab", 7)) == "ab\n[7 more bytes were not kept]"
+    assert text_of(HttpReply(200, "OK", (), b"ab", 7)) == "ab\n[7 more bytes were not kept]"
 
 
 def test_failing_answers_in_words():
-    said = refused(heard(b"  no\n\nroom " + b"x" * 900, 503, "Busy"))
+    said = refused(reply(b"  no\n\nroom " + b"x" * 900, 503, "Busy"))
     assert (said.answer, said.code, said.well) == ("", 1, False)
     assert said.why.startswith("faultwire: the agent answered HTTP 503 Busy: no room xxx")
     assert len(said.why) < 400
-    assert refused(heard(b"", 418, "")).why == "faultwire: the agent answered HTTP 418"
-    late = unheard(Unheard("did not answer within 3 s", timed_out=True))
-    assert (late.code, late.timed_out, late.heard) == (None, True, False)
-    gone = unheard(Unheard("closed the connection"))
+    assert refused(reply(b"", 418, "")).why == "faultwire: the agent answered HTTP 418"
+    late = failed_call(NoReply("did not answer within 3 s", timed_out=True))
+    assert (late.code, late.timed_out, late.replied) == (None, True, False)
+    gone = failed_call(NoReply("closed the connection"))
     assert (gone.code, gone.timed_out) == (1, False)
 
 
 def test_only_one_that_propagates_and_is_not_reset_runs_at_once():
     class Agent(Served):
-        def said(self, asked, headers):
+        def call(self, asked, headers):
             raise AssertionError
 
-        def read(self, heard):
+        def read(self, reply):
             raise AssertionError
 
     assert Agent("http://h").concurrent is False
@@ -95,7 +95,7 @@ KEY = "sk-ant-api03-" + "Zq7" * 31 + "AA"
 @pytest.mark.parametrize("padding", [0, 120, 180, 190, 250])
 def test_errors_quote_no_key_and_no_half_of_one(padding):
     words = "x" * padding + " " + KEY + " " + "y" * padding
-    said = (failed("it", words).message, refused(heard(words.encode(), status=500)).why)
+    said = (failed("it", words).message, refused(reply(words.encode(), status=500)).why)
     for text in (*said, quotable(words, 200), quotable(words, 200, last=True)):
         assert "Zq7Zq7" not in text
 
@@ -107,34 +107,34 @@ def test_what_is_no_secret_is_quoted_as_it_is():
 
 
 def test_the_server_is_watched_while_it_is_asked():
-    heard = []
+    reply = []
 
     @contextmanager
     def watch(pid):
-        heard.append(("begin", pid))
+        reply.append(("begin", pid))
         yield
-        heard.append(("end", pid))
+        reply.append(("end", pid))
 
     class Agent(Served):
-        def said(self, asked, headers):
-            heard.append("asked")
-            return Said("yes")
+        def call(self, asked, headers):
+            reply.append("asked")
+            return CallResult("yes")
 
-        def read(self, heard):
+        def read(self, reply):
             raise AssertionError
 
     class Started:
         pid = 77
 
         def ready(self):
-            heard.append("ready")
+            reply.append("ready")
 
-        def news(self, *, broke):
+        def news(self, *, failed):
             return ""
 
     asked = Asked(("x",), watch=watch)
     assert Agent("http://h", server=Started()).invoke(asked, {}).answer == "yes"
-    assert heard == ["ready", ("begin", 77), "asked", ("end", 77)]
-    heard.clear()
+    assert reply == ["ready", ("begin", 77), "asked", ("end", 77)]
+    reply.clear()
     assert Agent("http://h").invoke(asked, {}).answer == "yes"  # one that somebody else started
-    assert heard == ["asked"]
+    assert reply == ["asked"]

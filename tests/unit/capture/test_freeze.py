@@ -27,7 +27,7 @@ def test_what_a_child_is_given(lib: dict[str, str]) -> None:
     assert child["FAKETIME_DONT_FAKE_MONOTONIC"] == child["NO_FAKE_STAT"] == "1"
     assert (child["PYTHONHASHSEED"], child["PATH"]) == ("0", "/bin")
     assert found.environment({"PYTHONHASHSEED": "7"})["PYTHONHASHSEED"] == "7"
-    assert found.said() == {
+    assert found.settings() == {
         "instant": "2026-03-01T10:00:00+00:00",
         "hash_seed": "0",
         "library": "libfaketimeMT.so.1",

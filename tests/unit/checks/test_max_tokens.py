@@ -1,6 +1,6 @@
 import pytest
 
-from faultwire.checks._told import charged
+from faultwire.checks._transcripts import charged
 from faultwire.checks.max_tokens import MaxTokens
 
 

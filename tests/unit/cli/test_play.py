@@ -9,7 +9,7 @@ from typing import Any
 import click
 import pytest
 
-from faultwire.cli._play import _comparable, _findable, _met, _target
+from faultwire.cli._play import _advance, _comparable, _findable, _target
 from faultwire.cli._play_options import Play, Share
 from faultwire.contract.cells import Prompt
 from faultwire.contract.statistics import MOST_RUNS, Until
@@ -128,7 +128,7 @@ def test_the_last_line_of_progress_counts_the_last_verdicts(tmp_path: Path) -> N
     lines: list[str] = []
     meter = Progress(1, say=lines.append, now=lambda: 0.0)
     history = History(invocation.id, (), agent=AgentResult("", 1, 0.1))
-    _met(meter, phase, Played(invocation, history), {invocation.id})
+    _advance(meter, phase, Played(invocation, history), {invocation.id})
     assert lines == ["  1 of 1 invocations · 0 pass, 1 fail, 0 unknown · 0 faults fired"]
 
 
@@ -145,6 +145,6 @@ def test_an_unknown_verdict_that_nothing_can_change_is_counted(tmp_path: Path) -
     meter = Progress(2, say=lines.append, now=lambda: 0.0)
     for invocation in (calm, down):
         history = History(invocation.id, (), agent=AgentResult("fine", 0, 0.1))
-        _met(meter, phase, Played(invocation, history), {down.id, calm.id})
+        _advance(meter, phase, Played(invocation, history), {down.id, calm.id})
     # Calm: the answer that it is held against may still come. Down: nothing was broken, whatever comes.
     assert lines[-1] == "  2 of 2 invocations · 1 pass, 0 fail, 2 unknown · 0 faults fired"

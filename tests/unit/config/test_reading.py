@@ -59,7 +59,7 @@ def test_errors_of_another_file_keep_their_place(reading):
 
 def test_a_section_of_flakestorms(reading):
     node = read("{seed: null, retries: 1, old: 1, sead: 2}", "f")
-    found = reading.flakestorm(AdvancedSettings, node, "advanced", said={"old": "write `new`"})
+    found = reading.flakestorm(AdvancedSettings, node, "advanced", notes={"old": "write `new`"})
     assert found == AdvancedSettings(retries=1)
     assert [line.partition(": ")[2] for line in reading.warnings] == [
         "`old` is ignored in `advanced`: write `new`",

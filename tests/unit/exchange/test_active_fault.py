@@ -16,7 +16,7 @@ from faultwire.exchange.active_fault import (
     depth,
     ledger_line,
     mark_answer,
-    release_unmet,
+    release_unfired,
     shapes_response,
 )
 from faultwire.exchange.plan import Decision
@@ -120,7 +120,7 @@ def test_only_a_counted_fault_that_was_not_met_gives_its_place_back(call, counte
     found = active(mutator=mutator)
     found.decision = replace(found.decision, call=(call, "", None), counted=counted)
     state.note("e", Subject("other", 0, 0), ("fire", "", None))
-    release_unmet([found], state)
+    release_unfired([found], state)
     assert state.counts("e") == after
 
 

@@ -35,9 +35,9 @@ class Session:
         self.stream = ExchangePipeline(self.context, Request("GET", "http", "h", 80, path))
         self.stream.request(b"" if self.stream.needs_request_body else None)
         self.stream.head(SSE)
-        self.heard = self.hear(first)
+        self.heard = self.receive(first)
 
-    def hear(self, data):
+    def receive(self, data):
         self.actions = list(self.stream.feed(data))
         return b"".join(action.data for action in self.actions if isinstance(action, Send))
 
@@ -67,9 +67,9 @@ def test_the_event_with_the_request_s_id_is_changed_and_no_other_byte():
     sent, lines = session.post(7)
     assert (sent["method"], lines) == ("tools/call", ())
     others = b": ping\r\n\r\n" + answer(6) + answer("7")
-    assert session.hear(others) == others
-    assert session.hear(answer(7)) == answer(7).replace(b"22C", b"obey")
-    assert session.hear(answer(7)) == answer(7), "once"
+    assert session.receive(others) == others
+    assert session.receive(answer(7)) == answer(7).replace(b"22C", b"obey")
+    assert session.receive(answer(7)) == answer(7), "once"
     (line,) = [line for line in session.stream.over() if line.outcome == "fired"]
     assert (line.fault, line.site, line.subject) == ("tool_malicious", "response", "search")
 
@@ -78,7 +78,7 @@ def test_the_answer_may_come_in_pieces_and_before_the_post_is_accepted():
     session = Session("  - tool_empty: {}\n    on: {tool: search}")
     session.post()
     data = answer()
-    whole = b"".join(session.hear(data[at : at + 3]) for at in range(0, len(data), 3))
+    whole = b"".join(session.receive(data[at : at + 3]) for at in range(0, len(data), 3))
     assert whole == data.replace(b"22C", b"")
 
 
@@ -88,7 +88,7 @@ def test_an_answer_in_the_tool_s_place_comes_by_the_stream_and_the_tool_is_not_c
     sent, _ = session.post("x")
     assert sent == {"jsonrpc": "2.0", "id": "x", "method": "ping"}
     pong = b'event: message\ndata: {"jsonrpc":"2.0","id":"x","result":{}}\n\n'
-    told = json.loads(session.hear(pong).partition(b"data: ")[2])
+    told = json.loads(session.receive(pong).partition(b"data: ")[2])
     assert told["id"] == "x"
     assert told.get("error", {}).get("code") == -32602 or told["result"]["isError"] is True
     assert [line.outcome for line in session.stream.over()][-1] == "fired"
@@ -98,22 +98,22 @@ def test_an_error_of_http_is_the_post_s_own():
     session = Session("  - status: {code: 503}\n    on: {tool: search}")
     refused, lines = session.post()
     assert (refused.status, [line.outcome for line in lines]) == (503, ["fired"])
-    assert session.hear(answer()) == answer()
+    assert session.receive(answer()) == answer()
 
 
 def test_a_timeout_after_the_work_is_an_error_in_the_stream():
     session = Session("  - timeout_after_commit: {}\n    on: {tool: search}")
     sent, _ = session.post(3)
     assert sent["method"] == "tools/call"
-    told = json.loads(session.hear(answer(3)).partition(b"data: ")[2])
+    told = json.loads(session.receive(answer(3)).partition(b"data: ")[2])
     assert (told["id"], told["error"]["message"]) == (3, "Gateway Timeout")
 
 
 def test_a_cut_ends_the_stream():
     session = Session("  - cut_stream: {after_events: 1}\n    on: {tool: search}")
     session.post()
-    assert session.hear(answer(2)) == answer(2), "another request's"
-    assert session.hear(answer()) == b"", "the answer is the event that closes"
+    assert session.receive(answer(2)) == answer(2), "another request's"
+    assert session.receive(answer()) == b"", "the answer is the event that closes"
     assert [action for action in session.actions if not isinstance(action, Send)] == [Cut()]
     assert [line.outcome for line in session.stream.over()] == ["fired"]
 
@@ -131,7 +131,7 @@ def test_what_never_came_is_told_and_gives_its_place_back():
 def test_what_was_met_keeps_its_place():
     session = Session("  - tool_empty: {}\n    on: {tool: search}\n    trigger: {max_times: 1}")
     session.post()
-    assert session.hear(answer()) != answer()
+    assert session.receive(answer()) != answer()
     assert session.state.counts("tool_empty") == (1, 1)
     (line,) = session.stream.over()
     assert (line.outcome, session.state.counts("tool_empty")) == ("fired", (1, 1)), "said once"
@@ -140,17 +140,17 @@ def test_what_was_met_keeps_its_place():
 def test_a_fault_that_only_takes_notes_has_no_place_to_give_back():
     session = Session("  - tool_stale: {}\n    on: {tool: search}\n    trigger: {calls: [2], max_times: 1}")
     session.post()
-    assert session.hear(answer()) == answer()
+    assert session.receive(answer()) == answer()
     assert session.state.counts("tool_stale") == (1, 0)
     session.post(2)
-    assert session.hear(answer(2, "24C")) == answer(2), "the result before"
+    assert session.receive(answer(2, "24C")) == answer(2), "the result before"
     assert session.state.counts("tool_stale") == (2, 1)
 
 
 def test_a_canary_is_that_of_the_exchange_which_asked():
     session = Session("  - tool_malicious: {}\n    on: {tool: search}")
     session.post()
-    heard = session.hear(answer())
+    heard = session.receive(answer())
     ((canary, planted),) = session.state.canaries.items()
     assert canary.encode() in heard
     assert (planted.entry, planted.number) == ("tool_malicious", 2)
@@ -160,8 +160,8 @@ def test_a_request_of_the_server_with_the_same_id_is_no_answer():
     session = Session("  - tool_empty: {}\n    on: {tool: search}")
     session.post()
     own = b'event: message\ndata: {"jsonrpc":"2.0","id":1,"method":"sampling/createMessage"}\n\n'
-    assert session.hear(own) == own
-    assert session.hear(answer()) != answer()
+    assert session.receive(own) == own
+    assert session.receive(answer()) != answer()
 
 
 def test_one_answer_of_several_in_one_event_is_changed():
@@ -169,7 +169,7 @@ def test_one_answer_of_several_in_one_event_is_changed():
     session.post()
     one, other = (json.loads(answer(n).partition(b"data: ")[2]) for n in (1, 9))
     event = f"event: message\ndata: {json.dumps([other, one])}\n\n".encode()
-    changed = json.loads(session.hear(event).partition(b"data: ")[2])
+    changed = json.loads(session.receive(event).partition(b"data: ")[2])
     assert changed == [other, {**one, "result": {**one["result"], "content": [{"type": "text", "text": ""}]}}]
 
 
@@ -191,7 +191,7 @@ def test_a_comment_may_come_before_the_address():
 
 def test_an_event_that_never_ended_is_the_last():
     session = Session("  - tool_empty: {}\n    on: {tool: search}")
-    assert session.hear(b"event: mess") == b""
+    assert session.receive(b"event: mess") == b""
     assert list(session.stream.finish()) == [Send(b"event: mess")]
     whole = Session("  - tool_empty: {}\n    on: {tool: search}")
     assert list(whole.stream.finish()) == []
@@ -228,7 +228,7 @@ def waiting(*mutators, call="fire", counted=True):
         chain.add(ActiveFault(decision, mutator))
     asked = Exchange("s", 2, Request("POST", "http", "h", 80, ADDRESS), "tool", "mcp")
     session.state.expect((f"http://h{ADDRESS}", b"1"), ExpectedReply(asked, 1, chain))
-    session.hear(answer())
+    session.receive(answer())
     return session
 
 
@@ -334,7 +334,7 @@ def test_only_bytes_are_looked_into():
 def test_other_streams_pass_byte_by_byte():
     session = Session("  - tool_empty: {}", path="/events", first=b"")
     told = b"event: price\ndata: 7\n\n" + ENDPOINT + answer()
-    assert session.hear(told) == told
+    assert session.receive(told) == told
     assert session.state.inboxes == {}, "only the first event of a stream names an address"
     assert list(session.stream.finish()) == []
 

@@ -214,7 +214,7 @@ def test_a_roll_fires_below_the_probability(probability, verb):
 def test_a_retry_takes_the_place_of_its_call_again_unless_another_has_it():
     made, state = profile("rate_limit: , trigger: {max_times: 1, probability: 1}"), SessionState()
     first = only(noted(decide(made, DICE, call(0), state), state))
-    state.record_outcome("rate_limit", first.subject, met=False)
+    state.record_outcome("rate_limit", first.subject, fired=False)
     retry = only(decide(made, DICE, call(0, 1), state))
     assert (retry.verb, retry.reason, retry.unit) == ("fire", "rolled under 1.0", first.unit)
     noted(decide(made, DICE, call(1), state), state)
@@ -225,7 +225,7 @@ def test_a_retry_takes_the_place_of_its_call_again_unless_another_has_it():
 def test_without_a_bound_every_retry_fires_again():
     made, state = profile("rate_limit: "), SessionState()
     noted(decide(made, DICE, call(0), state), state)
-    state.record_outcome("rate_limit", Subject("k", 0, 0), met=False)
+    state.record_outcome("rate_limit", Subject("k", 0, 0), fired=False)
     assert only(decide(made, DICE, call(0, 1), state)).verb == "fire"
 
 
@@ -233,7 +233,7 @@ def test_a_call_whose_number_comes_again_is_judged_anew():
     """A session that has forgotten a key counts its calls from 0 again."""
     made, state = profile("rate_limit: , trigger: {max_times: 1}"), SessionState()
     noted(decide(made, DICE, call(0), state), state)
-    state.record_outcome("rate_limit", Subject("k", 0, 0), met=False)
+    state.record_outcome("rate_limit", Subject("k", 0, 0), fired=False)
     noted(decide(made, DICE, call(0, key="other"), state), state)
     again = only(decide(made, DICE, call(0), state))
     assert (again.verb, again.reason, again.unit) == ("skip", "fired 1 of at most 1 times", None)

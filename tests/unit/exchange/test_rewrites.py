@@ -14,7 +14,7 @@ from faultwire.events import Request, Response, ToolResult, Wait
 from faultwire.exchange.pipeline import ExchangePipeline, SessionContext
 from faultwire.exchange.rewrites import digest
 from faultwire.exchange.session_state import SessionState
-from faultwire.faults._api import RequestFault, ResultFault, Retold
+from faultwire.faults._api import RequestFault, ResultFault, RewrittenText
 from faultwire.profile.entry_model import Entry, On
 from faultwire.profile.load import inline, merge
 from faultwire.profile.model import Profile
@@ -35,9 +35,9 @@ class Whisper(RequestFault):
 
     name: ClassVar[str] = "whisper"
 
-    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
+    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[RewrittenText]:
         new = (text for text in texts if text.role == "user" and text.new)
-        return [Retold(text, text.text + " or else", "whispered", "zzcanary") for text in new]
+        return [RewrittenText(text, text.text + " or else", "whispered", "zzcanary") for text in new]
 
 
 class Bait(ResultFault):

@@ -6,7 +6,7 @@ import pytest
 
 from faultwire import wire
 from faultwire.events import Exchange, Request
-from faultwire.exchange.session_state import KEPT, OPEN, UNTOLD, PlantedCanary, SessionState, Subject
+from faultwire.exchange.session_state import KEPT, OPEN, UNDECLARED, PlantedCanary, SessionState, Subject
 from faultwire.wire.types import Rewrite
 
 FIRE = ("fire", "because", None)
@@ -17,7 +17,7 @@ def sent(state: SessionState, key: str = "k", retry: str | None = None) -> tuple
     """Send a request; returns the number of its logical call and of its attempt."""
     headers = () if retry is None else (("X-Stainless-Retry-Count", retry),)
     exchange = Exchange("s", state.number(), Request("POST", "https", "h", 443, "/", headers), key=key)
-    found = state.identify(exchange, told=wire.attempt(exchange.request, None))
+    found = state.identify(exchange, declared=wire.attempt(exchange.request, None))
     return found.n, found.attempt
 
 
@@ -73,11 +73,11 @@ def test_another_request_after_a_fault_is_no_retry():
 def test_without_a_counter_a_call_is_not_retried_forever():
     state = SessionState()
     found = []
-    for _ in range(2 * (UNTOLD + 1)):
+    for _ in range(2 * (UNDECLARED + 1)):
         n, attempt = sent(state)
         found.append((n, attempt))
         state.mark_failed("k", n)
-    assert found == [(n, attempt) for n in (0, 1) for attempt in range(UNTOLD + 1)]
+    assert found == [(n, attempt) for n in (0, 1) for attempt in range(UNDECLARED + 1)]
 
 
 @pytest.mark.parametrize("retry", ["1", None])
@@ -201,8 +201,8 @@ def test_each_entry_has_a_memory_of_its_own():
 
 def test_a_tools_earlier_result_is_given_back():
     state = SessionState()
-    assert [state.said("t", text) for text in ("a", "b", "c")] == [None, "a", "b"]
-    assert state.said("other", "x") is None
+    assert [state.swap_result("t", text) for text in ("a", "b", "c")] == [None, "a", "b"]
+    assert state.swap_result("other", "x") is None
 
 
 def test_canaries_are_kept_and_bounded():
@@ -223,13 +223,13 @@ def test_a_decision_that_came_to_nothing_gives_its_place_back_once():
     state.note("e", subject, FIRE)
     assert state.counts("e") == (1, 1)
     for _ in range(2):
-        state.record_outcome("e", subject, met=False)
+        state.record_outcome("e", subject, fired=False)
     assert state.counts("e") == (1, 0)
     assert state.slot_released("e", subject)
     state.note("e", Subject("k", 0, 1), FIRE)
     assert state.counts("e") == (1, 1), "its retry takes one again"
-    state.record_outcome("e", Subject("k", 0, 1), met=True)
-    state.record_outcome("e", Subject("k", 0, 2), met=False)
+    state.record_outcome("e", Subject("k", 0, 1), fired=True)
+    state.record_outcome("e", Subject("k", 0, 2), fired=False)
     assert state.counts("e") == (1, 1), "what one attempt met, the call has met"
     assert not state.slot_released("e", subject)
 
@@ -237,7 +237,7 @@ def test_a_decision_that_came_to_nothing_gives_its_place_back_once():
 def test_a_retry_that_does_not_fire_takes_no_place():
     state, subject = SessionState(), Subject("k", 0, 0)
     state.note("e", subject, FIRE)
-    state.record_outcome("e", subject, met=False)
+    state.record_outcome("e", subject, fired=False)
     state.note("e", Subject("k", 0, 1), SKIP)
     assert state.counts("e") == (1, 0)
     assert state.slot_released("e", subject)
@@ -250,6 +250,6 @@ def test_a_place_is_kept_or_given_back_in_whichever_order_attempts_end(met):
     for attempt in range(len(met)):
         state.note("e", Subject("k", 0, attempt), FIRE)
     for attempt, one in enumerate(met):
-        state.record_outcome("e", Subject("k", 0, attempt), met=bool(one))
+        state.record_outcome("e", Subject("k", 0, attempt), fired=bool(one))
     assert state.counts("e") == (1, int(any(met)))
     assert state.slot_released("e", Subject("k", 0, 0)) is not any(met)

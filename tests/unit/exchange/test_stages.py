@@ -396,7 +396,7 @@ def test_a_tool_and_an_agent_are_known_by_their_urls() -> None:
 
 def test_an_agent_is_known_by_its_card() -> None:
     session = SessionState()
-    session.peers.meet("reviewer", ("https://r.test/a",))
+    session.peers.add("reviewer", ("https://r.test/a",))
     request = Request("POST", "https", "r.test", 443, "/a/v1/message:send", HEADERS, b"{}")
     assert [one.agent for one in understood(request, session)] == ["reviewer", "reviewer"]
     assert [one.agent for one in understood(request)] == ["r.test", "r.test"], "else by its host"

@@ -58,7 +58,7 @@ class End:
         self.ended: list[int] = []
         self.closed = False
 
-    def hear(self, data: bytes) -> None:
+    def receive(self, data: bytes) -> None:
         for event in self.http.receive_data(data):
             if isinstance(event, h2.events.RequestReceived | h2.events.ResponseReceived):
                 self.heads[event.stream_id] = dict(event.headers)
@@ -96,7 +96,7 @@ class Play:
     def tell(self, event: events.Event) -> None:
         for command in list(self.layer.handle_event(event)):
             if isinstance(command, commands.SendData):
-                self._end_of(command.connection).hear(command.data)
+                self._end_of(command.connection).receive(command.data)
             elif isinstance(command, commands.OpenConnection):
                 self._connect(command)
             elif isinstance(command, commands.CloseConnection):

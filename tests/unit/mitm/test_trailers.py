@@ -35,7 +35,7 @@ class Wire:
         found = list(self.layer.handle_event(event))
         return [command.event if isinstance(command, ReceiveHttp) else command for command in found]
 
-    def hear(self, data: bytes) -> list[str]:
+    def receive(self, data: bytes) -> list[str]:
         """What is handed on, by kind and content."""
         said = []
         for event in self.take(events.DataReceived(self.client, data)):
@@ -47,20 +47,20 @@ class Wire:
 
 def test_chunks_that_came_together_stay_together() -> None:
     wire = Wire()
-    assert wire.hear(HEAD + b"1\r\na\r\n2\r\nbc\r\n1") == ["Headers", "Data b'abc'"]
-    assert wire.hear(b"\r\nd\r\n") == ["Data b'd'"]
-    assert wire.hear(b"0\r\n\r\n") == ["EndOfMessage"]
+    assert wire.receive(HEAD + b"1\r\na\r\n2\r\nbc\r\n1") == ["Headers", "Data b'abc'"]
+    assert wire.receive(b"\r\nd\r\n") == ["Data b'd'"]
+    assert wire.receive(b"0\r\n\r\n") == ["EndOfMessage"]
 
 
 def test_trailers_come_before_the_end_as_they_were_written() -> None:
     wire = Wire()
-    told = wire.hear(HEAD + b"1\r\na\r\n0\r\nGrpc-Status: 0\r\nx: y\r\n\r\n")
+    told = wire.receive(HEAD + b"1\r\na\r\n0\r\nGrpc-Status: 0\r\nx: y\r\n\r\n")
     assert told[1:] == ["Data b'a'", "Trailers b'Grpc-Status: 0\\r\\nx: y\\r\\n'", "EndOfMessage"]
 
 
 def test_what_came_before_a_mistake_is_handed_on() -> None:
     wire = Wire()
-    told = wire.hear(HEAD + b"1\r\na\r\nnonsense\r\n")
+    told = wire.receive(HEAD + b"1\r\na\r\nnonsense\r\n")
     assert told[1] == "Data b'a'"
     assert told[-1].startswith("ProtocolError")
     assert any(name.startswith("CloseConnection") for name in told)
@@ -68,7 +68,7 @@ def test_what_came_before_a_mistake_is_handed_on() -> None:
 
 def test_a_body_that_breaks_off_is_a_mistake() -> None:
     wire = Wire()
-    wire.hear(HEAD + b"5\r\nab")
+    wire.receive(HEAD + b"5\r\nab")
     names = [type(event).__name__ for event in wire.take(events.ConnectionClosed(wire.client))]
     assert "RequestProtocolError" in names
 
@@ -78,7 +78,7 @@ def test_a_body_that_breaks_off_is_a_mistake() -> None:
 )
 def test_trailers_leave_behind_the_last_chunk(trailers: http.Headers | None, end: bytes) -> None:
     wire = Wire()
-    wire.hear(HEAD + b"0\r\n\r\n")
+    wire.receive(HEAD + b"0\r\n\r\n")
     response = http.Response.make(200, b"", {"transfer-encoding": "chunked"})
     response.headers.pop("content-length", None)
     parts: list[Any] = [ResponseHeaders(1, response, False), ResponseData(1, b"ab")]

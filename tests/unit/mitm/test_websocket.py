@@ -25,8 +25,8 @@ class Talk:
         client = Peer(connection(), extensions, is_server=True)
         self.client: Connection = client._wire
 
-    def hear(self, data: bytes) -> list[Any]:
-        return list(self.peer.hear(data))
+    def receive(self, data: bytes) -> list[Any]:
+        return list(self.peer.receive(data))
 
     def told(self, data: bytes) -> list[Any]:
         self.client.receive_data(data)
@@ -39,7 +39,7 @@ def test_messages_come_whole_and_leave_in_their_fragments(extensions: str) -> No
     frames = talk.client.send(TextMessage("in ", message_finished=False)) + talk.client.send(
         TextMessage("pieces ż", message_finished=True)
     )
-    found = [said for at in range(len(frames)) for said in talk.hear(frames[at : at + 1])]
+    found = [said for at in range(len(frames)) for said in talk.receive(frames[at : at + 1])]
     assert [(heard.data, heard.text) for heard in found] == [("in pieces ż".encode(), True)]
     (heard,) = found
     sent = talk.told(talk.peer.message(heard.data, text=True, sizes=heard.sizes))
@@ -59,7 +59,7 @@ def test_what_was_changed_leaves_in_one_piece_and_may_go_on() -> None:
 
 def test_an_empty_message_is_one() -> None:
     talk = Talk()
-    assert talk.hear(talk.client.send(TextMessage(""))) == [ReceivedMessage(b"", True, (0,))]
+    assert talk.receive(talk.client.send(TextMessage(""))) == [ReceivedMessage(b"", True, (0,))]
     (event,) = talk.told(talk.peer.message(b"", text=True))
     assert isinstance(event, Message)
 
@@ -73,7 +73,7 @@ def test_text_may_be_made_invalid() -> None:
 def test_controls_pass_between_fragments() -> None:
     talk = Talk()
     data = talk.client.send(TextMessage("a", message_finished=False)) + talk.client.send(Ping(b"p"))
-    assert talk.hear(data) == [Control(b"p", pong=False)]
+    assert talk.receive(data) == [Control(b"p", pong=False)]
     assert talk.told(talk.peer.control(Control(b"q", pong=True)))[0].payload == b"q"
 
 
@@ -82,18 +82,18 @@ def test_a_close_passes_as_it_is(code: int, reason: str) -> None:
     talk = Talk()
     said = None if code == NO_STATUS else code
     frame = talk.client.send(CloseConnection(code=said, reason=reason or None))  # type: ignore[arg-type]
-    assert talk.hear(frame) == [Closed(code, reason, "frame")]
+    assert talk.receive(frame) == [Closed(code, reason, "frame")]
     assert not talk.peer.open
     assert talk.peer.may_close
     (event,) = talk.told(talk.peer.close(code, reason))
     assert (int(event.code), event.reason or "") == (code, reason)
     assert talk.peer.done
-    assert talk.hear(b"more") == []
+    assert talk.receive(b"more") == []
 
 
 def test_a_peer_that_breaks_the_protocol_is_told_apart() -> None:
     talk = Talk()
-    (closed,) = talk.hear(b"\xff\xff\xff\xff")  # an opcode that there is not
+    (closed,) = talk.receive(b"\xff\xff\xff\xff")  # an opcode that there is not
     assert closed.how == "broken"
     assert closed.code not in (NO_STATUS, ABNORMAL)
 
@@ -101,13 +101,13 @@ def test_a_peer_that_breaks_the_protocol_is_told_apart() -> None:
 def test_a_message_that_grows_too_long_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(websocket, "MOST", 10)
     talk = Talk()
-    assert talk.hear(talk.client.send(TextMessage("x" * 10)))[0] == ReceivedMessage(b"x" * 10, True, (10,))
+    assert talk.receive(talk.client.send(TextMessage("x" * 10)))[0] == ReceivedMessage(b"x" * 10, True, (10,))
     piece = talk.client.send(BytesMessage(b"y" * 6, message_finished=False))
-    assert talk.hear(piece) == []
+    assert talk.receive(piece) == []
     rest = talk.client.send(BytesMessage(b"y" * 6, message_finished=False))
-    assert talk.hear(rest) == [Closed(1009, "a message is longer than 32 MiB", "broken")]
+    assert talk.receive(rest) == [Closed(1009, "a message is longer than 32 MiB", "broken")]
 
 
 def test_an_extension_that_nobody_knows_is_left_alone() -> None:
     talk = Talk("x-unknown; a=1")
-    assert talk.hear(talk.client.send(TextMessage("a"))) == [ReceivedMessage(b"a", True, (1,))]
+    assert talk.receive(talk.client.send(TextMessage("a"))) == [ReceivedMessage(b"a", True, (1,))]

@@ -12,7 +12,7 @@ import pytest
 from tests.unit.wire.sockets import heard, upgrade
 
 from faultwire.mock import script
-from faultwire.mock._api import Answer, Said, Session
+from faultwire.mock._api import Answer, OutgoingMessage, Session
 from faultwire.mock.answering import Answerer
 from faultwire.mock.sockets import ENDPOINTS
 
@@ -36,12 +36,12 @@ def session(path: str = "/v1/realtime?model=gpt-realtime", *more: Any, answerer:
     return answer.session
 
 
-def told(said: Iterable[Said]) -> list[dict[str, Any]]:
+def told(said: Iterable[OutgoingMessage]) -> list[dict[str, Any]]:
     return [json.loads(one.text) for one in said]
 
 
 def tell(made: Session, kind: str, **members: Any) -> list[dict[str, Any]]:
-    return told(made.hear(json.dumps({"type": kind, **members})))
+    return told(made.receive(json.dumps({"type": kind, **members})))
 
 
 def ask(made: Session, text: str = "What is the weather in Paris?", **wanted: Any) -> list[dict[str, Any]]:
@@ -136,7 +136,7 @@ def test_items_are_kept() -> None:
 )
 def test_errors_leave_the_session_open(message: str, code: str) -> None:
     made = session()
-    (event,) = told(made.hear(message))
+    (event,) = told(made.receive(message))
     assert (event["type"], event["error"]["code"]) == ("error", code)
     assert view(ask(made, "Hello")).text
 
@@ -145,7 +145,7 @@ def test_one_response_at_a_time_and_it_can_be_cancelled() -> None:
     made = session()
     content = [{"type": "input_text", "text": "Tell me a long story about rivers"}]
     tell(made, "conversation.item.create", item={"type": "message", "role": "user", "content": content})
-    running = iter(made.hear('{"type":"response.create"}'))
+    running = iter(made.receive('{"type":"response.create"}'))
     events = [json.loads(next(running).text) for _ in range(6)]
     (busy,) = tell(made, "response.create")
     assert busy["error"]["code"] == "conversation_already_has_active_response"
@@ -159,7 +159,7 @@ def test_one_response_at_a_time_and_it_can_be_cancelled() -> None:
 
 def test_the_next_one_may_come_as_soon_as_the_last_one_is_told_to_be_done() -> None:
     made = session()
-    for said in made.hear(json.dumps({"type": "response.create"})):
+    for said in made.receive(json.dumps({"type": "response.create"})):
         if json.loads(said.text)["type"] == "response.done":
             assert kinds(tell(made, "response.create"))[0] == "response.created"
             return
@@ -197,7 +197,7 @@ turns:
     assert failed[-1]["response"]["status_details"]["error"]["code"] == "rate_limit_exceeded"
     tell(made, "conversation.item.create", item={"type": "message", "role": "user", "content": [
         {"type": "input_text", "text": "Hello"}]})  # fmt: skip
-    said = list(made.hear('{"type":"response.create"}'))
+    said = list(made.receive('{"type":"response.create"}'))
     assert said[0].delay_ms == 5
     assert {one.delay_ms for one in said[1:-2]} == {2}
     assert view(told(said)).text == "As told."
@@ -237,7 +237,7 @@ def test_responses_over_a_socket() -> None:
     ],
 )
 def test_what_it_does_not_understand(message: str, status: int) -> None:
-    (event,) = told(session("/v1/responses").hear(message))
+    (event,) = told(session("/v1/responses").receive(message))
     assert (event["type"], event["status"]) == ("error", status)
     assert event["error"]["message"]
 

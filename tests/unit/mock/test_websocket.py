@@ -11,7 +11,7 @@ from wsproto import events
 from wsproto.connection import Connection, ConnectionType
 
 from faultwire.events import Request
-from faultwire.mock._api import Answer, Said, Session
+from faultwire.mock._api import Answer, OutgoingMessage, Session
 from faultwire.mock.server import MockServer, _Connection
 from faultwire.mock.websocket import MAX_MESSAGE, handshake
 
@@ -25,11 +25,15 @@ KEYED = (("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="), ("Sec-WebSocket-Vers
 class Echo(Session):
     """Says every word of a message by itself; `bye` closes."""
 
-    def opening(self) -> Iterable[Said]:
-        return [Said("welcome")]
+    def opening(self) -> Iterable[OutgoingMessage]:
+        return [OutgoingMessage("welcome")]
 
-    def hear(self, message: str) -> Iterable[Said]:
-        return [Said("", closes=4000)] if message == "bye" else [Said(word) for word in message.split()]
+    def receive(self, message: str) -> Iterable[OutgoingMessage]:
+        return (
+            [OutgoingMessage("", closes=4000)]
+            if message == "bye"
+            else [OutgoingMessage(word) for word in message.split()]
+        )
 
 
 class Client:

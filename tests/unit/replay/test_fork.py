@@ -58,18 +58,18 @@ class Agent:
         self.player, self.number = player, 0
         self.faulted: list[int] = []
 
-    def meet(self, text: str) -> int:
+    def arrive(self, text: str) -> int:
         self.number += 1
-        if self.player.meet(chat(text), self.number):
+        if self.player.arrive(chat(text), self.number):
             self.faulted.append(self.number)
         return self.number
 
     def ask(self, text: str, said: str | None = None) -> Any:
         """`said` is what a fault made of the request on its way."""
-        return told(self.player.play(chat(said or text), self.meet(text)))
+        return told(self.player.play(chat(said or text), self.arrive(text)))
 
     def stopped(self, text: str) -> None:
-        self.player.pass_over(chat(text), self.meet(text))
+        self.player.pass_over(chat(text), self.arrive(text))
 
 
 def told(found: Answer | Divergence | None) -> Any:
@@ -157,9 +157,9 @@ def test_only_a_fork_whose_tail_is_the_tape_has_no_way_out() -> None:
 def test_a_branch_says_what_it_is_of() -> None:
     lineage = {"made_of": [{"tape": "t.tape"}], "fork": {"at": "exec#1"}}
     settings = ForkSettings(session="exec", at=1, tail="tape", drop=True, lineage=lineage)
-    said = ReplaySettings(tape=Path("t.tape"), fork=settings).said_of()
+    said = ReplaySettings(tape=Path("t.tape"), fork=settings).tape_settings()
     assert said == {"made_by": "fork", **lineage}
-    assert ReplaySettings(tape=Path("x/t.tape")).said_of() == {
+    assert ReplaySettings(tape=Path("x/t.tape")).tape_settings() == {
         "made_by": "replay",
         "made_of": [{"tape": "t.tape"}],
     }

@@ -15,7 +15,7 @@ from faultwire.replay.incident_export import Wish, from_report, from_tape, relat
 from faultwire.replay.incident_read import parse
 from faultwire.replay.incident_responses import Taken, taken
 from faultwire.replay.incident_write import text_of, write, write_session
-from faultwire.replay.reader import index, said_of
+from faultwire.replay.reader import index, tape_settings
 from faultwire.replay.settings import ReplaySettings
 from faultwire.tape.read.reader import TapeReader
 
@@ -125,9 +125,9 @@ def test_what_was_imported_stays_so_when_it_is_replayed(
     about: dict[str, Any], tape: Incident, tmp_path: Path
 ) -> None:
     path = type(tape)(tmp_path / "i.tape", **about).close()
-    said = said_of(ReplaySettings(tape=path))
+    said = tape_settings(ReplaySettings(tape=path))
     assert (said["made_by"], said.get("imported")) == ("replay", about.get("imported"))
-    assert said_of(ReplaySettings(tape=path, unverified=True)) == said
+    assert tape_settings(ReplaySettings(tape=path, unverified=True)) == said
 
 
 # ---------------------------------------------------------------- sessions of a tape

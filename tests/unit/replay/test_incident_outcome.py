@@ -10,7 +10,7 @@ from faultwire.contract.matrix import judge
 from faultwire.events import AgentResult, Delivery, FaultFired, History, Recorded, Request, Verdict
 from faultwire.profile.model import Profile
 from faultwire.replay.incident import Session, ToolResponse
-from faultwire.replay.incident_outcome import answered, notes_on, tools_seen, unmet
+from faultwire.replay.incident_outcome import answered, not_reproduced, notes_on, tools_seen
 from faultwire.replay.incident_profile import profile_of
 
 PATH = "/v1/chat/completions"
@@ -96,19 +96,22 @@ def test_calls_that_found_none_left(none_left: str, outcome: str, did: str) -> N
 def test_a_session_whose_tool_was_never_called_proves_nothing() -> None:
     made = profile("price")
     called = history(exchange(1, "recorded_response fired"))
-    assert unmet(made, called) is None
-    assert unmet(made, history()) == "tool `price` of `inc` was never called (no tool was seen at all)"
+    assert not_reproduced(made, called) is None
+    assert (
+        not_reproduced(made, history()) == "tool `price` of `inc` was never called (no tool was seen at all)"
+    )
     others = history(exchange(1, tool="find"), exchange(2, body=CHAT, answer=ASKS))
     assert tools_seen(others) == ("find", "lookup", "refund")
     assert (
-        unmet(made, others) == "tool `price` of `inc` was never called (seen were `find`, `lookup`, `refund`)"
+        not_reproduced(made, others)
+        == "tool `price` of `inc` was never called (seen were `find`, `lookup`, `refund`)"
     )
     many = history(*(exchange(n, tool=f"t{n}") for n in range(1, 12)))
-    assert (unmet(made, many) or "").endswith("`t8` and 3 more)")
+    assert (not_reproduced(made, many) or "").endswith("`t8` and 3 more)")
 
 
 def test_an_optional_tool_may_be_left_out() -> None:
-    assert unmet(profile("price", optional=True), history(exchange(1, tool="find"))) is None
+    assert not_reproduced(profile("price", optional=True), history(exchange(1, tool="find"))) is None
 
 
 def test_a_call_that_the_tape_does_not_have_makes_it_another_world() -> None:
@@ -117,7 +120,7 @@ def test_a_call_that_the_tape_does_not_have_makes_it_another_world() -> None:
         exchange(2, error="diverged: nothing was recorded"),
         exchange(3),
     )
-    assert unmet(profile("price"), missed) == (
+    assert not_reproduced(profile("price"), missed) == (
         "the tape had no answer to 1 call, first to exchange 2: nothing was recorded "
         "(`on_miss: live` asks the model, and without `tape` all calls go live)"
     )

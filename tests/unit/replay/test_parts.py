@@ -262,9 +262,9 @@ def test_a_server_waits_for_what_the_client_said_before() -> None:
     )
     assert told(made) == [b"hello"]
     assert told(made) == []
-    assert made.heard(b'{"event_id":"y","a":1}', text=True) is None
+    assert made.received(b'{"event_id":"y","a":1}', text=True) is None
     assert told(made) == [b"one"]
-    assert made.heard(b"c", text=True) == "b'c'/b'b'"
+    assert made.received(b"c", text=True) == "b'c'/b'b'"
     assert told(made) == []
     made.closed()
     assert told(made) == [b"two", b""]
@@ -272,9 +272,9 @@ def test_a_server_waits_for_what_the_client_said_before() -> None:
 
 def test_more_than_was_recorded_is_told() -> None:
     made = script(message("client", b"a"))
-    assert made.heard(b"a", text=False) is not None
-    assert made.heard(b"a", text=True) is None
-    assert made.heard(b"a", text=True) == "b'a'/None"
+    assert made.received(b"a", text=False) is not None
+    assert made.received(b"a", text=True) is None
+    assert made.received(b"a", text=True) == "b'a'/None"
 
 
 def test_a_script_says_what_the_agent_got_or_what_the_server_said() -> None:

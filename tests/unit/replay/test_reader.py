@@ -12,7 +12,7 @@ import pytest
 from faultwire.errors import TapeError, TapeNotFound, TapeTampered
 from faultwire.events import Request
 from faultwire.replay.compare import compare, learn
-from faultwire.replay.reader import Unverified, index, open_tape, said_of
+from faultwire.replay.reader import Unverified, index, open_tape, tape_settings
 from faultwire.replay.settings import ReplaySettings
 from faultwire.tape.evidence.salvage import salvage
 from faultwire.tape.read.reader import TapeReader
@@ -63,7 +63,7 @@ def test_a_tape_whose_end_is_gone_is_refused_with_what_is_lost_first(
     left: float, cut: Callable[[float], Path], tmp_path: Path
 ) -> None:
     path = cut(left)
-    for refused in (lambda: open_tape(path), lambda: said_of(ReplaySettings(tape=path))):
+    for refused in (lambda: open_tape(path), lambda: tape_settings(ReplaySettings(tape=path))):
         with pytest.raises(TapeTampered, match=r"cut off .* from event \d+ on") as caught:
             refused()
         assert "tape salvage" in (caught.value.hint or "")
@@ -88,7 +88,7 @@ def test_unverified_goes_on_with_what_can_be_read_of_it(left: float, cut: Callab
     path = cut(left)
     with pytest.raises((TapeError, AssertionError)), Unverified.open(path) as reader:
         all_as_recorded(reader)  # the file as it is answers nothing, or what nobody said
-    assert said_of(ReplaySettings(tape=path, unverified=True))["made_by"] == "replay"
+    assert tape_settings(ReplaySettings(tape=path, unverified=True))["made_by"] == "replay"
     with open_tape(path, unverified=True) as reader:
         assert reader.path == path
         assert 1 <= all_as_recorded(reader) < 6

@@ -152,7 +152,7 @@ def test_a_value_that_was_said_before_is_not_fresh() -> None:
     one, other = Agent(1), Agent(2)
     old, new = one.third(one.order), other.third(other.order)
     rebinder = Rebinder()
-    rebinder.hear(live=b'"cancel\\n' + other.order.encode() + b'"')
+    rebinder.observe(live=b'"cancel\\n' + other.order.encode() + b'"')
     assert rebinder.allows(asked(new, Masks()), places(old, new)) is None
 
 

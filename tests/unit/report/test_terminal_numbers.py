@@ -19,7 +19,7 @@ def test_empty_sections_are_left_out():
     assert numbers.comparison(None) is None
     assert numbers.trend(None) is None
     assert numbers.mutations(None) is None
-    assert numbers.mend([]) is None
+    assert numbers.fixes([]) is None
     assert numbers.statistics({"scenarios": []}) is None
 
 

@@ -79,8 +79,8 @@ async def test_a_request_is_a_line_and_its_answer_an_event():
     first, second = server.post(message(1)), server.post(message("1"))
     assert arrival.is_set()
     assert server.lines == [message(1) + b"\n", message("1") + b"\n"]
-    server.bridge.hear(b'{"jsonrpc":"2.0","id":"1","result":{}}')
-    server.bridge.hear(b'{"jsonrpc":"2.0","id":1,"result":{"a":1}}')
+    server.bridge.receive(b'{"jsonrpc":"2.0","id":"1","result":{}}')
+    server.bridge.receive(b'{"jsonrpc":"2.0","id":1,"result":{"a":1}}')
     assert [await heard(first.feed), await heard(first.feed)] == [
         {"jsonrpc": "2.0", "id": 1, "result": {"a": 1}},
         None,
@@ -95,7 +95,7 @@ async def test_what_the_server_says_unasked_comes_in_the_stream():
         b'{"jsonrpc":"2.0","id":"q","method":"roots/list"}',
         b'{"jsonrpc":"2.0","id":5,"result":{}}',
     ):
-        server.bridge.hear(line)
+        server.bridge.receive(line)
         assert await heard(stream.feed) == json.loads(line)
     server.bridge.end()
     assert await heard(stream.feed) is None
@@ -111,7 +111,7 @@ async def test_notifications_answers_and_batches():
     )
     batch = server.post(b"[" + message(1) + b"," + message(2) + b"]")
     for ident in (2, 1):
-        server.bridge.hear(json.dumps({"jsonrpc": "2.0", "id": ident, "result": {}}).encode())
+        server.bridge.receive(json.dumps({"jsonrpc": "2.0", "id": ident, "result": {}}).encode())
     assert [(await heard(batch.feed))["id"], (await heard(batch.feed))["id"], await heard(batch.feed)] == [
         2,
         1,
@@ -124,7 +124,7 @@ async def test_answers_that_come_as_a_batch_end_the_stream_of_theirs():
     batch = server.post(b"[" + message(1) + b"," + message(2) + b"]")
     other = server.post(message(3))
     line = b'[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":2,"result":{}}]'
-    server.bridge.hear(line)
+    server.bridge.receive(line)
     assert [await heard(batch.feed), await heard(batch.feed)] == [json.loads(line), None]
     server.bridge.end()
     assert await heard(other.feed) is None
@@ -265,10 +265,10 @@ async def test_what_the_server_says_unasked_is_said():
 
 def test_the_proxy_reaches_a_shim_s_port_while_it_runs(tmp_path):
     guard = Guard(shims=tmp_path / "shims")
-    with run._told(tmp_path / "shims", 4711):
+    with run._announced_port(tmp_path / "shims", 4711):
         assert guard.check("127.0.0.1", 4711, "127.0.0.1") is None
         assert guard.check("127.0.0.1", 4712, "127.0.0.1") is not None
         assert guard.check("10.0.0.1", 4711, "10.0.0.1") is not None, "this machine only"
     assert guard.check("127.0.0.1", 4711, "127.0.0.1") is not None
-    with run._told(None, 4711):
+    with run._announced_port(None, 4711):
         assert guard.check("127.0.0.1", 4711, "127.0.0.1") is not None

@@ -283,11 +283,11 @@ def test_what_nobody_will_write_is_not_held() -> None:
     queued.picked()
     queued.upstream_chunk(b"hi")
     intake.abandon()
-    assert (queued.up, queued.told, len(intake._items)) == ([], None, 0)
+    assert (queued.up, queued.received, len(intake._items)) == ([], None, 0)
     for _ in range(3):
         live.upstream_chunk(b"more")
         live.delivered_chunk(b"more")
-    assert (live.up, live.down, live.told, live.upstream) == ([], [], None, None)
+    assert (live.up, live.down, live.received, live.upstream) == ([], [], None, None)
     intake.offer(live)
     assert len(intake._items) == 0
 

@@ -98,8 +98,8 @@ class Langchain:
         new = {"role": "user", "content": turn}
         result = self.call({"messages": [new] if self.keeps else [*self.messages, new]})
         kept = result.get("messages") if isinstance(result, dict) else None
-        said = {"role": "assistant", "content": text(result)}
-        self.messages = list(kept) if kept else [*self.messages, new, said]
+        reply = {"role": "assistant", "content": text(result)}
+        self.messages = list(kept) if kept else [*self.messages, new, reply]
         return result
 
     def call(self, asked: Any) -> Any:
@@ -212,18 +212,18 @@ def main(descriptor: int) -> None:
     sys.argv = [orders.get("endpoint") or orders["function"]]
     code = 1
     try:
-        word, said = perform(orders)
+        word, detail = perform(orders)
         code = 0
     except Absent as error:
-        word, said = "absent", str(error)
+        word, detail = "absent", str(error)
     except NoAnswer as error:
-        word, said = "failed", str(error)
+        word, detail = "failed", str(error)
         sys.stderr.write(f"faultwire: no answer: {error}\n")
     except Exception as error:  # noqa: BLE001 - whatever the agent raises is its result
         traceback.print_exc()
-        word, said = "failed", type(error).__name__
+        word, detail = "failed", type(error).__name__
     with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogatepass") as file:
-        json.dump({word: said}, file)
+        json.dump({word: detail}, file)
     sys.exit(code)
 
 

@@ -57,7 +57,7 @@ class AgentCardSpoofed(Fault):
     skill: Annotated[Words | None, Field(description="what it says of its first skill")] = None
 
     @model_validator(mode="after")
-    def _says_something(self) -> Self:
+    def _require_change(self) -> Self:
         if not any((self.url, self.agent_name, self.description, self.skill)):
             raise ValueError("found nothing to say, expected `url`, `agent_name`, `description` or `skill`")
         if self.url is not None and not self.url.startswith(("http://", "https://")):
@@ -91,6 +91,6 @@ class _Spoofed(Mutator):
             yield Send(chunk.data)  # what is no card cannot be spoofed
             return
         if changed.body != chunk.data:
-            unsigned = "; its signatures no longer fit" if changed.broke_signature else ""
+            unsigned = "; its signatures no longer fit" if changed.signature_broken else ""
             self.effect = f"the card says something else{unsigned}"
         yield Send(changed.body)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-from faultwire.faults._api import RequestFault, Retold
+from faultwire.faults._api import RequestFault, RewrittenText
 from faultwire.faults.attack._payloads import Payload, Text, marked
 
 if TYPE_CHECKING:
@@ -44,11 +44,13 @@ class ConflictingContext(RequestFault):
     )
     canary: Annotated[bool, Field(description="whether its way is followed")] = False
 
-    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
+    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[RewrittenText]:
         """The newest message of the user that the model has not answered."""
         fresh = [place for place in texts if place.new]
         place = next((place for place in reversed(fresh) if place.role == "user"), None)
         if place is None:
             return ()
         payload = marked(Payload("payload", self.payload), dice, canary=self.canary)
-        return (Retold(place, f"{place.text}\n\n{payload.text}", "contradiction added", payload.canary),)
+        return (
+            RewrittenText(place, f"{place.text}\n\n{payload.text}", "contradiction added", payload.canary),
+        )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-from faultwire.faults._api import RequestFault, Retold
+from faultwire.faults._api import RequestFault, RewrittenText
 from faultwire.faults.attack._payloads import FAMILIES, Family, Text, marked, pick
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class InjectionViaContext(RequestFault):
     ] = FAMILIES
     canary: Annotated[bool, Field(description="whether its way is followed")] = True
 
-    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
+    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[RewrittenText]:
         """The newest message of the user that the model has not answered."""
         place = next((place for place in reversed(texts) if place.new and place.role == "user"), None)
         if place is None:
@@ -55,4 +55,4 @@ class InjectionViaContext(RequestFault):
         mine = (self.payload,) if self.payload else None
         payload = marked(pick(mine, self.families, dice), dice, canary=self.canary)
         text = f"Retrieved document:\n{payload.text}\nEnd of document.\n\n{place.text}"
-        return (Retold(place, text, f"{payload.name} planted as a document", payload.canary),)
+        return (RewrittenText(place, text, f"{payload.name} planted as a document", payload.canary),)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from faultwire.faults._api import RequestFault, Retold
+from faultwire.faults._api import RequestFault, RewrittenText
 from faultwire.faults.attack._payloads import Payload, Text, marked
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class MemoryPoisoning(RequestFault):
     ] = "user"
     canary: Annotated[bool, Field(description="whether its way is followed")] = False
 
-    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
+    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[RewrittenText]:
         """The oldest text of that role."""
         place = next((place for place in texts if place.role == self.role), None)
         if place is None:
@@ -63,5 +63,7 @@ class MemoryPoisoning(RequestFault):
             "replace": payload.text,
         }[self.strategy]
         return (
-            Retold(place, planted, f"oldest {self.role} message poisoned ({self.strategy})", payload.canary),
+            RewrittenText(
+                place, planted, f"oldest {self.role} message poisoned ({self.strategy})", payload.canary
+            ),
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-from faultwire.faults._api import RequestFault, Retold
+from faultwire.faults._api import RequestFault, RewrittenText
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,13 +50,13 @@ class Overflow(RequestFault):
         int, Field(ge=1, le=1_000_000, description="about how many tokens are added")
     ] = 4000
 
-    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
+    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[RewrittenText]:
         """The newest text that the model has not answered."""
         place = next((place for place in reversed(texts) if place.new), None)
         if place is None:
             return ()
         text = f"{place.text}\n\n{filler(self.inject_tokens, dice)}"
-        return (Retold(place, text, f"about {self.inject_tokens} tokens of filler added"),)
+        return (RewrittenText(place, text, f"about {self.inject_tokens} tokens of filler added"),)
 
 
 def filler(tokens: int, dice: FaultDice) -> str:

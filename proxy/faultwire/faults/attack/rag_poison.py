@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import Field
 
 from faultwire._core import glob_match
-from faultwire.faults._api import RequestFault, Retold
+from faultwire.faults._api import RequestFault, RewrittenText
 from faultwire.faults.attack import _carrier
 from faultwire.faults.attack._payloads import FAMILIES, Family, Text, marked, pick
 
@@ -49,12 +49,12 @@ class RagPoison(RequestFault):
     position: Annotated[_carrier.Position, Field(description="where in the text")] = "end"
     canary: Annotated[bool, Field(description="whether its way is followed")] = True
 
-    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[Retold]:
+    def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[RewrittenText]:
         """Every text that matches, except for what the model said."""
         mine = (self.payload,) if self.payload else None
         payload = marked(pick(mine, self.families, dice), dice, canary=self.canary)
         return [
-            Retold(
+            RewrittenText(
                 place,
                 _carrier.planted(place.text, payload.text, self.position),
                 f"{payload.name} planted in a {place.role} text",

@@ -41,10 +41,12 @@ def no_request(exchange: Exchange, methods: Methods) -> str | None:
         return "the exchange speaks no MCP"
     if requests(exchange, methods):
         return None
-    said = [one.method for one in mcp.asked(exchange.request) if one.is_request]
+    requested = [one.method for one in mcp.asked(exchange.request) if one.is_request]
     names = (methods,) if isinstance(methods, str) else methods
     return (
-        f"the request is `{said[0]}`, not `{'` or `'.join(names)}`" if said else "the message is no request"
+        f"the request is `{requested[0]}`, not `{'` or `'.join(names)}`"
+        if requested
+        else "the message is no request"
     )
 
 

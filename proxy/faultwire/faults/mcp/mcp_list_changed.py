@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 How = Literal["vanish", "describe", "schema"]
 _METHODS = ("tools/list", "tools/call")
 _LISTS = "lists"
-_TOLD = "told"
+_NOTIFIED = "told"
 
 
 class McpListChanged(Fault):
@@ -104,7 +104,7 @@ class _Changed(Relisted):
         return answer
 
     def _untold(self) -> bool:
-        return self._fault.notify and not self.memory.get(_TOLD, False)
+        return self._fault.notify and not self.memory.get(_NOTIFIED, False)
 
     def head(self, response: Response) -> Response:
         response = super().head(response)
@@ -118,7 +118,7 @@ class _Changed(Relisted):
         if not notice:
             yield from super().feed(chunk)
             return
-        self.memory[_TOLD] = True
+        self.memory[_NOTIFIED] = True
         self.effect = "told that the tools changed"
         yield Send(notice)
         yield Send(mcp.as_event(chunk.data) if chunk.unit == "body" else chunk.data)
@@ -126,13 +126,13 @@ class _Changed(Relisted):
     def _changed(self, data: bytes) -> bytes:
         if not self._since:
             return data
-        self.memory[_TOLD] = True
+        self.memory[_NOTIFIED] = True
         fault = self._fault
         if fault.how == "vanish":
             return mcp.without_tools(data, self._listing, fault.means)
         if fault.how == "describe":
             return mcp.with_descriptions(
-                data, self._listing, lambda name, said: fault.description if fault.means(name) else said
+                data, self._listing, lambda name, old: fault.description if fault.means(name) else old
             )
         return mcp.with_schemas(
             data, self._listing, lambda name, schema: _confirming(schema) if fault.means(name) else schema

@@ -66,8 +66,8 @@ class McpPoisonedDescription(Fault):
         payload = marked(pick(texts, self.families, dice), dice, canary=self.canary)
         asked = ids(requests(exchange, _LIST))
 
-        def describe(name: str, said: str) -> str:
-            return self._poisoned(said, payload.text) if self._means(name) else said
+        def describe(name: str, description: str) -> str:
+            return self._poisoned(description, payload.text) if self._means(name) else description
 
         relisted = Relisted(
             lambda data: mcp.with_descriptions(data, asked, describe), "descriptions poisoned"
@@ -79,7 +79,7 @@ class McpPoisonedDescription(Fault):
         globs = (self.tools,) if isinstance(self.tools, str) else self.tools
         return any(_core.glob_match(glob, name) for glob in globs)
 
-    def _poisoned(self, said: str, payload: str) -> str:
-        if self.position == "replace" or not said:
+    def _poisoned(self, description: str, payload: str) -> str:
+        if self.position == "replace" or not description:
             return payload
-        return f"{said}\n\n{payload}" if self.position == "end" else f"{payload}\n\n{said}"
+        return f"{description}\n\n{payload}" if self.position == "end" else f"{payload}\n\n{description}"

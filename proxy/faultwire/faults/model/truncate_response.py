@@ -77,7 +77,7 @@ class _Cutter(Mutator):
         for event in events:
             yield Send(event)
         if self._editor.changed:
-            self._met()
+            self._mark_cut()
 
     def _cut(self, body: bytes) -> bytes:
         try:
@@ -85,8 +85,8 @@ class _Cutter(Mutator):
         except WireError:
             return body  # an answer that its own protocol does not know is passed on as it is
         if cut != body:
-            self._met()
+            self._mark_cut()
         return cut
 
-    def _met(self) -> None:
+    def _mark_cut(self) -> None:
         self.effect = f"answer cut to about {self._max_tokens} words"

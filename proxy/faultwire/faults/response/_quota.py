@@ -59,7 +59,7 @@ class Meter:
         self._reader = protocol.reader()
         self._body = bytearray()
 
-    def hear(self, data: bytes) -> None:
+    def receive(self, data: bytes) -> None:
         """Take delivered bytes, divided in any way."""
         if self._splitter is None:
             self._body += data

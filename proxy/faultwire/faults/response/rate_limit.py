@@ -122,7 +122,7 @@ class _Metered(Mutator):
 
     def feed(self, chunk: Chunk) -> Iterable[Action]:
         if self._meter is not None:
-            self._meter.hear(chunk.data)
+            self._meter.receive(chunk.data)
         yield Send(chunk.data)
 
     def finish(self) -> Iterable[Action]:

@@ -67,14 +67,14 @@ class _Early(Mutator):
         self._passed = 0
 
     def feed(self, chunk: Chunk) -> Iterable[Action]:
-        if self._most == self._passed or self._says_why(chunk.data):
+        if self._most == self._passed or self._has_finish_reason(chunk.data):
             self.effect = f"ended cleanly after {self._passed} events, without a finish reason"
             yield Cut(clean=True)
         else:
             self._passed += 1
             yield Send(chunk.data)
 
-    def _says_why(self, event: bytes) -> bool:
+    def _has_finish_reason(self, event: bytes) -> bool:
         try:
             self._reader.feed(event)
         except WireError:

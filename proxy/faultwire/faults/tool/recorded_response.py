@@ -109,9 +109,9 @@ class RecordedResponse(ResultFault):
         """A session in which a tool was never called is not the one that was recorded."""
         return not self.optional
 
-    def told(self) -> dict[str, Any]:
+    def non_default_settings(self) -> dict[str, Any]:
         """Without the bodies: each line of the ledger would repeat them all."""
-        settings = super().told()
+        settings = super().non_default_settings()
         for short, answer in zip(settings["responses"], self.responses, strict=True):
             if answer.response is not None:
                 short["response"] = f"{len(answer.text.encode('utf-8', 'surrogatepass'))} bytes"

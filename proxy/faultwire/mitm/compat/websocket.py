@@ -82,7 +82,7 @@ class Peer:
 
     # ------------------------------------------------------------ what it says
 
-    def hear(self, data: bytes) -> Iterator[ReceivedMessage | Control | Closed]:
+    def receive(self, data: bytes) -> Iterator[ReceivedMessage | Control | Closed]:
         """What these bytes complete."""
         if self.done:
             return
@@ -114,9 +114,9 @@ class Peer:
         return self._held > MOST
 
     def _whole(self, *, text: bool) -> ReceivedMessage:
-        heard = ReceivedMessage(b"".join(self._pieces), text, tuple(self._sizes))
+        message = ReceivedMessage(b"".join(self._pieces), text, tuple(self._sizes))
         self._pieces, self._sizes, self._held = [], [], 0
-        return heard
+        return message
 
     # ------------------------------------------------------------ what it is told
 
@@ -146,8 +146,10 @@ class Peer:
 
     def close(self, code: int, reason: str) -> bytes:
         """A Close frame; one without a code for 1005."""
-        said: Any = None if code == NO_STATUS else code
-        return self._wire.send(ws.CloseConnection(code=said, reason=reason if said is not None else None))
+        close_code: Any = None if code == NO_STATUS else code
+        return self._wire.send(
+            ws.CloseConnection(code=close_code, reason=reason if close_code is not None else None)
+        )
 
 
 def _extensions(header: str) -> Iterator[Extension]:

@@ -97,7 +97,7 @@ class Engine:
         log = settings.run_dir / "engine.log"
         process = child_process.start(["-O", "-m", "faultwire.mitm"], log, _environment())
         try:
-            _tell(process, settings)
+            _send_settings(process, settings)
             ready = child_process.first_word(process, "engine", log)
             if "error" in ready:
                 raise _as_error(ready["error"])
@@ -205,7 +205,7 @@ def _environment() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if key.lower() not in dropped}
 
 
-def _tell(process: subprocess.Popen[bytes], settings: EngineSettings) -> None:
+def _send_settings(process: subprocess.Popen[bytes], settings: EngineSettings) -> None:
     if process.stdin is None:
         raise FaultwireError("the engine was started without pipes", code="engine.start")
     # Where it ended before it read its settings, what it printed, if anything, says why.

@@ -131,9 +131,9 @@ class Control:
         return await self._engine.open_session(SessionSettings.model_validate(message))
 
     async def _close_session(self, message: dict[str, Any]) -> dict[str, Any]:
-        told = CloseSettings.model_validate(message)
-        seen = tuple(Bypass(str(one.address), one.port, one.transport) for one in told.seen)
-        return await self._engine.close_session(told.name, seen, told.more)
+        settings = CloseSettings.model_validate(message)
+        seen = tuple(Bypass(str(one.address), one.port, one.transport) for one in settings.seen)
+        return await self._engine.close_session(settings.name, seen, settings.more)
 
     async def _share(self, message: dict[str, Any]) -> dict[str, Any]:
         return await self._engine.share(ShareSettings.model_validate(message))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from faultwire.mitm.network.egress_guard import Guard
 
-_Told = TypeVarTuple("_Told")
+_Args = TypeVarTuple("_Args")
 _Found = TypeVar("_Found")
 
 
@@ -68,7 +68,7 @@ class GuardedLoop(asyncio.SelectorEventLoop):
         return self.guard.filter(host, int(port or 0), infos)
 
     def run_in_executor(
-        self, executor: Executor | None, func: Callable[[*_Told], _Found], *args: *_Told
+        self, executor: Executor | None, func: Callable[[*_Args], _Found], *args: *_Args
     ) -> asyncio.Future[_Found]:
         """As in asyncio, look-ups excepted: each has a thread of its own, and is shared by who ask alike."""
         what: object = func
@@ -85,9 +85,9 @@ class GuardedLoop(asyncio.SelectorEventLoop):
         try:
             infos = socket.getaddrinfo(*args)
         except Exception as error:  # noqa: BLE001 - it belongs to those who wait for it
-            told: Any = found.set_exception
-            said: Any = error
+            resolve: Any = found.set_exception
+            value: Any = error
         else:
-            told, said = found.set_result, infos
+            resolve, value = found.set_result, infos
         with suppress(RuntimeError):  # the loop has ended first
-            self.call_soon_threadsafe(told, said)
+            self.call_soon_threadsafe(resolve, value)

@@ -61,7 +61,7 @@ async def _run(settings: EngineSettings) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, on_signal)
     loop.add_reader(sys.stdin.fileno(), _on_stdin, engine, loop)
-    _say(
+    _emit(
         {
             "host": settings.address[0],
             "port": engine.port,
@@ -110,11 +110,11 @@ def _raise_file_limit() -> None:
 
 
 def _refuse(error: FaultwireError) -> int:
-    _say(as_json(error))
+    _emit(as_json(error))
     return error.exit_code
 
 
-def _say(word: dict[str, Any]) -> None:
+def _emit(word: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(word) + "\n")
     sys.stdout.flush()
 

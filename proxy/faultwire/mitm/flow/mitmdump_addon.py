@@ -62,8 +62,8 @@ class MitmdumpAddon:
         """Called by mitmproxy: declare the options."""
         compat.check()
         compat.install()
-        for name, kind, default, told in self._defaults:
-            loader.add_option(f"faultwire_{name}", kind, default, told)
+        for name, kind, default, help_text in self._defaults:
+            loader.add_option(f"faultwire_{name}", kind, default, help_text)
 
     def running(self) -> None:
         """Called by mitmproxy once it has read its options."""
@@ -90,9 +90,9 @@ class MitmdumpAddon:
         """Called by mitmproxy when it ends."""
         if self.gateway.replays is not None and self.gateway.sessions.implicit is not None:
             report = self.gateway.replays.close(self.gateway.sessions.implicit)
-            told = f"{report['served']} served, {report['missed']} missed, {report['left']} never asked"
+            counts = f"{report['served']} served, {report['missed']} missed, {report['left']} never asked"
             level = logging.ERROR if report["missed"] or report["left"] else logging.INFO
-            logger.log(level, "replayed %s: %s", safe(report["tape"]), told)
+            logger.log(level, "replayed %s: %s", safe(report["tape"]), counts)
             for miss in report["misses"]:
                 logger.error("not on the tape: %s", safe(f"{miss['request']}: {miss['reason']}"))
         if self.gateway.tape is not None:

@@ -110,19 +110,19 @@ class RecordedExchange:
 
     def pending(self, response: Response) -> Iterator[Action]:
         """Upstream's head is there; what to do before anything of it is delivered."""
-        self._heard(response)
+        self._received(response)
         return self.pipeline.pending(response)
 
     def arrive(self, response: Response) -> Response:
         """Upstream's head is there; the head to deliver, before it is framed."""
-        self._heard(response)
+        self._received(response)
         delivered = self.pipeline.head(response)
         self.touches = self.pipeline.touches or self.pipeline.needs_response_body
         if self.touches and self.recording is not None and not self.ended:
             self.recording.touched()
         return delivered
 
-    def _heard(self, response: Response) -> None:
+    def _received(self, response: Response) -> None:
         if self._arrived is None and not self.ended:
             self._arrived = response
             if self.recording is not None:
@@ -149,11 +149,11 @@ class RecordedExchange:
         if self.recording is not None and not self.ended:
             self.recording.trailers("request", trailers)
 
-    def trailers(self, told: Headers) -> Headers:
+    def trailers(self, received: Headers) -> Headers:
         """The trailers to deliver for those that upstream told."""
-        delivered = self.pipeline.trailers(told)
+        delivered = self.pipeline.trailers(received)
         if self.recording is not None and not self.ended:
-            self.recording.trailers("upstream", told)
+            self.recording.trailers("upstream", received)
             if self.touches:
                 self.recording.trailers("delivered", delivered)
         return delivered

@@ -42,55 +42,55 @@ class RecordedWebSocket:
             now = self._recording.now()
             self._recording.message(Message(by, "text" if text else "binary", data, now, now))
 
-    def heard(self, by: Side, data: bytes, *, text: bool) -> PendingMessage:
+    def received(self, by: Side, data: bytes, *, text: bool) -> PendingMessage:
         """A message has come; `message` says what becomes of it, once it is its turn."""
-        saying = PendingMessage(by, data, self._now(), text=text)
-        self._waiting[saying] = None
-        return saying
+        pending = PendingMessage(by, data, self._now(), text=text)
+        self._waiting[pending] = None
+        return pending
 
-    def message(self, saying: PendingMessage) -> Iterator[Action]:
+    def message(self, pending: PendingMessage) -> Iterator[Action]:
         """What to do in place of passing it on."""
         matched, parts = False, b""
-        for action in self._passage.message(saying.data, text=saying.text, by=saying.by):
+        for action in self._passage.message(pending.data, text=pending.text, by=pending.by):
             if isinstance(action, Send):
                 parts += action.data
-                text = saying.text if action.text is None else action.text
+                text = pending.text if action.text is None else action.text
                 if not action.more:
-                    same = (action.to, parts, text) == (OTHER[saying.by], saying.data, saying.text)
+                    same = (action.to, parts, text) == (OTHER[pending.by], pending.data, pending.text)
                     if same and not matched:
                         matched = True
-                        self._tell(saying.by, parts, saying.at_ns, self._now(), text=text)
-                        self._waiting.pop(saying, None)
+                        self._record(pending.by, parts, pending.at_ns, self._now(), text=text)
+                        self._waiting.pop(pending, None)
                     else:
-                        self._tell(OTHER[action.to], parts, None, self._now(), text=text)
+                        self._record(OTHER[action.to], parts, None, self._now(), text=text)
                     parts = b""
             yield action
-        if self._waiting.pop(saying, saying) is None:
-            self._tell(saying.by, saying.data, saying.at_ns, None, text=saying.text)
+        if self._waiting.pop(pending, pending) is None:
+            self._record(pending.by, pending.data, pending.at_ns, None, text=pending.text)
 
     def finish(self) -> Iterator[Action]:
         """What to do before the server's Close is passed on."""
         for action in self._passage.finish():
             if isinstance(action, Send):
-                self._tell(OTHER[action.to], action.data, None, self._now(), text=action.text is not False)
+                self._record(OTHER[action.to], action.data, None, self._now(), text=action.text is not False)
             yield action
 
-    def ended(self, by: Side, code: int, reason: str, *, said: bool = True, delivered: bool = True) -> None:
+    def ended(self, by: Side, code: int, reason: str, *, sent: bool = True, delivered: bool = True) -> None:
         """A Close frame, or the end of a connection without one (code 1006)."""
         if self._recording is not None:
             now = self._recording.now()
-            instants = (now if said else None, now if delivered else None)
+            instants = (now if sent else None, now if delivered else None)
             self._recording.message(Message(by, "close", reason.encode(), *instants, code=code))
 
     def close(self) -> None:
         """It is over."""
-        for saying in self._waiting:
-            self._tell(saying.by, saying.data, saying.at_ns, None, text=saying.text)
+        for pending in self._waiting:
+            self._record(pending.by, pending.data, pending.at_ns, None, text=pending.text)
         self._waiting.clear()
 
     def _now(self) -> int:
         return self._recording.now() if self._recording is not None else 0
 
-    def _tell(self, by: Side, data: bytes, said: int | None, delivered: int | None, *, text: bool) -> None:
+    def _record(self, by: Side, data: bytes, sent: int | None, delivered: int | None, *, text: bool) -> None:
         if self._recording is not None:
-            self._recording.message(Message(by, "text" if text else "binary", data, said, delivered))
+            self._recording.message(Message(by, "text" if text else "binary", data, sent, delivered))

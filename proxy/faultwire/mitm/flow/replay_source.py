@@ -41,7 +41,7 @@ class ReplaySource:
         """A request is whole: if it is the one that a fork's fault is for, that may act on it."""
         recorded = self.state.recorded
         pipeline = recorded.pipeline
-        if self._player.meet(with_held(pipeline.exchange.request, body), pipeline.number):
+        if self._player.arrive(with_held(pipeline.exchange.request, body), pipeline.number):
             recorded.session.context.state.only = pipeline.number
 
     def play(self, request: Request) -> Ended:

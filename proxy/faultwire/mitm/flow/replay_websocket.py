@@ -40,7 +40,7 @@ class ReplayWebSocket(WebSocketLayer):
     def _handle_event(self, event: events.Event) -> Commands:
         yield from self._apart(super()._handle_event(event))
         if isinstance(event, events.Start):
-            yield from self._apart(self._speak())
+            yield from self._apart(self._send_recorded())
 
     def _apart(self, inner: Commands) -> Commands:
         """All commands but those to the server that is not there."""
@@ -54,29 +54,29 @@ class ReplayWebSocket(WebSocketLayer):
             if getattr(command, "connection", None) is not self.context.server:
                 reply = yield command
 
-    def _take(self, lane: Direction, said: ReceivedMessage | Control | Closed) -> Commands:
-        yield from super()._take(lane, said)
+    def _take(self, lane: Direction, event: ReceivedMessage | Control | Closed) -> Commands:
+        yield from super()._take(lane, event)
         if lane.by != "client" or self._over:
             return
-        if isinstance(said, ReceivedMessage):
-            why = self._script.heard(said.data, text=said.text)
+        if isinstance(event, ReceivedMessage):
+            why = self._script.received(event.data, text=event.text)
             if why is not None:
                 yield from self._close(DIVERGED, why)
                 return
-        elif isinstance(said, Closed):
+        elif isinstance(event, Closed):
             self._script.closed()
-        yield from self._speak()
+        yield from self._send_recorded()
 
-    def _speak(self) -> Commands:
+    def _send_recorded(self) -> Commands:
         """All that the server said next."""
         for message in self._script.due():
             if self._over:
                 return
-            said: ReceivedMessage | Closed
+            event: ReceivedMessage | Closed
             if message.kind != "close":
-                said = ReceivedMessage(message.data, message.kind == "text")
+                event = ReceivedMessage(message.data, message.kind == "text")
             elif message.code == ABNORMAL:
-                said = LOST
+                event = LOST
             else:
-                said = Closed(message.code or ABNORMAL, message.data.decode("utf-8", "replace"), "frame")
-            yield from self._take(self._lanes["server"], said)
+                event = Closed(message.code or ABNORMAL, message.data.decode("utf-8", "replace"), "frame")
+            yield from self._take(self._lanes["server"], event)

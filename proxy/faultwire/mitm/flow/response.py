@@ -95,26 +95,26 @@ class Responder:
         return self.writer.answer(refusal.response(), "upstream_aborted", refusal.message)
 
     def _open(self, event: ResponseHeaders) -> Commands:
-        told, recorded = convert.response_of(event.response), self.state.recorded
+        received, recorded = convert.response_of(event.response), self.state.recorded
         if not recorded.needs_request_body:
-            return self._opened(event, told)
-        return self.executor.execute(recorded.pending(told), partial(self._opened, event, told))
+            return self._opened(event, received)
+        return self.executor.execute(recorded.pending(received), partial(self._opened, event, received))
 
-    def _opened(self, event: ResponseHeaders, told: Response) -> Commands:
+    def _opened(self, event: ResponseHeaders, received: Response) -> Commands:
         state, recorded = self.state, self.state.recorded
-        head = recorded.arrive(told)
+        head = recorded.arrive(received)
         if event.end_stream or recorded.pipeline.needs_response_body:
             self._head, state.response = head, ResponsePhase.HELD
             return ()
         state.response = ResponsePhase.STREAMED
         if recorded.touches:
             head = convert.open_ended(head, state.flow.request.http_version)
-        return (self._send_head(head, told),)
+        return (self._send_head(head, received),)
 
-    def _send_head(self, head: Response, told: Response | None) -> SendHttp:
+    def _send_head(self, head: Response, received: Response | None) -> SendHttp:
         """Send a head, which is the one on the tape as well; `told` is what stands in the flow."""
         assert self.state.flow.response is not None
-        if head is not told:
+        if head is not received:
             convert.apply_response(self.state.flow.response, head)
         self.state.recorded.sends(head)
         return self.writer.head(end_stream=False)
@@ -195,13 +195,13 @@ class Responder:
 
     def _place_trailers(self) -> None:
         """Put the trailers in place that come after the body."""
-        recorded, response, told = self.state.recorded, self.state.flow.response, self._trailers
+        recorded, response, received = self.state.recorded, self.state.flow.response, self._trailers
         assert response is not None
-        if told is None and not recorded.touches:
+        if received is None and not recorded.touches:
             return
-        known = convert.headers_of(told) if told is not None else ()
+        known = convert.headers_of(received) if received is not None else ()
         delivered = recorded.trailers(known)
-        response.trailers = told if delivered == known else convert.fields_of(delivered)
+        response.trailers = received if delivered == known else convert.fields_of(delivered)
 
     # ------------------------------------------------------------ other answers, and no answer
 
@@ -219,7 +219,7 @@ class Responder:
     def lost(self, event: ResponseProtocolError) -> Commands:
         """Upstream broke its protocol or went away; the client is told why where it has heard nothing."""
         state = self.state
-        if self.writer.said_all:
+        if self.writer.all_sent:
             state.upstream = False  # it has answered, and does not want the rest of the request
             state.request = RequestPhase.IGNORED
             return ()

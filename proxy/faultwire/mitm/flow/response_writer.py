@@ -42,7 +42,7 @@ class ResponseWriter:
 
     state: StreamState
     finish: Callable[[], Commands]
-    said_all: bool = False
+    all_sent: bool = False
     """Was a client that still sends its request told that the response is over?"""
     _deferred: tuple[Response, str, str | None] | None = None
 
@@ -128,7 +128,7 @@ class ResponseWriter:
             last = (SendHttp(ResponseTrailers(state.stream_id, trailers), state.context.client),)
         if state.request is RequestPhase.DONE:
             return joined(last, self.finish()) if last else self.finish()
-        self.said_all = True
+        self.all_sent = True
         return (*last, SendHttp(ResponseEndOfMessage(state.stream_id), state.context.client))
 
     def hang_up(self, ending: str, error: str | None) -> Commands:

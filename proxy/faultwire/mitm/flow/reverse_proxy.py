@@ -152,10 +152,10 @@ class ResponseRewriter:
     def head(self, response: http.Response) -> bool:
         """Turn where it points to; True where the body holds links."""
         for name in ("location", "content-location"):
-            told = response.headers.get(name)
-            if told is not None:
-                turned = self.ours(f"{self._origin}{told}" if told.startswith("/") else told)
-                response.headers[name] = turned or told
+            value = response.headers.get(name)
+            if value is not None:
+                turned = self.ours(f"{self._origin}{value}" if value.startswith("/") else value)
+                response.headers[name] = turned or value
         return self._holds_links(response) and self._rewriter() is not None
 
     def body(self, response: http.Response, body: bytes) -> bytes:

@@ -135,10 +135,10 @@ class FaultStream(HttpStream):
 
     def _fail(self, error: Exception) -> Commands:
         state, refusal = self._state, error_responses.internal(error)
-        told = state.head_sent or state.request is RequestPhase.FAILED
+        answered = state.head_sent or state.request is RequestPhase.FAILED
         client = self.flow.client_conn
-        state.gateway.failed(client, state.recorded, error, None if told else refusal)
-        if told:
+        state.gateway.failed(client, state.recorded, error, None if answered else refusal)
+        if answered:
             yield from self._writer.hang_up("refused", refusal.message)
         else:
             yield from self._writer.cancel_upstream()
@@ -216,7 +216,7 @@ class FaultStream(HttpStream):
         if self.flow.websocket is not None:
             return self._open_websocket()
         assert self.flow.response is not None
-        if self._writer.said_all:
+        if self._writer.all_sent:
             self.flow.live = False
             return (DropStream(self.stream_id),)
         if self.flow.response.status_code == framing.SWITCHING:

@@ -56,7 +56,7 @@ class Direction:
     by: Side
     queue: deque[tuple[ReceivedMessage, PendingMessage] | Closed] = field(default_factory=deque)
     actions: Iterator[Action] | None = None
-    heard: ReceivedMessage | None = None
+    received: ReceivedMessage | None = None
     closed: Closed | None = None
     alarm: commands.RequestWakeup | None = None
     waits: bool = False
@@ -91,16 +91,16 @@ class WebSocketLayer(layer.Layer):
             return
         if isinstance(event, events.DataReceived):
             by = self._end_of(event)
-            for said in self._peers[by].hear(event.data):
-                yield from self._take(self._lanes[by], said)
+            for event_ in self._peers[by].receive(event.data):
+                yield from self._take(self._lanes[by], event_)
         elif isinstance(event, events.ConnectionClosed):
             yield from self._take(self._lanes[self._end_of(event)], LOST)
         elif isinstance(event, events.Wakeup):
             yield from self._wake(event.command)
         elif isinstance(event, WebSocketMessageInjected):
             message = event.message
-            heard = ReceivedMessage(message.content, message.is_text)
-            yield from self._take(self._lanes["client" if message.from_client else "server"], heard)
+            received = ReceivedMessage(message.content, message.is_text)
+            yield from self._take(self._lanes["client" if message.from_client else "server"], received)
         elif isinstance(event, events.Start) and self._gateway.stock_hooks:
             yield WebsocketStartHook(self.flow)
 
@@ -109,54 +109,56 @@ class WebSocketLayer(layer.Layer):
 
     # ------------------------------------------------------------ what is said
 
-    def _take(self, lane: Direction, said: ReceivedMessage | Control | Closed) -> Commands:
+    def _take(self, lane: Direction, event: ReceivedMessage | Control | Closed) -> Commands:
         if self._over:
             return
-        if isinstance(said, ReceivedMessage):
-            yield from self._take_message(lane, said)
-        elif isinstance(said, Control):
+        if isinstance(event, ReceivedMessage):
+            yield from self._take_message(lane, event)
+        elif isinstance(event, Control):
             peer = self._peers[OTHER[lane.by]]
             if peer.open:
-                yield commands.SendData(peer.connection, peer.control(said))
+                yield commands.SendData(peer.connection, peer.control(event))
         elif lane.by == "client":  # nobody is left to wait for
-            yield from self._closed(lane, said)
+            yield from self._closed(lane, event)
         else:
-            lane.queue.append(said)
+            lane.queue.append(event)
             if not lane.waits:
                 yield from self._run(lane)
 
-    def _take_message(self, lane: Direction, heard: ReceivedMessage) -> Commands:
+    def _take_message(self, lane: Direction, received: ReceivedMessage) -> Commands:
         self._gateway.stats.websocket_messages += 1
         if self._gateway.stock_hooks:
-            changed = yield from self._shown(lane, heard)
+            changed = yield from self._shown(lane, received)
             if changed is None:
                 return
-            heard = changed
+            received = changed
         if self._parting is not None:  # RFC 6455 §5.5.1: what comes behind a Close may be dropped
-            self._messages.heard(lane.by, heard.data, text=heard.text)
+            self._messages.received(lane.by, received.data, text=received.text)
             return
         if not self._recorded.touches:
-            self._messages.passed(lane.by, heard.data, text=heard.text)
-            yield from self._deliver(OTHER[lane.by], heard.data, text=heard.text, sizes=heard.sizes)
+            self._messages.passed(lane.by, received.data, text=received.text)
+            yield from self._deliver(OTHER[lane.by], received.data, text=received.text, sizes=received.sizes)
             return
-        lane.queue.append((heard, self._messages.heard(lane.by, heard.data, text=heard.text)))
+        lane.queue.append((received, self._messages.received(lane.by, received.data, text=received.text)))
         if lane.waits:
-            self._hold(lane, len(heard.data))
+            self._hold(lane, len(received.data))
         else:
             yield from self._run(lane)
 
     def _shown(
-        self, lane: Direction, heard: ReceivedMessage
+        self, lane: Direction, received: ReceivedMessage
     ) -> Generator[commands.Command, Any, ReceivedMessage | None]:
         """Let the other addons of a stock mitmproxy see a message, change it or drop it."""
         assert self.flow.websocket is not None
-        opcode = Opcode.TEXT if heard.text else Opcode.BINARY
-        message = websocket.WebSocketMessage(opcode, lane.by == "client", heard.data)
+        opcode = Opcode.TEXT if received.text else Opcode.BINARY
+        message = websocket.WebSocketMessage(opcode, lane.by == "client", received.data)
         self.flow.websocket.messages[:] = [message]  # mitmproxy would keep them all
         yield WebsocketMessageHook(self.flow)
         if message.dropped:
             return None
-        return heard if message.content == heard.data else ReceivedMessage(message.content, heard.text)
+        return (
+            received if message.content == received.data else ReceivedMessage(message.content, received.text)
+        )
 
     # ------------------------------------------------------------ lanes
 
@@ -175,13 +177,13 @@ class WebSocketLayer(layer.Layer):
 
     def _begin(self, lane: Direction, first: tuple[ReceivedMessage, PendingMessage] | Closed) -> None:
         if isinstance(first, Closed):
-            lane.heard, lane.closed = None, first
+            lane.received, lane.closed = None, first
             if first.how != "broken" and self._recorded.touches and self._parting is None:
                 lane.actions = self._messages.finish()
             return
-        lane.heard, saying = first
-        self._release(lane, len(lane.heard.data))
-        lane.actions = self._messages.message(saying)
+        lane.received, pending = first
+        self._release(lane, len(lane.received.data))
+        lane.actions = self._messages.message(pending)
 
     def _perform(self, lane: Direction, actions: Iterator[Action]) -> Commands:
         for action in actions:
@@ -199,9 +201,9 @@ class WebSocketLayer(layer.Layer):
         lane.actions = None
 
     def _send(self, lane: Direction, action: Send) -> Commands:
-        heard = lane.heard
-        text = action.text if action.text is not None else heard is None or heard.text
-        sizes = heard.sizes if heard is not None and heard.data == action.data else ()
+        received = lane.received
+        text = action.text if action.text is not None else received is None or received.text
+        sizes = received.sizes if received is not None and received.data == action.data else ()
         yield from self._deliver(action.to, action.data, text=text, sizes=sizes, more=action.more)
 
     def _deliver(
@@ -251,7 +253,7 @@ class WebSocketLayer(layer.Layer):
             for peer in self._peers.values():
                 if peer.may_close:
                     yield commands.SendData(peer.connection, peer.close(closed.code, ""))
-            self._messages.ended(lane.by, closed.code, closed.reason, said=False)
+            self._messages.ended(lane.by, closed.code, closed.reason, sent=False)
             self._recorded.end(gone, closed.reason)
             yield from self._hang_up()
 
@@ -291,7 +293,7 @@ class WebSocketLayer(layer.Layer):
         """Close towards the client, and let its answer come before the connection ends."""
         client, server = self._peers["client"], self._peers["server"]
         if client.may_close:
-            self._messages.ended("server", code, reason, said=False)
+            self._messages.ended("server", code, reason, sent=False)
             yield commands.SendData(client.connection, client.close(code, reason))
         if server.may_close:
             yield commands.SendData(server.connection, server.close(GOING_AWAY, ""))

@@ -96,7 +96,7 @@ def _response(delivery: Delivery, began: float, lasted: float) -> http.Response:
 
 
 def _message(message: Message, began: float) -> websocket.WebSocketMessage:
-    at_ns = message.said_ns if message.said_ns is not None else message.delivered_ns or 0
+    at_ns = message.sent_ns if message.sent_ns is not None else message.delivered_ns or 0
     return websocket.WebSocketMessage(
         Opcode.TEXT if message.kind == "text" else Opcode.BINARY,
         message.by == "client",
@@ -148,7 +148,7 @@ def read(source: BinaryIO, others: Counter[str] | None = None) -> Iterator[FlowF
 def _dumped(one: http.HTTPFlow) -> FlowFileExchange:
     request, response = one.request, one.response
     began = request.timestamp_start
-    told = Request(
+    recorded_request = Request(
         request.method,
         request.scheme,
         request.pretty_host,
@@ -160,23 +160,23 @@ def _dumped(one: http.HTTPFlow) -> FlowFileExchange:
     session = one.metadata.get("faultwire_session")
     ended = (response.timestamp_end if response else request.timestamp_end) or began
     return FlowFileExchange(
-        told,
+        recorded_request,
         _delivery(response, began) if response is not None else None,
         began,
         max(0.0, ended - began),
         str(one.error.msg) if one.error else None,
-        tuple(_said(message, began) for message in one.websocket.messages) if one.websocket else (),
+        tuple(_frame(message, began) for message in one.websocket.messages) if one.websocket else (),
         session if isinstance(session, str) else None,
     )
 
 
-def _said(message: websocket.WebSocketMessage, began: float) -> Message:
+def _frame(message: websocket.WebSocketMessage, began: float) -> Message:
     at_ns = max(0, int((message.timestamp - began) * 1e9))
     return Message(
         by="client" if message.from_client else "server",
         kind="text" if message.is_text else "binary",
         data=bytes(message.content),
-        said_ns=at_ns,
+        sent_ns=at_ns,
         delivered_ns=None if message.dropped else at_ns,
     )
 

@@ -26,12 +26,12 @@ def read(path: Path) -> Iterator[Item]:
         if source.peek(4).removeprefix(b"\xef\xbb\xbf").startswith(b"{"):
             raise TapeError(f"`{path}` is JSON, and no flow file", code="tape.import_unreadable")
         for one in flows(source, others):
-            yield Exchanged(_told(one), one.session or SESSION)
+            yield Exchanged(_foreign(one), one.session or SESSION)
     for kind, count in others.items():
         yield Found("flows_not_http", f"{count} flows of type {kind} are left out", note=True)
 
 
-def _told(one: FlowFileExchange) -> Elsewhere:
+def _foreign(one: FlowFileExchange) -> Elsewhere:
     regular = "complete" if one.response is not None else "open"
     ending = regular if one.error is None else "upstream_aborted"
     began_ms, lasted_ns = instant(one.began_s * 1000), instant(one.lasted_s * 1e9, 1 << 53)

@@ -109,7 +109,7 @@ async def _by_socks(
         return await made.connect(host, port, timeout=TIMEOUT_S)
     except ProxyError as error:
         # The library's own words, or those of RFC 1928 §6; neither quotes what the proxy sent.
-        said = str(error)[:100] or "it gave no answer"
-        raise ProxyFailed(proxy, f"refused `{host}:{port}`: {said}") from None
+        reason = str(error)[:100] or "it gave no answer"
+        raise ProxyFailed(proxy, f"refused `{host}:{port}`: {reason}") from None
     except UnicodeError:
         raise ProxyFailed(proxy, f"cannot be asked for `{host}`, which is no host name") from None

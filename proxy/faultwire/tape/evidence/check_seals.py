@@ -56,8 +56,8 @@ class SealChecker:
             return self.find("seal_invalid", f"the seal at event {seq} is malformed: {error}", seq)
         if set(event) != _MEMBERS or len(found.signatures) != 1:
             return self.find("seal_invalid", f"the seal at event {seq} has other parts than a seal", seq)
-        said = (checkpoint.origin, checkpoint.size, checkpoint.root, checkpoint.previous, checkpoint.file)
-        same = said == (self.origin, seq, root, previous, None)
+        stated = (checkpoint.origin, checkpoint.size, checkpoint.root, checkpoint.previous, checkpoint.file)
+        same = stated == (self.origin, seq, root, previous, None)
         if not same or not hash_chain.is_number(event["size"], seq) or event["root"] != root.hex():
             return self.find("seal_invalid", f"the seal at event {seq} signs another log than this", seq)
         key = self._signer(found, event["key"], seq)

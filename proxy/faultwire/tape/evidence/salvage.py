@@ -81,7 +81,7 @@ def to_its_end(source: Path, target: Path) -> Iterator[Path]:
         fd = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         with missing as cut, os.fdopen(fd, "wb") as whole:
             shutil.copyfileobj(cut, whole)
-            whole.truncate(_said(cut))
+            whole.truncate(_size(cut))
             whole.seek(_WRITTEN_BY)
             whole.write(b"\1\1")  # there is no log to look for
         yield draft
@@ -103,13 +103,13 @@ def _cut_short(source: Path) -> BinaryIO | None:
         return None  # whoever opens the tape says why
     found = os.fdopen(fd, "rb")
     about = os.fstat(fd)
-    if stat.S_ISREG(about.st_mode) and about.st_size < _said(found):
+    if stat.S_ISREG(about.st_mode) and about.st_size < _size(found):
         return found
     found.close()
     return None
 
 
-def _said(file: BinaryIO) -> int:
+def _size(file: BinaryIO) -> int:
     """How many bytes an SQLite file says that it has (§1.3 of its file format), 0 where it is none."""
     file.seek(0)
     head = file.read(100)

@@ -168,8 +168,8 @@ class _Gather:
     def _fault(self, event: Event) -> None:
         entry = self._open.get((event["session"], event["exchange"]))
         if entry is not None:
-            met = [line for line in event["lines"] if line["outcome"] == "fired"]
-            entry["faults"] += [{"fault": line["fault"], "effect": line["effect"]} for line in met]
+            fired = [line for line in event["lines"] if line["outcome"] == "fired"]
+            entry["faults"] += [{"fault": line["fault"], "effect": line["effect"]} for line in fired]
 
     def _redaction(self, event: Event) -> None:
         for what, count in sorted(event["counts"].items()):

@@ -159,7 +159,7 @@ def _headers(headers: Headers) -> list[Json]:
 
 
 def _message(message: Message, started_ms: int) -> Json:
-    at_ns = message.said_ns if message.said_ns is not None else message.delivered_ns or 0
+    at_ns = message.sent_ns if message.sent_ns is not None else message.delivered_ns or 0
     text = message.kind == "text"
     return {
         "type": "send" if message.by == "client" else "receive",

@@ -75,13 +75,13 @@ def spans(path: Path) -> Iterator[Span]:
 
 
 def _span(recorded: Recorded, trace: bytes, root: bytes) -> Span:
-    told = wire.transcript_of(recorded)
-    operation, subject = _operation(recorded, told)
+    transcript = wire.transcript_of(recorded)
+    operation, subject = _operation(recorded, transcript)
     about = _http(recorded)
     if operation is not None:
         about["gen_ai.operation.name"] = operation
-    if told is not None:
-        about |= _model(recorded, told)
+    if transcript is not None:
+        about |= _model(recorded, transcript)
     if recorded.tool:
         about["gen_ai.tool.name"] = recorded.tool
     status = recorded.delivered.status if recorded.delivered else 0
@@ -108,16 +108,16 @@ def _span(recorded: Recorded, trace: bytes, root: bytes) -> Span:
     )
 
 
-def _operation(recorded: Recorded, told: Transcript | None) -> tuple[str | None, str]:
+def _operation(recorded: Recorded, transcript: Transcript | None) -> tuple[str | None, str]:
     """`gen_ai.operation.name`, None where the conventions have none, and what the span's name adds."""
     if recorded.kind == "tool":
         return "execute_tool", recorded.tool or ""
     if recorded.kind == "agent":
         return "invoke_agent", ""
-    if told is None:
+    if transcript is None:
         return None, ""
     known = {"embeddings": "embeddings", "completions": "text_completion", "gemini": "generate_content"}
-    return known.get(recorded.protocol or "", "chat"), told.model
+    return known.get(recorded.protocol or "", "chat"), transcript.model
 
 
 def _http(recorded: Recorded) -> dict[str, Value]:
@@ -136,16 +136,16 @@ def _http(recorded: Recorded) -> dict[str, Value]:
     return about
 
 
-def _model(recorded: Recorded, told: Transcript) -> dict[str, Value]:
+def _model(recorded: Recorded, transcript: Transcript) -> dict[str, Value]:
     provider = recorded.provider or "unknown"
     about: dict[str, Value] = {"gen_ai.provider.name": PROVIDERS.get(provider, provider)}
-    if told.request and told.request.model:
-        about["gen_ai.request.model"] = told.request.model
-    if told.first_event_ms is not None:
-        about["gen_ai.response.time_to_first_chunk"] = told.first_event_ms / 1000
-    if told.cost is not None:
-        about["faultwire.cost_usd"] = float(told.cost)
-    answer = told.answer
+    if transcript.request and transcript.request.model:
+        about["gen_ai.request.model"] = transcript.request.model
+    if transcript.first_event_ms is not None:
+        about["gen_ai.response.time_to_first_chunk"] = transcript.first_event_ms / 1000
+    if transcript.cost is not None:
+        about["faultwire.cost_usd"] = float(transcript.cost)
+    answer = transcript.answer
     if answer is None:
         return about
     if answer.model:

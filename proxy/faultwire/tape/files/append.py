@@ -48,7 +48,7 @@ class Appended(Copy):
         with TapeReader.open(old) as reader:
             names = {info.name for info in reader.sessions()}
         super().__init__(target, "replay", about.origin)
-        self._said = about.settings
+        self._settings = about.settings
         self._new, self._old, self._session = new, old, session
         self._asked = {session} if session in names else names
         """The old tape's sessions that answered; others stay as they are."""

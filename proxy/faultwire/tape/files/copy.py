@@ -47,7 +47,7 @@ class Copy:
         self._how = how
         self._origin = origin
         self._rekey = rekey
-        self._said: dict[str, Any] = {}
+        self._settings: dict[str, Any] = {}
         self._log = EventLog(Redactor(fresh_key()))
         self._blobs = BlobLog()
         self._names: set[str] = set()
@@ -88,7 +88,7 @@ class Copy:
         keep: Callable[[Event], bool],
         sealer: Sealer | None,
     ) -> None:
-        settings: dict[str, Any] = {**self._said, "made_by": self._how, "made_of": made_of}
+        settings: dict[str, Any] = {**self._settings, "made_by": self._how, "made_of": made_of}
         masks = _masks_of_all(sources)
         if masks:
             settings.setdefault("masks", masks)

@@ -37,14 +37,14 @@ def bypasses(event: Event) -> tuple[tuple[Bypass, ...], int]:
     return found, _count(event.get("bypassed_more", 0))
 
 
-def _bypass(said: Any) -> Bypass:
-    if len(_typed(said, dict)) != len(_MEMBERS):
+def _bypass(document: Any) -> Bypass:
+    if len(_typed(document, dict)) != len(_MEMBERS):
         raise TypeError("an address past the proxy has other members")
-    host = said["host"]
+    host = document["host"]
     return Bypass(
-        _typed(said["address"], str),
-        _count(said["port"]),
-        _typed(said["transport"], str),
+        _typed(document["address"], str),
+        _count(document["port"]),
+        _typed(document["transport"], str),
         None if host is None else _typed(host, str),
     )
 

@@ -195,7 +195,7 @@ def message(exchange: Exchange, message: Message, body: Event) -> Event:
         "exchange": exchange.number,
         "by": message.by,
         "kind": message.kind,
-        "said_ns": message.said_ns,
+        "said_ns": message.sent_ns,
         "delivered_ns": message.delivered_ns,
         "code": message.code,
         "body": body,

@@ -31,16 +31,21 @@ def handshake_members(failed: Sequence[FailedHandshake]) -> Event:
 
 def failed_handshakes(event: Event) -> tuple[FailedHandshake, ...]:
     """The handshakes back from a `session_end`; raises TypeError or ValueError on what no tape has."""
-    said = event.get("handshakes", [])
-    if not isinstance(said, list):
+    documents = event.get("handshakes", [])
+    if not isinstance(documents, list):
         raise TypeError("the handshakes are no list")
-    return tuple(_handshake(one) for one in said)
+    return tuple(_handshake(one) for one in documents)
 
 
-def _handshake(said: Any) -> FailedHandshake:
-    if not isinstance(said, dict) or said.keys() != {"host", "reason", "count", "program"}:
+def _handshake(document: Any) -> FailedHandshake:
+    if not isinstance(document, dict) or document.keys() != {"host", "reason", "count", "program"}:
         raise TypeError("a handshake has other members")
-    host, reason, count, program = said["host"], said["reason"], said["count"], said["program"]
+    host, reason, count, program = (
+        document["host"],
+        document["reason"],
+        document["count"],
+        document["program"],
+    )
     if type(host) is not str or type(count) is not int or not isinstance(program, str | None):
         raise TypeError("a handshake has members of other types")
     if reason not in _REASONS or count < 1:

@@ -35,9 +35,12 @@ _HMACS = ("hmac", "seal_hmac", "server_hmac")
 _OF_A_SERVER = ("ingestion_service_id", "seal_timestamp", "session_digest")
 """What a seal says that a server of the first generation made."""
 _BOTH = frozenset(("SESSION_START", "SESSION_END", "TOOL_CALL", "TOOL_RESULT", "LOG_DROP", "CHAIN_SEAL"))
-_TOLD = frozenset(("CHAIN_BROKEN", "REDACTION", "FORENSIC_FREEZE"))
+_DECLARED = frozenset(("CHAIN_BROKEN", "REDACTION", "FORENSIC_FREEZE"))
 _OLD = ("MODEL_REQUEST", "MODEL_RESPONSE", "AGENT_STATE_SNAPSHOT", "DECISION_TRACE", "ERROR", "ANNOTATION")
-_TYPES = {"v0.6": _BOTH.union(_OLD), "ELS 1.0": _BOTH | _TOLD | {"LLM_CALL", "LLM_RESPONSE", "TOOL_ERROR"}}
+_TYPES = {
+    "v0.6": _BOTH.union(_OLD),
+    "ELS 1.0": _BOTH | _DECLARED | {"LLM_CALL", "LLM_RESPONSE", "TOOL_ERROR"},
+}
 
 
 def generation(event: Json) -> str:
@@ -57,7 +60,7 @@ class Chain:
         self._next = 0 if self._old else 1
         self._prev: Any = None if self._old else _GENESIS
         self._authority: Any = None
-        self._said = hashlib.sha256(session.encode("utf-8", "surrogatepass"))
+        self._digest = hashlib.sha256(session.encode("utf-8", "surrogatepass"))
         self._ended = self._sealed = self._started = False
         self._own_numbers = 0
         self._key = key
@@ -88,7 +91,7 @@ class Chain:
         claimed = event.get("event_hash")
         self._prev = claimed
         if event.get("event_type") != "CHAIN_SEAL" and isinstance(claimed, str):
-            self._said.update(claimed.encode("utf-8", "surrogatepass"))
+            self._digest.update(claimed.encode("utf-8", "surrogatepass"))
 
     def close(self) -> Iterator[Found]:
         """What is missing at the end, and what nobody can prove."""
@@ -120,23 +123,23 @@ class Chain:
             )
         digest = seal.get("session_digest")
         if isinstance(digest, str) and isinstance(self._prev, str):
-            said = self._said.copy()
-            said.update(self._prev.encode("utf-8", "surrogatepass"))
-            if said.hexdigest() != digest:
+            digest_ = self._digest.copy()
+            digest_.update(self._prev.encode("utf-8", "surrogatepass"))
+            if digest_.hexdigest() != digest:
                 yield Found("agentops_digest_mismatch", f"{here} has another digest than its events")
         yield from self._signed(seal, here)
 
     def _signed(self, seal: Json, here: str) -> Iterator[Found]:
         """Its HMAC, over the text of the last hash before it."""
-        said = next((seal[name] for name in _HMACS if isinstance(seal.get(name), str)), None)
-        if self._key is None or said is None:
-            why = "no key that could be checked" if said is None else "an HMAC, whose key was not given"
+        stated = next((seal[name] for name in _HMACS if isinstance(seal.get(name), str)), None)
+        if self._key is None or stated is None:
+            why = "no key that could be checked" if stated is None else "an HMAC, whose key was not given"
             problem = f"{here} is signed by {why}: anybody could have made it"
             yield Found("agentops_seal_unverified", problem, note=True)
             return
         text = str(self._prev).encode("utf-8", "surrogatepass")
         right = hmac.new(self._key, text, hashlib.sha256).hexdigest()
-        if not hmac.compare_digest(right.encode(), said.lower().encode("utf-8", "surrogatepass")):
+        if not hmac.compare_digest(right.encode(), stated.lower().encode("utf-8", "surrogatepass")):
             yield Found("agentops_hmac_mismatch", f"{here} has an HMAC that is not the key's")
 
     # ------------------------------------------------------------ rules
@@ -223,7 +226,7 @@ class Chain:
             yield Found("agentops_drop", f"{here} says that {str(count)[:30]} events are missing", note=True)
             if not isinstance(count, int) or isinstance(count, bool) or count < 1:
                 yield Found("agentops_drop_malformed", f"{here} counts {str(count)[:30]!r} missing events")
-        if isinstance(kind, str) and kind in _TOLD:
+        if isinstance(kind, str) and kind in _DECLARED:
             yield Found("agentops_told", f"{here} is a {kind}", note=True)
         hidden, bare = redactions(payload)
         if bare:

@@ -43,7 +43,7 @@ SESSION = "imported"
 class Exchanged:
     """One exchange, and the session that it belongs to by the file's own word."""
 
-    told: Elsewhere
+    exchange: Elsewhere
     session: str = SESSION
 
 
@@ -181,7 +181,7 @@ class _Making:
             self._check()
 
     def _exchange(self, item: Exchanged) -> int:
-        foreign = clean(item.told)
+        foreign = clean(item.exchange)
         request = foreign.request
         name = self._session(
             item.session, foreign.started_ms, foreign.started_ms + foreign.duration_ns // 1_000_000

@@ -86,10 +86,10 @@ def _delivery(delivery: Delivery, lasted: int) -> Delivery:
 
 
 def _message(message: Message) -> Message:
-    said, got = message.said_ns, message.delivered_ns
+    sent_, got = message.sent_ns, message.delivered_ns
     return replace(
         message,
-        said_ns=None if said is None else instant(said, _MAX_NS),
+        sent_ns=None if sent_ is None else instant(sent_, _MAX_NS),
         delivered_ns=None if got is None else instant(got, _MAX_NS),
     )
 

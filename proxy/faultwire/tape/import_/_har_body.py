@@ -24,20 +24,20 @@ class Malformed(ValueError):
     """A body that is not what it says."""
 
 
-def content(said: dict[str, Any], headers: Headers, found: list[Found]) -> tuple[bytes, bool]:
+def content(entry: dict[str, Any], headers: Headers, found: list[Found]) -> tuple[bytes, bool]:
     """The body of a response, and whether it still has its content codings. Raises Malformed."""
-    text, size = said.get("text"), said.get("size")
+    text, size = entry.get("text"), entry.get("size")
     if not isinstance(text, str):
         if isinstance(size, (int, float)) and size > 0:
             found.append(
                 Found("har_content_missing", f"a body of {size} bytes is not in the file", note=True)
             )
         return b"", False
-    if said.get("encoding") == "base64":
+    if entry.get("encoding") == "base64":
         body = unbase64(text)
         packed = _is_packed(body, headers)
     else:
-        body, packed = _bytes(text, str(said.get("mimeType") or "")), False
+        body, packed = _bytes(text, str(entry.get("mimeType") or "")), False
     # mitmproxy counts the packed bytes, browsers those that are left: either may differ for a good reason.
     if isinstance(size, int) and size >= 0 and size != len(body) and not is_encoded(headers):
         problem = f"the file says that a body has {str(size)[:30]} bytes, and holds {len(body)}"
@@ -45,19 +45,19 @@ def content(said: dict[str, Any], headers: Headers, found: list[Found]) -> tuple
     return body, packed
 
 
-def posted(said: dict[str, Any], found: list[Found]) -> tuple[bytes, bool]:
+def posted(entry: dict[str, Any], found: list[Found]) -> tuple[bytes, bool]:
     """The body of a request, and whether it still has its content codings. Raises Malformed."""
-    text, kind = said.get("text"), str(said.get("mimeType") or "")
+    text, kind = entry.get("text"), str(entry.get("mimeType") or "")
     # `postData` has no member for an encoding: ours has it in its comment, Chromium in one of its own.
     if isinstance(text, str) and "base64" in (
-        said.get("comment"),
-        said.get("_encoding"),
-        said.get("encoding"),
+        entry.get("comment"),
+        entry.get("_encoding"),
+        entry.get("encoding"),
     ):
         return unbase64(text), True
     if isinstance(text, str) and text:
         return _bytes(text, kind), False
-    params = said.get("params")
+    params = entry.get("params")
     if not isinstance(params, list) or not params:
         return b"", False
     found.append(Found("har_body_rebuilt", "the request's body was put together from its fields", note=True))

@@ -73,20 +73,20 @@ def _exchange(entry: Any, found: list[Found]) -> Exchanged:
     return Exchanged(foreign, session if isinstance(session, str) and session else SESSION)
 
 
-def _request(said: Json, found: list[Found]) -> Request:
-    url = urlsplit(_text(said["url"]).strip())
+def _request(entry: Json, found: list[Found]) -> Request:
+    url = urlsplit(_text(entry["url"]).strip())
     if not url.hostname:
-        raise ValueError(f"a request to {said['url']!r}")
-    headers = _headers(said.get("headers"))
+        raise ValueError(f"a request to {entry['url']!r}")
+    headers = _headers(entry.get("headers"))
     body = None
-    if said.get("postData"):
+    if entry.get("postData"):
         try:
-            body, packed = posted(_object(said["postData"]), found)
+            body, packed = posted(_object(entry["postData"]), found)
             headers = unwrapped(headers, body, packed=packed)
         except Malformed as error:
             found.append(Found("har_content_malformed", f"the request's body is no {error}"))
     return Request(
-        _text(said.get("method") or "GET"),
+        _text(entry.get("method") or "GET"),
         url.scheme,
         url.hostname,
         url.port or _PORTS.get(url.scheme, 80),
@@ -96,10 +96,10 @@ def _request(said: Json, found: list[Found]) -> Request:
     )
 
 
-def _response(said: Any, at_ns: int, found: list[Found]) -> Delivery | None:
+def _response(entry: Any, at_ns: int, found: list[Found]) -> Delivery | None:
     """A response; status 0 is how browsers say that there was none."""
-    said = _object(said)
-    status = said.get("status")
+    entry = _object(entry)
+    status = entry.get("status")
     if isinstance(status, str) and status.isascii() and status.isdigit():
         status = int(status[:4])
     if not isinstance(status, (int, float)) or status <= 0:
@@ -107,15 +107,15 @@ def _response(said: Any, at_ns: int, found: list[Found]) -> Delivery | None:
     if status > 999 or status != int(status):
         found.append(Found("har_status", f"the response has status {str(status)[:30]}"))
         return None
-    headers = _headers(said.get("headers"))
+    headers = _headers(entry.get("headers"))
     try:
-        body, packed = content(_object(said.get("content")), headers, found)
+        body, packed = content(_object(entry.get("content")), headers, found)
     except Malformed as error:
         found.append(Found("har_content_malformed", f"the response's body is no {error}"))
         body, packed = b"", False
     chunks = ((len(body), at_ns),) if body else ()
     headers = unwrapped(headers, body, packed=packed)
-    return Delivery(int(status), _text(said.get("statusText") or ""), headers, body, chunks)
+    return Delivery(int(status), _text(entry.get("statusText") or ""), headers, body, chunks)
 
 
 def _ending(entry: Json, delivered: Delivery | None, error: str | None) -> str:
@@ -129,15 +129,15 @@ def _ending(entry: Json, delivered: Delivery | None, error: str | None) -> str:
 
 def _error(entry: Json) -> str | None:
     """Why there is no response: Chromium and mitmproxy say it in a member of their own."""
-    said = _object(entry.get("response")).get("_error")
-    return said if isinstance(said, str) and said else None
+    error = _object(entry.get("response")).get("_error")
+    return error if isinstance(error, str) and error else None
 
 
-def _messages(said: Any, began_ms: int, found: list[Found]) -> tuple[Message, ...]:
-    if not isinstance(said, list):
+def _messages(entry: Any, began_ms: int, found: list[Found]) -> tuple[Message, ...]:
+    if not isinstance(entry, list):
         return ()
     messages: list[Message] = []
-    for one in said[:_MAX_MESSAGES]:
+    for one in entry[:_MAX_MESSAGES]:
         try:
             messages.append(_message(one, began_ms))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -156,7 +156,7 @@ def _message(one: Json, began_ms: int) -> Message:
         by="client" if one.get("type") == "send" else "server",
         kind="text" if opcode == 1 else "binary" if opcode == 2 else "close",
         data=data,
-        said_ns=at_ns,
+        sent_ns=at_ns,
         delivered_ns=at_ns if one.get("_delivered", True) else None,
         code=1005 if opcode == 8 else None,
     )
@@ -165,11 +165,11 @@ def _message(one: Json, began_ms: int) -> Message:
 # ---------------------------------------------------------------- values
 
 
-def _headers(said: Any) -> Headers:
+def _headers(entry: Any) -> Headers:
     """Header fields; those of HTTP/2 that begin with a colon say nothing that the request does not."""
-    if not isinstance(said, list):
+    if not isinstance(entry, list):
         return ()
-    pairs = ((one.get("name"), one.get("value")) for one in said if isinstance(one, dict))
+    pairs = ((one.get("name"), one.get("value")) for one in entry if isinstance(one, dict))
     return tuple(
         (name, value if isinstance(value, str) else "")
         for name, value in pairs
@@ -177,11 +177,11 @@ def _headers(said: Any) -> Headers:
     )
 
 
-def _began_ms(said: Any, found: list[Found]) -> int:
+def _began_ms(entry: Any, found: list[Found]) -> int:
     try:
-        return instant(datetime.fromisoformat(_text(said)).timestamp() * 1000)
+        return instant(datetime.fromisoformat(_text(entry)).timestamp() * 1000)
     except (ValueError, TypeError, OverflowError):
-        found.append(Found("har_time", f"it began at {said!r}"[:120], note=True))
+        found.append(Found("har_time", f"it began at {entry!r}"[:120], note=True))
         return 0
 
 

@@ -71,9 +71,9 @@ def _judged(contents: Contents, digest: str | None) -> Iterator[Found]:
     """What the digest says, and what this tape leaves open."""
     computed = _digest(contents)
     yield Found("tracefork_digest", f"its digest is {computed}", note=True)
-    for what, said in (("the tape", contents.digest), ("the receipt", digest)):
-        if said and not (len(said) >= 16 and computed.startswith(said.lower())):
-            yield Found("tracefork_digest_mismatch", f"{what} says that its digest is {said[:80]}")
+    for what, stated in (("the tape", contents.digest), ("the receipt", digest)):
+        if stated and not (len(stated) >= 16 and computed.startswith(stated.lower())):
+            yield Found("tracefork_digest_mismatch", f"{what} says that its digest is {stated[:80]}")
     for what, claimed, held in contents.claims:
         if claimed != held:
             yield Found("tracefork_count_mismatch", f"the tape claims {claimed} {what}, and holds {held}")

@@ -42,7 +42,7 @@ def changed_requests(gathered: EventDecoder, blob: Fetch) -> list[str]:
 
 def _is_made_for_server(message: Message) -> bool:
     """Is it a WebSocket message that the server got and that the client did not send so?"""
-    made = message.said_ns is None and message.delivered_ns is not None
+    made = message.sent_ns is None and message.delivered_ns is not None
     return message.by == "client" and message.kind == "text" and made
 
 

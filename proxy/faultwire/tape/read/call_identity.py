@@ -32,14 +32,14 @@ class Known(NamedTuple):
     attempt: int
 
 
-def known(said: Event, request: Request) -> Known:
+def known(event: Event, request: Request) -> Known:
     """What a request event tells, or, where nobody looked into the request, what the request does.
 
     The body is asked for only where the head left open what it is.
     """
-    kind, protocol, provider, tool = said["kind"], said["protocol"], said["provider"], said["tool"]
-    if said["key"]:
-        return Known(kind, protocol, provider, tool, said["attempt"])
+    kind, protocol, provider, tool = event["kind"], event["protocol"], event["provider"], event["tool"]
+    if event["key"]:
+        return Known(kind, protocol, provider, tool, event["attempt"])
     if kind == "other":
         found = wire.classify(request)
         kind, provider, tool = found.kind, found.provider, found.tool
@@ -52,7 +52,7 @@ def known(said: Event, request: Request) -> Known:
 class CallNumbers(Protocol):
     """Who knows what exchanges were, by the place that `take` gave each."""
 
-    def take(self, said: Event, request: Request, answer: Delivery | None) -> int:
+    def take(self, event: Event, request: Request, answer: Delivery | None) -> int:
         """One more exchange, with what the server said."""
 
     def known(self, place: int) -> Known:
@@ -76,9 +76,9 @@ class CallNumbering:
         self._revoked: dict[int, str | None] = {}
         self._found: list[tuple[str, int]] = []
 
-    def take(self, said: Event, request: Request, answer: Delivery | None = None) -> int:
+    def take(self, event: Event, request: Request, answer: Delivery | None = None) -> int:
         """The next exchange; its place."""
-        self._seen.append((said, request))
+        self._seen.append((event, request))
         self._answers.append(answer)
         return len(self._seen) - 1
 
@@ -94,8 +94,8 @@ class CallNumbering:
         if place not in self._revoked:
             taken, (_, request) = self.known(place), self._seen[place]
             protocol = wire.protocols().get(taken.protocol or "")
-            said = self._answers[place]
-            why = None if protocol is None else wire.revoked(protocol, taken.kind, request, said)
+            event = self._answers[place]
+            why = None if protocol is None else wire.revoked(protocol, taken.kind, request, event)
             self._revoked[place] = why
         return self._revoked[place]
 
@@ -103,13 +103,13 @@ class CallNumbering:
         """Key and number; the requests before it are read as well."""
         while len(self._found) <= place:
             at = len(self._found)
-            said, request = self._seen[at]
+            event, request = self._seen[at]
             what = self.known(at)
             key = wire.fingerprint(request, what.kind, wire.protocols().get(what.protocol or ""))
-            n = said["n"]
-            if not said["key"]:  # nobody counted it
-                exchange = Exchange(said["session"], said["exchange"], request, key=key)
-                n = self._state.identify(exchange, told=what.attempt or None).n
+            n = event["n"]
+            if not event["key"]:  # nobody counted it
+                exchange = Exchange(event["session"], event["exchange"], request, key=key)
+                n = self._state.identify(exchange, declared=what.attempt or None).n
             self._found.append((key, n))
         return self._found[place]
 
@@ -121,9 +121,9 @@ class LookedUpCall:
         self._find = find
         self._alone = CallNumbering()
 
-    def take(self, said: Event, request: Request, answer: Delivery | None = None) -> int:
+    def take(self, event: Event, request: Request, answer: Delivery | None = None) -> int:
         """That exchange."""
-        return self._alone.take(said, request, answer)
+        return self._alone.take(event, request, answer)
 
     def known(self, place: int) -> Known:
         """What it was taken for."""

@@ -68,11 +68,11 @@ def decode(gathered: EventDecoder, blob: Fetch, numbers: CallNumbers | None = No
     `blob` gives the bytes of a digest once a body is asked for. Raises KeyError, TypeError or ValueError
     on events that lack what their kind must have.
     """
-    said = gathered.request
-    if said is None:
+    event = gathered.request
+    if event is None:
         return None
     end = gathered.end
-    request = _request(said, gathered.pieces.get("request"), blob)
+    request = _request(event, gathered.pieces.get("request"), blob)
     upstream = _delivery(gathered, "upstream", "upstream", blob)
     delivered = upstream
     touched = end["touched"] if end else "delivered" in gathered.pieces
@@ -82,25 +82,25 @@ def decode(gathered: EventDecoder, blob: Fetch, numbers: CallNumbers | None = No
     if end is not None and not end.get("delivered", True):
         delivered = None
     found = Recorded(
-        session=said["session"],
-        number=said["exchange"],
-        kind=said["kind"],
-        protocol=said["protocol"],
-        provider=said["provider"],
-        tool=said["tool"],
+        session=event["session"],
+        number=event["exchange"],
+        kind=event["kind"],
+        protocol=event["protocol"],
+        provider=event["provider"],
+        tool=event["tool"],
         request=request,
         upstream=upstream,
         delivered=delivered,
         ending=end["ending"] if end else "open",
         error=end["error"] if end else None,
-        attempt=said["attempt"],
-        started_ms=said["started_ms"],
+        attempt=event["attempt"],
+        started_ms=event["started_ms"],
         duration_ms=(end["duration_ns"] if end else _last_ns(gathered)) / 1e6,
         faults=tuple(fault_fired(line) for line in gathered.lines),
         messages=_messages(gathered.messages, blob),
     )
     numbers = numbers or CallNumbering()
-    what = {name: said[name] for name in _NUMBERED}
+    what = {name: event[name] for name in _NUMBERED}
     return StoredRecorded.of(found, numbers, numbers.take(what, request, upstream))
 
 
@@ -142,7 +142,7 @@ def _message(event: Event, blob: Fetch) -> Message:
         by=event["by"],
         kind=event["kind"],
         data=pieces.read(blob),
-        said_ns=event["said_ns"],
+        sent_ns=event["said_ns"],
         delivered_ns=event["delivered_ns"],
         code=event["code"],
     )

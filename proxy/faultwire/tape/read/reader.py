@@ -115,7 +115,7 @@ class TapeReader:
         """What the tape says to its readers, as code and words."""
         for event in self._events(f"{_OF_SESSION} ORDER BY seq", ("",)):
             if event["type"] == "note":
-                yield self._understood(event, lambda said: (str(said["code"]), str(said["text"])))
+                yield self._understood(event, lambda event_: (str(event_["code"]), str(event_["text"])))
 
     def history(self, session: str) -> History:
         """All traffic of one session, by number. Raises TapeIncomplete where it is not on the tape."""

@@ -57,7 +57,7 @@ class Body:
         self._form = "x-www-form-urlencoded" in kind
         self._rules = redactor.rules
         self._whole = bool(self._codings) or self._form or (not self._events and "json" in kind)
-        self._said: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
         self._started = False
         self._kept: list[bytes] = []
         self._size = 0
@@ -105,7 +105,7 @@ class Body:
         A chunk may have begun in an earlier piece; only over a whole body do sizes add up.
         """
         if self._lost_ns is not None:
-            return self._say_lost() if final else (b"", [])
+            return self._lost_placeholder() if final else (b"", [])
         if not self._ends or (not final and self._must_wait()):
             return b"", []
         data = self._kept[0] if len(self._kept) == 1 else b"".join(self._kept)
@@ -175,7 +175,7 @@ class Body:
         self.dropped += len(data)
         return len(data)
 
-    def _say_lost(self) -> tuple[bytes, Chunks]:
+    def _lost_placeholder(self) -> tuple[bytes, Chunks]:
         """The placeholder for all that was lost, once."""
         out = self._redactor.placeholder("opaque", self._lost.hexdigest(), self._counts).encode()
         at_ns, self._lost_ns = self._lost_ns or 0, None
@@ -188,8 +188,8 @@ class Body:
             # Some servers stream their answers as the elements of one array.
             return redact_stream.last_edits(text, self._rules)
         if self._events:
-            self._said = redact_stream.said_texts(text)
-            if redact_stream.is_suspect(text, self._said, self._rules):
+            self._texts = redact_stream.texts_by_member(text)
+            if redact_stream.is_suspect(text, self._texts, self._rules):
                 return redact_stream.stream_edits(text, self._rules)
             return []
         found = redact_text.edits(text) if redact_text.suspects(text) else []
@@ -202,7 +202,7 @@ class Body:
     def _safe(self, text: str, edits: list[Edit]) -> int:
         """How many bytes nothing yet to come can turn into a part of a secret."""
         if self._events:
-            size = _whole_events(text[: redact_stream.open_from(text, self._said, self._rules)])
+            size = _whole_events(text[: redact_stream.open_from(text, self._texts, self._rules)])
             if len(text) > MAX_EVENT and size == 0:
                 self._events = False
         else:
@@ -256,7 +256,7 @@ class Body:
         if found.broken:
             self._give_up()
             if final:
-                rest, last = self._say_lost()
+                rest, last = self._lost_placeholder()
                 return out + rest, chunks + last
         return out, chunks
 

@@ -130,9 +130,9 @@ class EventEncoder:
 
     def _requests(self, recording: Recording, logged: LoggedSoFar) -> int:
         size = 0
-        if recording.told is not None and not logged.request:
+        if recording.received is not None and not logged.request:
             logged.request = True
-            request = recording.told
+            request = recording.received
             clean, pieces = self._request(request, logged, "request")
             body = pieces[0] if len(pieces) == 1 else None
             event = tape_events.request(recording.exchange, clean, body, recording.started_ms)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
             """Let this recording be written."""
 
 
-Said = tuple[str, int, "Headers"]
+Trailers = tuple[str, int, "Headers"]
 """Which side, nanoseconds since the exchange began, and header fields."""
 
 Mark = tuple[int, bytes]
@@ -82,12 +82,12 @@ class Recording:
         "got_head",
         "lost",
         "messages",
+        "received",
         "sent",
         "sent_body",
         "started_ms",
         "started_ns",
         "state",
-        "told",
         "touched_at",
         "trailing",
         "up",
@@ -98,7 +98,7 @@ class Recording:
         self.exchange = exchange
         self.started_ns = monotonic_ns()
         self.started_ms = wall_ms()
-        self.told: Request | None = None
+        self.received: Request | None = None
         self.sent: Request | None = None
         self.sent_body: list[Mark] = []
         self.upstream: tuple[int, Response] | None = None
@@ -106,7 +106,7 @@ class Recording:
         self.delivered: tuple[int, Response] | None = None
         self.down: list[Mark] = []
         self.touched_at: int | None = None
-        self.trailing: list[Said] = []
+        self.trailing: list[Trailers] = []
         self.messages: list[Message] = []
         self.got_head = True
         self.lost = False
@@ -118,25 +118,25 @@ class Recording:
 
     def request(self, request: Request) -> None:
         """The request as it came from the agent. Where `body` is None, `request_chunk` brings it."""
-        if self._hears():
-            self.told = request
+        if self._is_open():
+            self.received = request
             self._put(len(request.body or b""))
 
     def request_chunk(self, data: bytes) -> None:
         """Part of a request body that nobody held."""
-        if self._hears():
+        if self._is_open():
             self.sent_body.append((monotonic_ns() - self.started_ns, data))
             self._put(len(data))
 
     def forwarded(self, request: Request) -> None:
         """The request as it went upstream; only where it differs from what came."""
-        if self._hears():
+        if self._is_open():
             self.sent = request
             self._put(len(request.body or b""))
 
     def upstream_head(self, response: Response) -> None:
         """The head that upstream answered with; a body in it counts as one chunk."""
-        if self._hears():
+        if self._is_open():
             now = monotonic_ns() - self.started_ns
             self.upstream = (now, response)
             if response.body:
@@ -145,18 +145,18 @@ class Recording:
 
     def upstream_chunk(self, data: bytes) -> None:
         """Bytes of the body as upstream sent them."""
-        if self._hears():
+        if self._is_open():
             self.up.append((monotonic_ns() - self.started_ns, data))
             self._put(len(data))
 
     def touched(self) -> None:
         """From here on what is delivered is recorded on its own, even if nothing is."""
-        if self.touched_at is None and self._hears():
+        if self.touched_at is None and self._is_open():
             self.touched_at = monotonic_ns() - self.started_ns
 
     def delivered_head(self, response: Response) -> None:
         """The head that the agent got, where it differs; a body in it counts as one chunk."""
-        if self._hears():
+        if self._is_open():
             now = monotonic_ns() - self.started_ns
             self.delivered = (now, response)
             if response.body:
@@ -170,7 +170,7 @@ class Recording:
 
     def delivered_chunks(self, pieces: Iterable[bytes]) -> None:
         """The same for several pieces that the agent got at once."""
-        if self._hears():
+        if self._is_open():
             now, size = monotonic_ns() - self.started_ns, 0
             if self.touched_at is None:
                 self.touched_at = now
@@ -181,13 +181,13 @@ class Recording:
 
     def trailers(self, side: str, headers: Headers) -> None:
         """Trailers after a body; `side` is `request`, `upstream`, or `delivered` where they differ."""
-        if headers and self._hears():
+        if headers and self._is_open():
             self.trailing.append((side, self.now(), headers))
             self._put(0)
 
     def message(self, message: Message) -> None:
         """One message of a WebSocket whose fate is known."""
-        if self._hears():
+        if self._is_open():
             self.messages.append(message)
             self._put(len(message.data))
 
@@ -201,15 +201,15 @@ class Recording:
 
     def end(self, ending: str, error: str | None = None, faults: tuple[FaultFired, ...] = ()) -> None:
         """The exchange is over; `ending` is one of `events.Recorded.ending`. What follows is ignored."""
-        if self._hears() or (self.lost and self.ending is None):
+        if self._is_open() or (self.lost and self.ending is None):
             self.ending = (monotonic_ns() - self.started_ns, ending, error, faults)
             self._put(0)
 
     def whole(self, foreign: Elsewhere, faults: tuple[FaultFired, ...] = ()) -> None:
         """All of an exchange that somebody else recorded, with the instants that they wrote down."""
-        if not self._hears():
+        if not self._is_open():
             return
-        self.started_ms, self.told = foreign.started_ms, foreign.request
+        self.started_ms, self.received = foreign.started_ms, foreign.request
         up, down = foreign.upstream, foreign.delivered
         if up is not None:
             self.upstream = (_first(up, foreign.duration_ns), _head(up))
@@ -244,14 +244,14 @@ class Recording:
         self.messages.clear()
         self.trailing.clear()
         logged = self.state
-        if self.told is not None and (logged is None or not logged.request):
-            size += len(self.told.body or b"")
+        if self.received is not None and (logged is None or not logged.request):
+            size += len(self.received.body or b"")
         if self.sent is not None and (logged is None or not logged.sent):
             size += len(self.sent.body or b"")
-        self.told = self.sent = self.upstream = self.delivered = self.state = None
+        self.received = self.sent = self.upstream = self.delivered = self.state = None
         return size
 
-    def _hears(self) -> bool:
+    def _is_open(self) -> bool:
         """Is what is told still wanted? After the end nothing is, nor when nobody writes any more."""
         if self._intake.gone:
             self.forget()

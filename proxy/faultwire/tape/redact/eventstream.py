@@ -59,19 +59,19 @@ def look(data: bytes, redactor: Redactor, counts: Counts, *, final: bool) -> Loo
     lines = [line for frame in frames for line in (frame.outer, frame.inner) if line is not None]
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     text = "\n".join(lines)
-    said = redact_stream.said_texts(text)
+    texts = redact_stream.texts_by_member(text)
     firsts = [0, *accumulate(1 if frame.inner is None else 2 for frame in frames)]
     if final:
         edits = redact_stream.last_edits(text, redactor.rules)
     else:
         edits = (
             redact_stream.stream_edits(text, redactor.rules)
-            if redact_stream.is_suspect(text, said, redactor.rules)
+            if redact_stream.is_suspect(text, texts, redactor.rules)
             else []
         )
     count = len(frames)
     if not final and not broken:
-        place = redact_stream.open_from(text, said, redactor.rules)
+        place = redact_stream.open_from(text, texts, redactor.rules)
         while place < len(text):
             count = bisect_right(firsts, bisect_right(starts, place) - 1) - 1
             bound = starts[firsts[count]]

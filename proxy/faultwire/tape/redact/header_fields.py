@@ -36,7 +36,7 @@ _INFRASTRUCTURE = re.compile(
 _ADDRESSES = frozenset({"location", "content-location", "referer", "origin", "link"})
 """Fields that hold URLs."""
 
-_TELLING = (".slack.com", "discord.com", "discordapp.com", ".webhook.office.com", "api.telegram.org")
+_SECRET_PATHS = (".slack.com", "discord.com", "discordapp.com", ".webhook.office.com", "api.telegram.org")
 """Hosts whose paths are secrets, or hold some right behind a word."""
 
 _BEHIND = "/bot"
@@ -59,9 +59,9 @@ def _looked(name: str) -> int:
 
 
 @lru_cache(maxsize=4096)
-def tells(host: str) -> bool:
+def has_secret_path(host: str) -> bool:
     """May a path at this host be a secret as a whole?"""
-    return host.lower().rstrip(".").endswith(_TELLING)
+    return host.lower().rstrip(".").endswith(_SECRET_PATHS)
 
 
 def field_edits(name: str, value: str) -> list[Edit]:

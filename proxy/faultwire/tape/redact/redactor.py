@@ -16,7 +16,7 @@ from faultwire.errors import TapeError
 from faultwire.tape.format.hash_chain import record_bytes, storable
 from faultwire.tape.redact import text as redact_text
 from faultwire.tape.redact.edit import MARK
-from faultwire.tape.redact.header_fields import field_edits, path_edits, tells
+from faultwire.tape.redact.header_fields import field_edits, has_secret_path, path_edits
 from faultwire.tape.redact.headers import CODING, KIND, OFFERS, PLAIN, SECRET, Head, codings, role, roles
 from faultwire.tape.redact.names import kept_scheme, key_offered
 from faultwire.tape.redact.url import pair_class
@@ -86,11 +86,11 @@ class Redactor:
         """Header fields with the values of secret ones replaced, and what they say of the body."""
         if self.rules is not None:
             headers = tuple(self._ruled(name, value, counts) for name, value in headers)
-        told = roles(headers)
-        if not any(told):
+        found_roles = roles(headers)
+        if not any(found_roles):
             return Head(headers)
         kind, coded, clean = "", [], list(headers)
-        for at, what in enumerate(told):
+        for at, what in enumerate(found_roles):
             if what == PLAIN:
                 continue
             name, value = headers[at]
@@ -130,7 +130,7 @@ class Redactor:
 
     def path(self, path: str, counts: Counts, host: str = "") -> str:
         """A request path with the values of secret query parameters replaced, and what is one at `host`."""
-        if tells(host):
+        if has_secret_path(host):
             path = self._made(path, path_edits(path, f"https://{host}"), counts)
         if self.rules is not None and self.rules.looks:
             data = path.encode("utf-8", "surrogatepass")

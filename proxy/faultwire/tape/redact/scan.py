@@ -20,7 +20,7 @@ from faultwire.errors import TapeError, TapeTampered
 from faultwire.tape.format.blobs import unpack
 from faultwire.tape.format.file import connect_reader, event_rows
 from faultwire.tape.redact.edit import MARK, Edit
-from faultwire.tape.redact.header_fields import field_edits, path_edits, tells
+from faultwire.tape.redact.header_fields import field_edits, has_secret_path, path_edits
 from faultwire.tape.redact.known_keys import known_edits
 from faultwire.tape.redact.stream import last_edits
 from faultwire.tape.redact.text import edits, suspects
@@ -92,12 +92,12 @@ def _on_tape(path: Path) -> Iterator[Leak]:
         try:
             for seq, _, record, _ in event_rows(connection):
                 found = _in_event(_read(record, path, seq))
-                yield from (_leak(path, f"event {seq}", e) for e in found if _tells(e))
+                yield from (_leak(path, f"event {seq}", e) for e in found if _is_readable(e))
             query = "SELECT digest, size, packed, data FROM blobs"
             for digest, size, packed, data in connection.execute(query):
                 body = unpack(size, packed, data).decode("latin-1")
                 place = f"blob {digest.hex()[:16] if isinstance(digest, bytes) else '?'}"
-                yield from (_leak(path, place, e) for e in last_edits(body) if _tells(e))
+                yield from (_leak(path, place, e) for e in last_edits(body) if _is_readable(e))
         except sqlite3.Error as error:
             raise TapeTampered(f"tape `{path}` is damaged: {error}", code="tape.damaged") from error
 
@@ -119,13 +119,13 @@ def _in_event(event: Any) -> Iterator[Edit]:
                 yield from field_edits(str(name), str(text))
         elif key == "path" and isinstance(value, str):
             host = str(event.get("host", ""))
-            yield from path_edits(value, f"https://{host}" if tells(host) else "")
+            yield from path_edits(value, f"https://{host}" if has_secret_path(host) else "")
         else:
             for text in _strings(value):
                 yield from edits(text) if suspects(text) else ()
 
 
-def _tells(edit: Edit) -> bool:
+def _is_readable(edit: Edit) -> bool:
     """Is there a secret, and not what stands for one already?"""
     return bool(edit.what) and _PLACEHOLDER.fullmatch(edit.value) is None
 

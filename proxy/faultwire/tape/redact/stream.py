@@ -14,7 +14,7 @@ from faultwire import _core, wire
 from faultwire.tape.redact.edit import Edit, merged
 from faultwire.tape.redact.names import BODY_NAMES
 from faultwire.tape.redact.text import Unwrapped, edits, suspects, unescape
-from faultwire.tape.redact.user_matches import WINDOW, rule_edits, said_edits
+from faultwire.tape.redact.user_matches import WINDOW, rule_edits, text_edits
 from faultwire.tape.redact.values import LONGEST
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _OPEN = _core.Regex(
 )
 
 
-class Said(NamedTuple):
+class TextPiece(NamedTuple):
     """A piece of what a stream says: member name, and its place in the stream (escapes and all)."""
 
     name: str
@@ -63,14 +63,14 @@ def open_tail(text: str, rules: Rules | None = None) -> int:
     return max(found[1] - found[0] if found else 0, least)
 
 
-def said(text: str) -> list[Said]:
+def text_pieces(text: str) -> list[TextPiece]:
     """The pieces, in order."""
-    pieces = [Said(found[1], *found.span(2)) for found in _delta().finditer(text)]
-    pieces += [Said("", *found.span(1)) for found in _plain(text)]
+    pieces = [TextPiece(found[1], *found.span(2)) for found in _delta().finditer(text)]
+    pieces += [TextPiece("", *found.span(1)) for found in _plain(text)]
     return pieces
 
 
-def said_texts(text: str) -> dict[str, str]:
+def texts_by_member(text: str) -> dict[str, str]:
     """What the stream says, by member name, escapes as they are; the fast way of `said`."""
     found = _delta().findall(text)
     names = {name for name, _ in found}
@@ -99,7 +99,7 @@ def open_from(text: str, texts: dict[str, str], rules: Rules | None = None) -> i
     start = len(text)
     if not any(tails.values()):
         return start
-    for piece in reversed(said(text)):
+    for piece in reversed(text_pieces(text)):
         left = tails.get(piece.name, 0)
         if left > 0:
             start = min(start, piece.start)
@@ -112,7 +112,7 @@ def last_edits(text: str, rules: Rules | None = None) -> list[Edit]:
     size = len(text)
     closed = text + '""'  # two: the first may be escaped
     found: list[Edit] = []
-    if is_suspect(closed, said_texts(closed)):
+    if is_suspect(closed, texts_by_member(closed)):
         found = [e._replace(end=min(e.end, size)) for e in stream_edits(closed) if e.start < size]
     return found if rules is None else merged(found + _ruled(text, rules))
 
@@ -129,18 +129,18 @@ def _ruled(text: str, rules: Rules) -> list[Edit]:
     """The same for what rules cover."""
     found = rule_edits(text, rules)
     for pieces in _by_name(text) if rules.looks else ():
-        found += _across(text, pieces, lambda whole: said_edits(whole, rules))
+        found += _across(text, pieces, lambda whole: text_edits(whole, rules))
     return found
 
 
-def _by_name(text: str) -> Iterable[list[Said]]:
-    by_name: dict[str, list[Said]] = {}
-    for piece in said(text):
+def _by_name(text: str) -> Iterable[list[TextPiece]]:
+    by_name: dict[str, list[TextPiece]] = {}
+    for piece in text_pieces(text):
         by_name.setdefault(piece.name, []).append(piece)
     return by_name.values()
 
 
-def _across(text: str, pieces: list[Said], look: Callable[[str], list[Edit]]) -> list[Edit]:
+def _across(text: str, pieces: list[TextPiece], look: Callable[[str], list[Edit]]) -> list[Edit]:
     """Secrets in the joined pieces. The first piece gets the placeholder, the others lose theirs."""
     joined: list[str] = []
     starts: list[int] = []
@@ -156,7 +156,7 @@ def _across(text: str, pieces: list[Said], look: Callable[[str], list[Edit]]) ->
     return out
 
 
-def _same(text: str, piece: Said) -> Unwrapped:
+def _same(text: str, piece: TextPiece) -> Unwrapped:
     return Unwrapped(text[piece.start : piece.end], list(range(piece.start, piece.end + 1)))
 
 

@@ -222,7 +222,7 @@ def unquote(text: str, start: int, end: int) -> Unwrapped:
 def _in_base64(text: str) -> Iterator[Edit]:
     """Runs of base64 that say a secret; the whole run goes."""
     for start, end in _runs(text, _BASE64S.starts(text), _BASE64_RUN):
-        if end - start >= _SHORTEST_BASE64 and _says_secret(text[start:end]):
+        if end - start >= _SHORTEST_BASE64 and _encodes_secret(text[start:end]):
             yield Edit(start, end, "base64", text[start:end])
 
 
@@ -242,7 +242,7 @@ def _runs(text: str, places: Iterable[int], run: re.Pattern[str]) -> Iterator[tu
                 break
 
 
-def _says_secret(run: str) -> bool:
+def _encodes_secret(run: str) -> bool:
     """Does the run decode to a secret, wherever in it the encoding really begins?"""
     plain = run.replace("-", "+").replace("_", "/")
     for skip in range(4):

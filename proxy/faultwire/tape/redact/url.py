@@ -44,8 +44,8 @@ def pair_class(name: str, value: str) -> str | None:
     what = query_class(name)
     if what is None and ("%" in value or "+" in value) and not value.startswith(MARK):
         ahead = len(unquote_plus(name)) + 1
-        said = known_edits(f"{unquote_plus(name)}={unquote_plus(value)}")
-        what = next((edit.what for edit in said if edit.end > ahead), None)
+        edits = known_edits(f"{unquote_plus(name)}={unquote_plus(value)}")
+        what = next((edit.what for edit in edits if edit.end > ahead), None)
     return what
 
 

@@ -37,7 +37,7 @@ class Changed:
 
     body: bytes
     addresses: int = 0
-    broke_signature: bool = False
+    signature_broken: bool = False
 
 
 def read(body: bytes) -> Card:

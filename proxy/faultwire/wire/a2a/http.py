@@ -40,7 +40,7 @@ class A2AHttp(AgentProtocol):
     methods = frozenset(("POST", "GET", "DELETE"))
     edits: ClassVar[Editor] = a2a_stream.A2AEditor((), ("message",))
     volatile = (
-        *(f"$.message.{name}" for name in a2a_vocabulary.MINTED),
+        *(f"$.message.{name}" for name in a2a_vocabulary.FRESH_IDS),
         "$.configuration.pushNotification",
         "$.configuration.taskPushNotificationConfig",
     )

@@ -100,7 +100,7 @@ class A2A(AgentProtocol):
         "$.id",
         "$.params.id",
         "$.params.taskId",
-        *(f"$.params.message.{name}" for name in a2a_vocabulary.MINTED),
+        *(f"$.params.message.{name}" for name in a2a_vocabulary.FRESH_IDS),
         "$.params.configuration.pushNotificationConfig",
         "$.params.configuration.taskPushNotificationConfig",
     )

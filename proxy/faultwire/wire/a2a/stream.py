@@ -76,7 +76,7 @@ def is_terminal(event: bytes, root: Path) -> bool:
         return False
     if isinstance(document.get("error"), dict):
         return True
-    found = a2a_vocabulary.said(json_bytes.member(document, *map(str, root)))
+    found = a2a_vocabulary.utterance(json_bytes.member(document, *map(str, root)))
     return found is not None and a2a_vocabulary.ends(found)
 
 

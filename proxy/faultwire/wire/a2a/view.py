@@ -121,7 +121,7 @@ class Gathered:
 
     def take(self, payload: Any) -> bool:
         """Take one answer or event; False where it says nothing that A2A knows."""
-        found = a2a_vocabulary.said(payload)
+        found = a2a_vocabulary.utterance(payload)
         if found is None:
             return False
         value = found.value
@@ -175,5 +175,5 @@ class Gathered:
 
 def places(payload: Any, root: Path) -> list[tuple[Path, str]]:
     """The texts of one answer or event, each with its place in the document."""
-    found = a2a_vocabulary.said(payload, root)
+    found = a2a_vocabulary.utterance(payload, root)
     return [] if found is None else a2a_vocabulary.texts(found)

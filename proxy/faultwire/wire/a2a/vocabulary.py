@@ -48,7 +48,7 @@ CARDS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 EXTENDED = ("/extendedAgentCard", "/v1/card")
 """Where the card is that only known clients get."""
 
-MINTED = ("messageId", "contextId", "taskId", "referenceTaskIds")
+FRESH_IDS = ("messageId", "contextId", "taskId", "referenceTaskIds")
 """Members of a message that somebody makes anew in every run."""
 
 OPEN = frozenset(("submitted", "working", "unspecified", "unknown", ""))
@@ -94,7 +94,7 @@ def parts(value: Any, path: Path) -> list[tuple[Path, str]]:
     return found
 
 
-def said(payload: Any, root: Path = ()) -> Utterance | None:
+def utterance(payload: Any, root: Path = ()) -> Utterance | None:
     """The one value in an answer or event, in any version; None where it holds none."""
     if not isinstance(payload, dict):
         return None

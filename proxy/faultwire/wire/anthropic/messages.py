@@ -110,8 +110,8 @@ class Anthropic(Protocol):
         messages = document.get("messages")
         if not isinstance(messages, list):
             raise WireError("found no array `messages`, expected the conversation")
-        spoken = [i for i, m in json_bytes.objects(messages) if m.get("role") == "assistant"]
-        last = spoken[-1] if spoken else -1
+        assistant_turns = [i for i, m in json_bytes.objects(messages) if m.get("role") == "assistant"]
+        last = assistant_turns[-1] if assistant_turns else -1
         calls: dict[str, ToolCall] = {}
         turns: list[Turn] = []
         for index, message in json_bytes.objects(messages):
@@ -135,7 +135,7 @@ class Anthropic(Protocol):
             error = f"status {status}"
         return ResponseView(
             model=json_bytes.string(document.get("model")),
-            text=_spoken(document),
+            text=_text_of(document),
             finish_reason=json_bytes.string(document.get("stop_reason")) or None,
             tool_calls=_tool_calls(document),
             usage=anthropic_stream.usage_of(document.get("usage")),
@@ -218,5 +218,5 @@ def _tool_calls(message: json_bytes.Object) -> tuple[ToolCall, ...]:
     )
 
 
-def _spoken(message: json_bytes.Object) -> str:
+def _text_of(message: json_bytes.Object) -> str:
     return tool_content.text_of(message.get("content"), glue="")

@@ -27,13 +27,13 @@ STOPS: dict[Finish, str] = {
 }
 
 
-def stop_word(change: Change, said: object) -> str | None:
+def stop_word(change: Change, reason: object) -> str | None:
     """What shall stand where `said` stands, None where nothing is to change."""
     was = change.finish_was
-    if change.finish is None or said is None or (was is not None and said != STOPS[was]):
+    if change.finish is None or reason is None or (was is not None and reason != STOPS[was]):
         return None
     word = STOPS[change.finish]
-    return None if said == word else word
+    return None if reason == word else word
 
 
 _Block = list[bytes]

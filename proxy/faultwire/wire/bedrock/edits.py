@@ -8,7 +8,7 @@ from faultwire import _core
 from faultwire.wire import json_bytes
 from faultwire.wire.anthropic.edits import AnthropicEditor
 from faultwire.wire.bedrock import errors as bedrock_errors, stream_edits as bedrock_stream_edits
-from faultwire.wire.editing.requests import ALL, RequestEditor, Texts, last_said, role_of
+from faultwire.wire.editing.requests import ALL, RequestEditor, Texts, last_answer, role_of
 
 if TYPE_CHECKING:
     from faultwire.events import Path, Response
@@ -33,7 +33,7 @@ class BedrockEditor(RequestEditor):
     def gathered(self, document: json_bytes.Object) -> Texts:
         """System prompt, messages, and what tools returned."""
         messages = json_bytes.objects(document.get("messages"))
-        texts = Texts(last_said(messages))
+        texts = Texts(last_answer(messages))
         texts.blocks("system", document.get("system"), ("system",), -1)
         for at, message in messages:
             place: Path = ("messages", at, "content")

@@ -65,7 +65,7 @@ def changed(body: bytes, change: Change) -> bytes:
     content = json_bytes.member(document, *(str(key) for key in _CONTENT))
     if isinstance(content, list):
         new = decided(change, bedrock_stream.text_of(content), BLOCKS.calls(content))
-        body = body if new is None else BLOCKS.retold(body, _CONTENT, new)
+        body = body if new is None else BLOCKS.rewritten(body, _CONTENT, new)
     word = stop_word(_STOPS, change, document.get("stopReason"))
     if word is not None:
         body = json_bytes.put(body, ("stopReason",), json_bytes.dump(word))

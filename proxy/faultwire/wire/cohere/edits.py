@@ -10,7 +10,7 @@ from faultwire.wire.cohere import stream as cohere_stream
 from faultwire.wire.editing import answers as http_answers, shared as shared_edits, tool_content
 from faultwire.wire.editing.blocks import New, Shape, decided, stop_word
 from faultwire.wire.editing.hold_back import Block, BlockEditor, Event
-from faultwire.wire.editing.requests import ALL, RequestEditor, Texts, last_said, role_of
+from faultwire.wire.editing.requests import ALL, RequestEditor, Texts, last_answer, role_of
 from faultwire.wire.framing import sse
 from faultwire.wire.openai import quotas as openai_quotas
 
@@ -80,12 +80,12 @@ def _message(body: bytes, message: json_bytes.Object, change: Change) -> bytes:
     if new is None:
         return body
     if new.text is not None:
-        body = ELEMENTS.retold(body, ("message", "content"), New(new.text))
+        body = ELEMENTS.rewritten(body, ("message", "content"), New(new.text))
     if new.calls is None:
         return body
     if not new.calls:
         return json_bytes.drop(body, ("message", "tool_calls"))
-    return ELEMENTS.retold(body, ("message", "tool_calls"), New(calls=new.calls))
+    return ELEMENTS.rewritten(body, ("message", "tool_calls"), New(calls=new.calls))
 
 
 class CohereStreamEditor(BlockEditor):
@@ -138,7 +138,7 @@ class CohereStreamEditor(BlockEditor):
                         yield event, json_bytes.put(event.data, _TEXT, json_bytes.dump(pieces.pop(0)))
                 case "content-start":
                     first = "" if deltas else pieces.pop(0)
-                    kept = _said(event, _TEXT) == first
+                    kept = _text_at(event, _TEXT) == first
                     yield (
                         event,
                         event.data if kept else json_bytes.put(event.data, _TEXT, json_bytes.dump(first)),
@@ -180,7 +180,7 @@ def _type(event: Event) -> str:
     return json_bytes.string(event.document.get("type")) or event.name
 
 
-def _said(event: Event, path: Path) -> str:
+def _text_at(event: Event, path: Path) -> str:
     return json_bytes.string(json_bytes.member(event.document, *(str(key) for key in path)))
 
 
@@ -206,7 +206,7 @@ class CohereEditor(RequestEditor):
     def gathered(self, document: json_bytes.Object) -> Texts:
         """Messages and documents."""
         messages = json_bytes.objects(document.get("messages"))
-        texts = Texts(last_said(messages))
+        texts = Texts(last_answer(messages))
         for at, message in messages:
             role, place = role_of(message.get("role")), ("messages", at, "content")
             texts.blocks(role, message.get("content"), place, at)

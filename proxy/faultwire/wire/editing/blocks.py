@@ -42,13 +42,13 @@ def decided(change: Change, text: str, calls: tuple[ToolCall, ...]) -> New | Non
     )
 
 
-def stop_word(words: dict[Finish, str], change: Change, said: object) -> str | None:
+def stop_word(words: dict[Finish, str], change: Change, reason: object) -> str | None:
     """What shall stand where a protocol tells why it stopped; None where nothing is to change."""
     was = change.finish_was
-    if change.finish is None or not said or (was is not None and said != words[was]):
+    if change.finish is None or not reason or (was is not None and reason != words[was]):
         return None
     word = words[change.finish]
-    return None if said == word else word
+    return None if reason == word else word
 
 
 def value_of(arguments: str) -> bytes:
@@ -88,7 +88,7 @@ class Shape(ABC):
         found = (self.call(element, at) for at, element in json_bytes.objects(array))
         return tuple(call for call in found if call is not None)
 
-    def retold(self, body: bytes, place: Path, new: New) -> bytes:
+    def rewritten(self, body: bytes, place: Path, new: New) -> bytes:
         """The body with the array at `place` told anew: the first text says all that is said."""
         array = _part(body, place)
         kept, more = self._elements(array, new)

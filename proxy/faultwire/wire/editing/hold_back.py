@@ -75,7 +75,7 @@ class BlockEditor(HoldBack):
     def __init__(self, change: Change) -> None:
         super().__init__(change)
         self._held: dict[tuple[str, int], Block] = {}
-        self._came: list[bytes] = []
+        self._arrived: list[bytes] = []
         """What is held, in the order in which it came: blocks may cross each other."""
         self._kinds: dict[tuple[str, int], str] = {}
         self._next: dict[str, int] = {}
@@ -155,13 +155,13 @@ class BlockEditor(HoldBack):
         if place not in self._held:
             return (self.passing(event),)
         self._held[place].append(event)
-        self._came.append(event.raw)
+        self._arrived.append(event.raw)
         return ()
 
     def finish(self) -> Iterable[bytes]:
         """A stream that broke off is left as it came."""
-        came, self._came, self._held = self._came, [], {}
-        return came
+        arrived, self._arrived, self._held = self._arrived, [], {}
+        return arrived
 
     def _begin(self, place: tuple[str, int], event: Event) -> None:
         kind = self._kinds[place] = "loose" if place[0] == "loose" else self.kind(event)
@@ -174,7 +174,7 @@ class BlockEditor(HoldBack):
 
     def _released(self, event: Event) -> Iterator[bytes]:
         held, self._held = self._held, {}
-        came, self._came = self._came, []
+        arrived, self._arrived = self._arrived, []
         new = None
         if not self._stopped:
             self._stopped = True
@@ -182,7 +182,7 @@ class BlockEditor(HoldBack):
             calls = tuple(call for view in views for call in view.tool_calls)
             new = decided(self._change, "".join(view.text for view in views), calls)
         if new is None:
-            yield from came
+            yield from arrived
             yield self.put(event, self.closing(event, None))
             return
         self.changed = True
@@ -197,7 +197,7 @@ class BlockEditor(HoldBack):
         for kind, block in zip(kinds, held.values(), strict=True):
             if not sent and (kind == "text" or (kind == "call" and "text" not in kinds)):
                 made = self.text_block(block, new) if kind == "text" else self.fresh_block(new)
-                yield from self._tell("text", made)
+                yield from self._emit("text", made)
                 sent = True
                 if kind == "text":
                     continue
@@ -207,12 +207,12 @@ class BlockEditor(HoldBack):
                 model = (block, self.read(block).tool_calls[0])
                 yield from self._called(block, model[1], left)
             else:
-                yield from self._tell(kind, ((one, one.data) for one in block))
+                yield from self._emit(kind, ((one, one.data) for one in block))
         if not sent:
-            yield from self._tell("text", self.fresh_block(new))
+            yield from self._emit("text", self.fresh_block(new))
         for call in left:
             if model is not None:
-                yield from self._tell("call", self.call_block(*model, call))
+                yield from self._emit("call", self.call_block(*model, call))
 
     def _called(self, block: Block, old: ToolCall, left: list[ToolCall]) -> Iterator[bytes]:
         """The call that takes this one's place, if there is one."""
@@ -220,9 +220,9 @@ class BlockEditor(HoldBack):
         if call is not None:
             left.remove(call)
             same = ((one, one.data) for one in block)
-            yield from self._tell("call", same if call == old else self.call_block(block, old, call))
+            yield from self._emit("call", same if call == old else self.call_block(block, old, call))
 
-    def _tell(self, kind: str, made: Iterable[Made]) -> Iterator[bytes]:
+    def _emit(self, kind: str, made: Iterable[Made]) -> Iterator[bytes]:
         if kind == "loose":
             yield from (self.moved(event, data) for event, data in made)
             return

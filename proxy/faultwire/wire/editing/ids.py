@@ -16,14 +16,14 @@ class Chain:
         self._digest = ""
         self._open: list[tuple[str, str]] = []
 
-    def say(self, *words: str) -> None:
+    def add(self, *words: str) -> None:
         """Something was said."""
         text = "\x00".join((self._digest, *words))
         self._digest = _core.sha256_hex(text.encode("utf-8", "replace"))
 
     def call(self, name: str, arguments: str) -> str:
         """A call was made: its id, by which `answer` finds it."""
-        self.say("call", name, arguments)
+        self.add("call", name, arguments)
         made = "call_" + self._digest[:24]
         self._open.append((name, made))
         return made
@@ -34,5 +34,5 @@ class Chain:
             if called == name or not name:
                 del self._open[at]
                 return made
-        self.say("answer", name)
+        self.add("answer", name)
         return "call_" + self._digest[:24]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from faultwire.wire import json_bytes
     from faultwire.wire.editing.api import Change
 
-_Said = tuple[str, tuple["ToolCall", ...]]
+_Content = tuple[str, tuple["ToolCall", ...]]
 
 
 class PieceEditor(HoldBack):
@@ -29,11 +29,11 @@ class PieceEditor(HoldBack):
         self._over = False
 
     @abstractmethod
-    def told(self, document: json_bytes.Object) -> _Said:
+    def content(self, document: json_bytes.Object) -> _Content:
         """The text and the calls of a piece."""
 
     @abstractmethod
-    def retold(self, data: bytes, document: json_bytes.Object, new: New) -> bytes:
+    def rewritten(self, data: bytes, document: json_bytes.Object, new: New) -> bytes:
         """The piece saying something else."""
 
     @abstractmethod
@@ -56,7 +56,7 @@ class PieceEditor(HoldBack):
             self._over = True
             held, self._held = [*self._held, event], []
             return self._released(held)
-        text, calls = self.told(event.document)
+        text, calls = self.content(event.document)
         change = self._change
         if not self._held and not (change.text and text) and not (change.calls and calls):
             return (self.put(event, self.closed(event.data, event.document)),)
@@ -69,41 +69,44 @@ class PieceEditor(HoldBack):
         return held
 
     def _released(self, held: list[Event]) -> Iterator[bytes]:
-        said = _unique([self.told(event.document) for event in held])
-        text, calls = "".join(words for words, _ in said), tuple(call for _, own in said for call in own)
+        contents = _unique([self.content(event.document) for event in held])
+        text, calls = (
+            "".join(words for words, _ in contents),
+            tuple(call for _, own in contents for call in own),
+        )
         new = decided(self._change, text, calls)
         if new is None:
             yield from (self.put(event, self.closed(event.data, event.document)) for event in held)
             return
         self.changed = True
-        for event, own in zip(held, self._spread(said, new), strict=True):
-            data = event.data if own == New() else self.retold(event.data, event.document, own)
+        for event, own in zip(held, self._spread(contents, new), strict=True):
+            data = event.data if own == New() else self.rewritten(event.data, event.document, own)
             last = event is held[-1]
             if last or data == event.data or not self.is_empty(data):
                 yield self.put(event, self.closed(data, event.document))
 
-    def _spread(self, said: list[_Said], new: New) -> list[New]:
+    def _spread(self, contents: list[_Content], new: New) -> list[New]:
         """What each piece is to say: as many tell the text as did, and each call stays where it was."""
-        carriers = [at for at, (words, _) in enumerate(said) if words]
-        first_call = next((at for at, (_, calls) in enumerate(said) if calls), len(said) - 1)
-        texts: list[str | None] = [None] * len(said)
+        carriers = [at for at, (words, _) in enumerate(contents) if words]
+        first_call = next((at for at, (_, calls) in enumerate(contents) if calls), len(contents) - 1)
+        texts: list[str | None] = [None] * len(contents)
         if new.text is not None:
             places = carriers or [first_call]
             parts = shared_edits.pieces(new.text, len(places))
             for number, at in enumerate(places):
                 texts[at] = parts[number] if number < len(parts) else ""
-        calls = shared(new, [own for _, own in said])
+        calls = shared(new, [own for _, own in contents])
         return [
-            New(text, own if own != said[at][1] else None)
+            New(text, own if own != contents[at][1] else None)
             for at, (text, own) in enumerate(zip(texts, calls, strict=True))
         ]
 
 
-def _unique(said: list[_Said]) -> list[_Said]:
+def _unique(contents: list[_Content]) -> list[_Content]:
     """Calls without ids of their own are told apart by the piece that they come in."""
     seen: set[str] = set()
     out = []
-    for at, (words, calls) in enumerate(said):
+    for at, (words, calls) in enumerate(contents):
         own = tuple(call if call.id not in seen else replace(call, id=f"{call.id}_{at}") for call in calls)
         seen.update(call.id for call in own)
         out.append((words, own))

@@ -70,6 +70,6 @@ class RequestEditor(Editor):
         """The texts of a request."""
 
 
-def last_said(items: list[tuple[int, json_bytes.Object]]) -> int:
+def last_answer(items: list[tuple[int, json_bytes.Object]]) -> int:
     """Where the model spoke last, -1 where it has not."""
     return max((at for at, item in items if role_of(item.get("role")) == "assistant"), default=-1)

@@ -107,8 +107,8 @@ class Gemini(Protocol):
             if "content" not in document and "requests" not in document:
                 raise WireError("found no array `contents`, expected the conversation")
             return _embedded(document)
-        spoken = [at for at, content in json_bytes.objects(contents) if content.get("role") == "model"]
-        last = spoken[-1] if spoken else -1
+        model_turns = [at for at, content in json_bytes.objects(contents) if content.get("role") == "model"]
+        last = model_turns[-1] if model_turns else -1
         chain = Chain()
         calls: dict[str, ToolCall] = {}
         turns = [_turn(at, c, chain, calls, new=at > last) for at, c in json_bytes.objects(contents)]
@@ -194,7 +194,7 @@ def _turn(
             key = "functionResponse" if "functionResponse" in block else "function_response"
             results.append(_result(answer, (*place, part, key, "response"), chain, calls, new=new))
     text = gemini_stream.text_of(content)
-    chain.say(json_bytes.string(content.get("role")), text)
+    chain.add(json_bytes.string(content.get("role")), text)
     role = "assistant" if content.get("role") == "model" else "user"
     return Turn("tool" if results and not text else role, text, tuple(made), tuple(results))
 
@@ -206,15 +206,15 @@ def _result(
     call_id = json_bytes.string(answer.get("id")) or chain.answer(name)
     call = calls.get(call_id)
     value = answer.get("response")
-    key = _said_under(value)
-    said = json_bytes.member(value, key) if key else value
-    text = said if isinstance(said, str) else json_bytes.dump(said).decode()
-    chain.say(text)
+    key = _wrapper_key(value)
+    value_ = json_bytes.member(value, key) if key else value
+    text = value_ if isinstance(value_, str) else json_bytes.dump(value_).decode()
+    chain.add(text)
     arguments = call.arguments if call else ""
     return ToolResult(call_id, name or None, arguments, text, key == "error", path, new)
 
 
-def _said_under(value: Any) -> str | None:
+def _wrapper_key(value: Any) -> str | None:
     """The one key under which SDKs put what a function returned."""
     if not isinstance(value, dict) or len(value) != 1:
         return None
@@ -222,8 +222,8 @@ def _said_under(value: Any) -> str | None:
 
 
 def _rewritten(value: Any, rewrite: Rewrite) -> bytes:
-    key = _said_under(value)
-    said = value[key] if key else None
+    key = _wrapper_key(value)
+    value_ = value[key] if key else None
     if rewrite.is_error:
         return json_bytes.dump({"error": json_bytes.whole(rewrite.text)})
     if key is None and isinstance(value, dict) and value:
@@ -233,8 +233,8 @@ def _rewritten(value: Any, rewrite: Rewrite) -> bytes:
             parsed if isinstance(parsed, dict) else {"result": json_bytes.whole(rewrite.text)}
         )
     name = key if key in ("result", "output") else "result"
-    if isinstance(said, dict | list):
-        text = tool_content.like(json_bytes.dump(said).decode(), rewrite)
+    if isinstance(value_, dict | list):
+        text = tool_content.like(json_bytes.dump(value_).decode(), rewrite)
         return json_bytes.dump(
             {name: json_bytes.load(text) if json_bytes.is_json(text) else json_bytes.whole(text)}
         )

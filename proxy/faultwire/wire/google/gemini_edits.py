@@ -10,7 +10,7 @@ from faultwire.wire import json_bytes
 from faultwire.wire.editing.blocks import New, Shape, decided, stop_word, value_of
 from faultwire.wire.editing.json_stream import SSE_OR_ELEMENTS
 from faultwire.wire.editing.pieces import PieceEditor
-from faultwire.wire.editing.requests import ALL, RequestEditor, Texts, last_said, role_of
+from faultwire.wire.editing.requests import ALL, RequestEditor, Texts, last_answer, role_of
 from faultwire.wire.google import errors as google_errors, gemini_stream
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def changed(body: bytes, change: Change) -> bytes:
         return _all(body, document, change)
     if not isinstance(document, dict):
         raise WireError("found neither a JSON object nor an array, expected an answer")
-    new = decided(change, *said(document))
+    new = decided(change, *content_of(document))
     return closed(body if new is None else rewrite(body, document, new), document, change)
 
 
@@ -79,7 +79,7 @@ def _all(body: bytes, documents: list[object], change: Change) -> bytes:
     return b"[" + b",".join(out) + b"]" if editor.changed else body
 
 
-def said(document: json_bytes.Object) -> tuple[str, tuple[ToolCall, ...]]:
+def content_of(document: json_bytes.Object) -> tuple[str, tuple[ToolCall, ...]]:
     """What an answer, or a piece of one, says."""
     content = gemini_stream.first_candidate(document).get("content")
     return gemini_stream.text_of(content), PARTS.calls(json_bytes.member(content, "parts"))
@@ -94,7 +94,7 @@ def rewrite(body: bytes, document: json_bytes.Object, new: New) -> bytes:
         if not isinstance(candidate.get("content"), dict):
             body = json_bytes.put(body, _PARTS[:3], b'{"role":"model"}')
         body = json_bytes.put(body, _PARTS, b"[]")
-    return PARTS.retold(body, _PARTS, new)
+    return PARTS.rewritten(body, _PARTS, new)
 
 
 def closed(body: bytes, document: json_bytes.Object, change: Change) -> bytes:
@@ -110,11 +110,11 @@ class GeminiStreamEditor(PieceEditor):
 
     framed = SSE_OR_ELEMENTS
 
-    def told(self, document: json_bytes.Object) -> tuple[str, tuple[ToolCall, ...]]:
+    def content(self, document: json_bytes.Object) -> tuple[str, tuple[ToolCall, ...]]:
         """What the first candidate says."""
-        return said(document)
+        return content_of(document)
 
-    def retold(self, data: bytes, document: json_bytes.Object, new: New) -> bytes:
+    def rewritten(self, data: bytes, document: json_bytes.Object, new: New) -> bytes:
         """The first candidate saying something else."""
         return rewrite(data, document, new)
 
@@ -128,7 +128,7 @@ class GeminiStreamEditor(PieceEditor):
 
     def is_empty(self, data: bytes) -> bool:
         """Is there nothing left to say?"""
-        return not gemini_stream.says_anything(data)
+        return not gemini_stream.has_content(data)
 
 
 class GeminiEditor(RequestEditor):
@@ -147,7 +147,7 @@ class GeminiEditor(RequestEditor):
     def gathered(self, document: json_bytes.Object) -> Texts:
         """System instruction, parts, and what functions returned."""
         contents = json_bytes.objects(document.get("contents"))
-        texts = Texts(last_said(contents))
+        texts = Texts(last_answer(contents))
         for key in ("systemInstruction", "system_instruction"):
             parts = json_bytes.member(document, key, "parts")
             texts.blocks("system", parts, (key, "parts"), -1)

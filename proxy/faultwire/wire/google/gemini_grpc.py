@@ -219,7 +219,7 @@ class _Editor(StreamEditor):
 
     def __init__(self, inner: StreamEditor) -> None:
         self._inner = inner
-        self._came: list[tuple[bytes, bytes]] = []
+        self._events: list[tuple[bytes, bytes]] = []
         """The JSON events that were not given back yet, with their frames."""
 
     def feed(self, event: bytes) -> Iterable[bytes]:
@@ -227,7 +227,7 @@ class _Editor(StreamEditor):
             event_text = sse.write(response_json(event))
         except WireError:
             return (event,)  # what the client cannot read either is not ours to mend
-        self._came.append((event_text, event))
+        self._events.append((event_text, event))
         return self._framed(self._inner.feed(event_text))
 
     def finish(self) -> Iterable[bytes]:
@@ -239,14 +239,14 @@ class _Editor(StreamEditor):
 
     def _frame(self, wanted: bytes, *, last: bool) -> bytes:
         """The event's own frame; a changed one's is the last that came, or of several the next one."""
-        place = next((at for at, (text, _) in enumerate(self._came) if text == wanted), None)
+        place = next((at for at, (text, _) in enumerate(self._events) if text == wanted), None)
         if place is not None:
-            event = self._came[place][1]
-            del self._came[: place + 1]
+            event = self._events[place][1]
+            del self._events[: place + 1]
             return event
         self.changed = True
-        base = self._came[-1 if last else 0][1] if self._came else b""
-        del self._came[: None if last else 1]
+        base = self._events[-1 if last else 0][1] if self._events else b""
+        del self._events[: None if last else 1]
         fields = sse.fields(wanted)
         document = json_bytes.load_object(fields.data) if fields else {}
         if base:

@@ -89,7 +89,7 @@ def _cut_all(document: list[Any], budget: Budget) -> list[tuple[int, bytes]]:
         packed = json_bytes.dump(part)
         new = _cut(packed, part, budget)
         if new != packed:
-            out.append((at, new if says_anything(new) else b""))
+            out.append((at, new if has_content(new) else b""))
     return out
 
 
@@ -118,7 +118,7 @@ def _cut(body: bytes, document: json_bytes.Object, budget: Budget) -> bytes:
     return put_count(body, path, counted, budget.max_tokens, (("usageMetadata", "totalTokenCount"), total))
 
 
-def says_anything(body: bytes) -> bool:
+def has_content(body: bytes) -> bool:
     """Does this chunk bring any part, or only what stands around parts?"""
     document = json_bytes.load_object(body)
     if "candidates" not in document:
@@ -138,4 +138,4 @@ class Truncator(JsonEditor):
     def edit(self, name: str, data: bytes, document: json_bytes.Object) -> bytes:
         """One event."""
         cut = _cut(data, document, self._budget)
-        return cut if cut == data or says_anything(cut) else b""
+        return cut if cut == data or has_content(cut) else b""

@@ -88,7 +88,7 @@ class Interactions(Protocol):
 
     def response_view(self, status: int, body: bytes) -> ResponseView:
         """The steps; `error` where the answer is one, whatever its status."""
-        found = interactions_stream.said(json_bytes.load_object(body))
+        found = interactions_stream.answer_of(json_bytes.load_object(body))
         if found.error is None and status >= 400:
             return ResponseView(error=f"status {status}")
         return found

@@ -45,7 +45,7 @@ class InteractionsEditor(RequestEditor):
     def change(self, body: bytes, change: Change) -> bytes:
         """The steps of an answer, changed."""
         document = json_bytes.load_object(body)
-        old = interactions_stream.said(document)
+        old = interactions_stream.answer_of(document)
         text = change.text(old.text) if change.text else old.text
         calls = change.calls(old.tool_calls) if change.calls and old.tool_calls else old.tool_calls
         if (text, calls) != (old.text, old.tool_calls):
@@ -87,13 +87,13 @@ class InteractionsEditor(RequestEditor):
         return sse.write(json_bytes.dump(shown), "error")
 
 
-def state(change: Change, said: object) -> str | None:
+def state(change: Change, status: object) -> str | None:
     """What shall stand where `said` stands, None where nothing is to change."""
     was = change.finish_was
-    if change.finish is None or not said or (was is not None and said != STATES[was]):
+    if change.finish is None or not status or (was is not None and status != STATES[was]):
         return None
     word = STATES[change.finish]
-    return None if said == word else word
+    return None if status == word else word
 
 
 def _closing(body: bytes, interaction: json_bytes.Object, change: Change) -> bytes:

@@ -40,8 +40,8 @@ def usage_of(interaction: json_bytes.Object) -> Usage | None:
     usage = interaction.get("usage")
     if not isinstance(usage, dict):
         return None
-    said = (json_bytes.count(usage.get(key)) for key in ("total_output_tokens", "total_thought_tokens"))
-    return Usage(json_bytes.count(usage.get("total_input_tokens")), sum(said))
+    counts = (json_bytes.count(usage.get(key)) for key in ("total_output_tokens", "total_thought_tokens"))
+    return Usage(json_bytes.count(usage.get("total_input_tokens")), sum(counts))
 
 
 def error_of(document: json_bytes.Object) -> str | None:
@@ -59,7 +59,7 @@ def error_of(document: json_bytes.Object) -> str | None:
     return "failed" if document.get("status") == "failed" else None
 
 
-def said(document: json_bytes.Object) -> ResponseView:
+def answer_of(document: json_bytes.Object) -> ResponseView:
     """A whole interaction."""
     steps = [step for _, step in json_bytes.objects(document.get("steps"))]
     return ResponseView(
@@ -143,7 +143,7 @@ class Reader(Gatherer):
     def _take_interaction(self, interaction: Any, *, last: bool) -> None:
         if not isinstance(interaction, dict):
             return
-        text = said(interaction)
+        text = answer_of(interaction)
         self.model = text.model or self.model
         self.request_id = text.request_id or self.request_id
         self.finish = text.finish_reason or self.finish

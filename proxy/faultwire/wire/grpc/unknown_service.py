@@ -130,13 +130,13 @@ class Grpc(Protocol):
 
 class _Counter(StreamReader):
     def __init__(self) -> None:
-        self._came = False
+        self._started = False
 
     def feed(self, event: bytes) -> None:
-        self._came = True
+        self._started = True
 
     def view(self) -> ResponseView:
-        return ResponseView(complete=self._came)
+        return ResponseView(complete=self._started)
 
 
 class _Unchanged(StreamEditor):

@@ -102,7 +102,7 @@ class Mcp(Protocol):
         """A message is no conversation. Raises WireError."""
         raise WireError("found a message of MCP, expected a conversation")
 
-    def told(self, request: Request) -> RequestView | None:
+    def transcript(self, request: Request) -> RequestView | None:
         """The calls of tools; handshakes, lists, notifications and streams are told by their bodies."""
         view = self.request_view(request.body or b"") if asked(request) else None
         return view if view is not None and view.turns else None
@@ -126,7 +126,7 @@ class Mcp(Protocol):
 
     def is_terminal(self, event: bytes) -> bool:
         """An answer ends the stream of a `POST`."""
-        return any(one.is_answer for one in said(event))
+        return any(one.is_answer for one in event_messages(event))
 
     def replace_result(self, body: bytes, result: ToolResult, rewrite: Rewrite) -> bytes:
         """Results stand in answers here. Raises WireError."""
@@ -151,7 +151,7 @@ def asked(request: Request) -> tuple[Message, ...]:
         return ()
 
 
-def said(event: bytes) -> tuple[Message, ...]:
+def event_messages(event: bytes) -> tuple[Message, ...]:
     """The messages in one event of a stream; none where it holds none."""
     fields = sse.fields(event)
     if fields is None or fields.name not in ("", "message"):
@@ -235,13 +235,13 @@ def _view(found: Iterable[Message]) -> ResponseView:
 
 class _Reader(StreamReader):
     def __init__(self) -> None:
-        self._said: list[Message] = []
+        self._messages: list[Message] = []
 
     def feed(self, event: bytes) -> None:
-        self._said += said(event)
+        self._messages += event_messages(event)
 
     def view(self) -> ResponseView:
-        return _view(self._said)
+        return _view(self._messages)
 
 
 class _Same(StreamEditor):

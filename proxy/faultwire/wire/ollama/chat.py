@@ -189,11 +189,11 @@ def _turn(
             invented = chain.call(call.name, call.arguments)
             made.append(call if call.id else ToolCall(invented, call.name, call.arguments))
             calls[made[-1].id] = made[-1]
-        chain.say(role, text)
+        chain.add(role, text)
         return Turn(role, text, tuple(made))
     tool_name = json_bytes.string(message.get("tool_name")) or json_bytes.string(message.get("name"))
     call_id = json_bytes.string(message.get("tool_call_id")) or chain.answer(tool_name)
-    chain.say(role, text)
+    chain.add(role, text)
     found = calls.get(call_id)
     name = tool_name or (found.name if found else "")
     arguments = found.arguments if found else ""

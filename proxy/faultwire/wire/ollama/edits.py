@@ -10,7 +10,7 @@ from faultwire.wire.editing import answers as http_answers
 from faultwire.wire.editing.blocks import New, Shape, decided, stop_word, value_of
 from faultwire.wire.editing.json_stream import LINES
 from faultwire.wire.editing.pieces import PieceEditor
-from faultwire.wire.editing.requests import ALL, RequestEditor, Texts, last_said, role_of
+from faultwire.wire.editing.requests import ALL, RequestEditor, Texts, last_answer, role_of
 
 if TYPE_CHECKING:
     from faultwire.events import Path, Response
@@ -59,11 +59,11 @@ CALLS = _Calls()
 def changed(body: bytes, change: Change) -> bytes:
     """A whole answer, changed."""
     document = json_bytes.load_object(body)
-    new = decided(change, *said(document))
+    new = decided(change, *content_of(document))
     return closed(body if new is None else rewrite(body, document, new), document, change)
 
 
-def said(document: json_bytes.Object) -> tuple[str, tuple[ToolCall, ...]]:
+def content_of(document: json_bytes.Object) -> tuple[str, tuple[ToolCall, ...]]:
     """What an answer, or a piece of one, says."""
     message = document.get("message")
     text = json_bytes.string(json_bytes.member(message, "content")) or json_bytes.string(
@@ -80,7 +80,9 @@ def rewrite(body: bytes, document: json_bytes.Object, new: New) -> bytes:
         body = json_bytes.put(body, ("response",), json_bytes.dump(new.text))
     if new.calls is None:
         return body
-    return CALLS.retold(body, _CALLS, new._replace(text=None)) if new.calls else json_bytes.drop(body, _CALLS)
+    return (
+        CALLS.rewritten(body, _CALLS, new._replace(text=None)) if new.calls else json_bytes.drop(body, _CALLS)
+    )
 
 
 def closed(body: bytes, document: json_bytes.Object, change: Change) -> bytes:
@@ -98,11 +100,11 @@ class OllamaStreamEditor(PieceEditor):
 
     framed = LINES
 
-    def told(self, document: json_bytes.Object) -> tuple[str, tuple[ToolCall, ...]]:
+    def content(self, document: json_bytes.Object) -> tuple[str, tuple[ToolCall, ...]]:
         """What a line says."""
-        return said(document)
+        return content_of(document)
 
-    def retold(self, data: bytes, document: json_bytes.Object, new: New) -> bytes:
+    def rewritten(self, data: bytes, document: json_bytes.Object, new: New) -> bytes:
         """The line saying something else."""
         return rewrite(data, document, new)
 
@@ -117,7 +119,7 @@ class OllamaStreamEditor(PieceEditor):
     def is_empty(self, data: bytes) -> bool:
         """Is there neither text nor a call, nor a thought?"""
         document = json_bytes.load_object(data)
-        return said(document) == ("", ()) and not json_bytes.member(document, "message", "thinking")
+        return content_of(document) == ("", ()) and not json_bytes.member(document, "message", "thinking")
 
 
 class OllamaEditor(RequestEditor):
@@ -136,7 +138,7 @@ class OllamaEditor(RequestEditor):
     def gathered(self, document: json_bytes.Object) -> Texts:
         """System prompt, prompt, messages."""
         messages = json_bytes.objects(document.get("messages"))
-        texts = Texts(last_said(messages))
+        texts = Texts(last_answer(messages))
         texts.add("system", document.get("system"), ("system",), -1)
         texts.add("user", document.get("prompt"), ("prompt",), 0)
         for at, message in messages:

@@ -126,7 +126,7 @@ class OpenAIChat(Protocol):
     def transcript_after(self, request: Request, earlier: ConversationHistory) -> RequestView | None:
         """What earlier requests held of the conversation is not read again."""
         if type(self) is not OpenAIChat:  # one that is made of it may read its requests in its own way
-            return self.told(request)
+            return self.transcript(request)
         body = request.body or b""
         view = earlier.again(self.name, body)
         if view is None:
@@ -215,8 +215,10 @@ def _view(body: bytes, earlier: ConversationHistory | None) -> RequestView:
         for call in turn.tool_calls:
             calls[call.id] = call
         if index == last and earlier is not None:
-            said = ConversationStart(messages[: last + 1], tuple(turns), tuple(system), calls.copy())
-            earlier.keep(OpenAIChat.name, said, start)
+            conversation_start = ConversationStart(
+                messages[: last + 1], tuple(turns), tuple(system), calls.copy()
+            )
+            earlier.keep(OpenAIChat.name, conversation_start, start)
     return RequestView(
         model=json_bytes.string(document.get("model")),
         stream=document.get("stream") is True,
@@ -254,7 +256,7 @@ def _tool_calls(message: json_bytes.Object) -> tuple[ToolCall, ...]:
         return ()
     found = []
     for _, call in json_bytes.objects(calls):
-        name, arguments = openai_chat_stream.said(call)
+        name, arguments = openai_chat_stream.call_parts(call)
         found.append(ToolCall(json_bytes.string(call.get("id")), name, arguments))
     return tuple(found)
 

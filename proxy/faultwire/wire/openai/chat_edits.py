@@ -127,7 +127,7 @@ def _calls(body: bytes, place: Path, message: json_bytes.Object, change: Change)
 
 
 def _call(call: json_bytes.Object) -> ToolCall:
-    name, arguments = openai_chat_stream.said(call)
+    name, arguments = openai_chat_stream.call_parts(call)
     return ToolCall(json_bytes.string(call.get("id")), name, arguments)
 
 

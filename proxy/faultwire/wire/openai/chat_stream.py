@@ -24,7 +24,7 @@ def is_done(data: bytes) -> bool:
     return data.startswith(b"[DONE]")
 
 
-def said(call: json_bytes.Object) -> tuple[str, str]:
+def call_parts(call: json_bytes.Object) -> tuple[str, str]:
     """The name and argument text of a call (or a piece of one), function or custom."""
     kind, key = ("function", "arguments") if "function" in call else ("custom", "input")
     inner = call.get(kind)
@@ -121,13 +121,13 @@ class Reader(StreamReader):
                     self._delta(delta)
 
     def _delta(self, delta: json_bytes.Object) -> None:
-        for said_by in (delta.get("content"), delta.get("refusal")):
-            if said_by:
-                self._text.append(tool_content.text_of(said_by, glue=""))
+        for content in (delta.get("content"), delta.get("refusal")):
+            if content:
+                self._text.append(tool_content.text_of(content, glue=""))
         if not delta.get("tool_calls"):
             return
         for _, piece in json_bytes.objects(delta.get("tool_calls")):
-            name, arguments = said(piece)
+            name, arguments = call_parts(piece)
             call_id = json_bytes.string(piece.get("id"))
             known = self._calls.setdefault(self._index(piece, call_id), (call_id, name, []))
             known[2].append(arguments)
@@ -144,7 +144,7 @@ class Reader(StreamReader):
         if known is None:
             return at
         unnamed = not known[0] and not isinstance(index, int)
-        begins = call_id != known[0] if call_id else unnamed and bool(said(piece)[0])
+        begins = call_id != known[0] if call_id else unnamed and bool(call_parts(piece)[0])
         if not begins:
             return self._moved.get(at, at)
         self._moved[at] = last + 1
@@ -172,7 +172,7 @@ class Truncator(StreamEditor):
         if data == fields.data:
             return (event,)
         self.changed = True
-        return (sse.with_data(event, data),) if _says_anything(json_bytes.load_object(data)) else ()
+        return (sse.with_data(event, data),) if _has_content(json_bytes.load_object(data)) else ()
 
 
 def cut_body(body: bytes, max_tokens: int) -> bytes:
@@ -180,7 +180,7 @@ def cut_body(body: bytes, max_tokens: int) -> bytes:
     return _Cutter(max_tokens, "message").cut(body)
 
 
-def _says_anything(document: json_bytes.Object) -> bool:
+def _has_content(document: json_bytes.Object) -> bool:
     if document.get("usage"):
         return True
     return any(
@@ -228,7 +228,7 @@ class _Cutter:
         calls = json_bytes.objects(message.get("tool_calls"))
         gone = []
         for at, call in calls:
-            name, arguments = said(call)
+            name, arguments = call_parts(call)
             part = ("call", call.get("index", at))
             kept = budget.take(name + arguments) if budget.enter(part) else ""
             if kept == name + arguments and (kept or not budget.spent):

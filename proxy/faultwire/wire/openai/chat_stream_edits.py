@@ -166,8 +166,8 @@ def _delta(event: bytes, delta: json_bytes.Object) -> bytes:
 
 def finish(text: bytes, place: Path, choice: json_bytes.Object, change: Change) -> bytes:
     """The choice with another finish reason, where one is wanted; `place` is where it stands in `text`."""
-    said, was = choice.get("finish_reason"), change.finish_was
-    if change.finish is None or (was is not None and said != _FINISH.get(was, was)):
+    reason, was = choice.get("finish_reason"), change.finish_was
+    if change.finish is None or (was is not None and reason != _FINISH.get(was, was)):
         return text
     word = _FINISH.get(change.finish, change.finish)
-    return text if said == word else json_bytes.put(text, (*place, "finish_reason"), json_bytes.dump(word))
+    return text if reason == word else json_bytes.put(text, (*place, "finish_reason"), json_bytes.dump(word))

@@ -75,11 +75,11 @@ class CompletionsEditor(RequestEditor):
 
 
 def _stopped(body: bytes, place: Path, choice: json_bytes.Object, change: Change) -> bytes:
-    said, was = choice.get("finish_reason"), change.finish_was
-    if change.finish is None or not said or (was is not None and said != _FINISH.get(was, was)):
+    reason, was = choice.get("finish_reason"), change.finish_was
+    if change.finish is None or not reason or (was is not None and reason != _FINISH.get(was, was)):
         return body
     word = _FINISH.get(change.finish, change.finish)
-    return body if word == said else json_bytes.put(body, (*place, "finish_reason"), json_bytes.dump(word))
+    return body if word == reason else json_bytes.put(body, (*place, "finish_reason"), json_bytes.dump(word))
 
 
 def cut(body: bytes, budgets: dict[int, Budget], max_tokens: int) -> bytes:
@@ -126,7 +126,7 @@ class CompletionsStreamEditor(StreamEditor):
     def __init__(self, change: Change) -> None:
         self._change = change
         self._held: list[bytes] = []
-        self._retold = False
+        self._rewritten = False
 
     def feed(self, event: bytes) -> Iterable[bytes]:
         """The events to deliver now."""
@@ -156,7 +156,7 @@ class CompletionsStreamEditor(StreamEditor):
         """What was held, told anew, and the event that stops the choice."""
         count = len(self._held)
         events = tuple(self._rewritten_events(event if worded else None))
-        if worded and self._retold:
+        if worded and self._rewritten:
             data = json_bytes.put(data, ("choices", 0, "text"), b'""')
         elif worded:
             events = events[:count]
@@ -185,16 +185,16 @@ class CompletionsStreamEditor(StreamEditor):
         held, self._held = [*self._held, *(() if last is None else (last,))], []
         if self._change.text is None or not held:
             return held
-        old = "".join(_said(event) for event in held)
+        old = "".join(_text_of(event) for event in held)
         new = self._change.text(old)
-        self._retold = new != old
-        if not self._retold:
+        self._rewritten = new != old
+        if not self._rewritten:
             return held
         self.changed = True
         return [_piece(held[0], piece) for piece in shared_edits.pieces(new, len(held)) if piece]
 
 
-def _said(event: bytes) -> str:
+def _text_of(event: bytes) -> str:
     fields = sse.fields(event)
     choices = json_bytes.load_object(fields.data if fields else b"{}").get("choices")
     return "".join(

@@ -127,7 +127,7 @@ class RealtimeStreamEditor(StreamEditor):
         held = (
             self.finish()
             if new == old
-            else list(self._retold(json_bytes.string(response.get("id")), old, new))
+            else list(self._rewritten(json_bytes.string(response.get("id")), old, new))
         )
         if new != old:
             edited = json_bytes.put(edited, ("response", "output"), json_bytes.dump(new))
@@ -140,14 +140,14 @@ class RealtimeStreamEditor(StreamEditor):
     ) -> Iterator[json_bytes.Object]:
         """The output as it shall be; items that stay as they were are the same ones."""
         messages = [item for item in old if item.get("type") == "message"]
-        said = "".join(words_of(item) for item in messages)
-        text = self._change.text(said) if self._change.text else said
+        old_text = "".join(words_of(item) for item in messages)
+        text = self._change.text(old_text) if self._change.text else old_text
         was = tuple(call_of(item) for item in old if item.get("type") == CALL)
         left = list(self._change.calls(was) if self._change.calls else was)
         if text and not messages:
             yield _message(json_bytes.string(response.get("id")), text, beta=self._beta)
         for item in old:
-            if item.get("type") == "message" and text != said:
+            if item.get("type") == "message" and text != old_text:
                 yield _worded(item, text if item is messages[0] else "")
             elif item.get("type") == CALL:
                 call = next((call for call in left if call.id == item.get("call_id")), None)
@@ -161,7 +161,7 @@ class RealtimeStreamEditor(StreamEditor):
             blank = {"id": made, "object": "realtime.item", "type": CALL, "status": "completed"}
             yield _called({**blank, "call_id": call.id}, call)
 
-    def _retold(
+    def _rewritten(
         self, response_id: str, old: list[json_bytes.Object], new: list[json_bytes.Object]
     ) -> Iterator[bytes]:
         """Items that stay keep their events, with the index that they now have; others are told anew."""

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from faultwire.events import Path
 
 DONE = "response.done"
-_SPOKEN = ("output_text", "text", "output_audio_transcript", "audio_transcript")
+_TEXT_KINDS = ("output_text", "text", "output_audio_transcript", "audio_transcript")
 TEXTS = {
-    **{f"response.{name}.delta": "delta" for name in _SPOKEN},
-    **{f"response.{name}.done": "transcript" if "audio" in name else "text" for name in _SPOKEN},
+    **{f"response.{name}.delta": "delta" for name in _TEXT_KINDS},
+    **{f"response.{name}.done": "transcript" if "audio" in name else "text" for name in _TEXT_KINDS},
 }
 """Events that carry words of a message, and the member that holds them."""
 AUDIO = ("response.output_audio.delta", "response.audio.delta")
@@ -78,7 +78,7 @@ def call_of(item: json_bytes.Object) -> ToolCall:
     return ToolCall(*(json_bytes.string(item.get(name)) for name in ("call_id", "name", "arguments")))
 
 
-def said(response: json_bytes.Object) -> ResponseView:
+def answer_of(response: json_bytes.Object) -> ResponseView:
     """What a response object says; which model it is, only the session knows."""
     items = [item for _, item in json_bytes.objects(response.get("output"))]
     status = json_bytes.string(response.get("status"))
@@ -117,7 +117,7 @@ class Reader(Gatherer):
                 call = call_of(document["item"])
                 self.calls[index] = (call.id, call.name, [call.arguments])
         elif kind == DONE and isinstance(document.get("response"), dict):
-            found = said(document["response"])
+            found = answer_of(document["response"])
             self.finish, self.usage, self.complete = found.finish_reason, found.usage, True
             self.error = self.error or found.error
 

@@ -117,7 +117,7 @@ class OpenAIResponses(Protocol):
     def response_view(self, status: int, body: bytes) -> ResponseView:
         """The output items; `error` where the answer is one, whatever its status."""
         document = json_bytes.load_object(body)
-        found = openai_responses_stream.said(document)
+        found = openai_responses_stream.answer_of(document)
         if found.error is None and status >= 400:
             return ResponseView(error=f"status {status}")
         return found

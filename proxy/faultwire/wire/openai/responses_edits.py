@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.wire import json_bytes
 from faultwire.wire.editing.blocks import decided
-from faultwire.wire.editing.requests import ALL, RequestEditor, Texts, last_said, role_of
+from faultwire.wire.editing.requests import ALL, RequestEditor, Texts, last_answer, role_of
 from faultwire.wire.framing import sse
 from faultwire.wire.openai.chat_edits import OpenAIEditor
 from faultwire.wire.openai.responses_stream_edits import ITEMS, ResponsesStreamEditor, closed, text_of_item
@@ -50,7 +50,7 @@ class ResponsesEditor(RequestEditor):
         """Instructions, messages, and what tools returned."""
         items = json_bytes.objects(document.get("input"))
         calls = [at for at, item in items if json_bytes.string(item.get("type")).endswith("_call")]
-        texts = Texts(max([last_said(items), *calls]))
+        texts = Texts(max([last_answer(items), *calls]))
         texts.add("system", document.get("instructions"), ("instructions",), -1)
         texts.add("user", document.get("input"), ("input",), 0)
         for at, item in items:

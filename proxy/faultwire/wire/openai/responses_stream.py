@@ -47,7 +47,7 @@ def call_of(item: json_bytes.Object) -> ToolCall:
     return ToolCall(*values)
 
 
-def said(document: json_bytes.Object) -> ResponseView:
+def answer_of(document: json_bytes.Object) -> ResponseView:
     """What a response object says."""
     texts: list[str] = []
     calls: list[ToolCall] = []
@@ -107,7 +107,7 @@ class Reader(Gatherer):
     def _whole(self, response: json_bytes.Object, *, closing: bool) -> None:
         self.model = json_bytes.string(response.get("model")) or self.model
         if closing:
-            found = said(response)
+            found = answer_of(response)
             self.finish, self.usage, self.complete = found.finish_reason, found.usage, True
             self.error = self.error or found.error
 

@@ -68,7 +68,7 @@ ITEMS = _Items()
 def closed(body: bytes, document: json_bytes.Object, change: Change, new: New | None) -> bytes:
     """A response object with what is new in it, its end and its usage."""
     if new is not None:
-        body = ITEMS.retold(body, ("output",), new)
+        body = ITEMS.rewritten(body, ("output",), new)
     why = _stop(change, document)
     if why is not None:
         body = json_bytes.put(body, ("status",), b'"incomplete"' if why else b'"completed"')
@@ -83,11 +83,11 @@ def _stop(change: Change, document: json_bytes.Object) -> str | None:
     if change.finish is None or status not in ("completed", "incomplete"):
         return None
     reason = json_bytes.string(json_bytes.member(document, "incomplete_details", "reason"))
-    said = reason if status == "incomplete" else ""
-    if change.finish_was is not None and said != (_WHY.get(change.finish_was) or ""):
+    reason_ = reason if status == "incomplete" else ""
+    if change.finish_was is not None and reason_ != (_WHY.get(change.finish_was) or ""):
         return None
     wanted = _WHY.get(change.finish) or ""
-    return None if wanted == said else wanted
+    return None if wanted == reason_ else wanted
 
 
 class ResponsesStreamEditor(BlockEditor):

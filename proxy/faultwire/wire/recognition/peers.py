@@ -24,7 +24,7 @@ class Peers:
     def __bool__(self) -> bool:
         return bool(self._names)
 
-    def meet(self, name: str, urls: Iterable[str]) -> None:
+    def add(self, name: str, urls: Iterable[str]) -> None:
         """Remember an agent and where it is reached; the last one that claims an address has it."""
         for url in urls:
             base = _base(url)

@@ -71,7 +71,7 @@ def transcript_of(
     request = None
     try:
         sent = recorded.request
-        request = protocol.told(sent) if earlier is None else protocol.transcript_after(sent, earlier)
+        request = protocol.transcript(sent) if earlier is None else protocol.transcript_after(sent, earlier)
         if request is None:
             return None
         if protocol.socket:
@@ -103,10 +103,10 @@ def _answer(
     if delivery is None:
         return None
     if protocol.socket and recorded.messages:
-        heard = delivery is recorded.delivered
-        said = websocket_transcript.answered(protocol, recorded.messages, delivered=heard)
+        is_delivered = delivery is recorded.delivered
+        answered = websocket_transcript.answered(protocol, recorded.messages, delivered=is_delivered)
         head = Response(delivery.status, delivery.reason, delivery.headers)
-        return replace(said, request_id=request_id(protocol, head))
+        return replace(answered, request_id=request_id(protocol, head))
     try:
         answer = Response(delivery.status, delivery.reason, delivery.headers, delivery.body)
         return response_view(protocol, answer, recorded.request)

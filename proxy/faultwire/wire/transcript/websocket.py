@@ -30,11 +30,11 @@ def asked(protocol: Protocol, upgrade: RequestView, messages: Iterable[Message])
         if message.by == "server" and message.delivered_ns is not None:
             reader.feed(message.data)
             if protocol.is_terminal(message.data):
-                said, reader = reader.view(), protocol.reader()
+                answer, reader = reader.view(), protocol.reader()
                 last = len(turns)
-                turns.append(Turn("assistant", said.text, said.tool_calls))
-                calls.update((call.id, call) for call in said.tool_calls)
-        elif message.by == "client" and message.said_ns is not None:
+                turns.append(Turn("assistant", answer.text, answer.tool_calls))
+                calls.update((call.id, call) for call in answer.tool_calls)
+        elif message.by == "client" and message.sent_ns is not None:
             new = protocol.message_view(message.data)
             if new is not None:
                 turns.extend(_named(turn, calls) for turn in new.turns)
@@ -50,7 +50,7 @@ def answered(protocol: Protocol, messages: Iterable[Message], *, delivered: bool
     whole, reader = protocol.reader(), protocol.reader()
     last: ResponseView | None = None
     for message in messages:
-        instant = message.delivered_ns if delivered else message.said_ns
+        instant = message.delivered_ns if delivered else message.sent_ns
         if message.by != "server" or message.kind != "text" or instant is None:
             continue
         whole.feed(message.data)
@@ -72,13 +72,13 @@ def first_ms(protocol: Protocol, messages: Iterable[Message]) -> float | None:
     for message in messages:
         if message.kind != "text":
             continue
-        if message.by == "client" and message.said_ns is not None and found is None:
-            asked_ns = message.said_ns
+        if message.by == "client" and message.sent_ns is not None and found is None:
+            asked_ns = message.sent_ns
         elif message.by == "server" and message.delivered_ns is not None:
             if found is None:  # what follows in this answer cannot be its first
                 reader.feed(message.data)
-                said = reader.view()
-                found = (message.delivered_ns - asked_ns) / 1e6 if said.text or said.tool_calls else None
+                view = reader.view()
+                found = (message.delivered_ns - asked_ns) / 1e6 if view.text or view.tool_calls else None
             if protocol.is_terminal(message.data):
                 reader, found, last = protocol.reader(), None, found
     return last if found is None else found

@@ -207,10 +207,10 @@ def test_what_is_still_on_its_way_when_a_socket_ends_was_not_delivered(tmp_path:
     recorded.depart(None)
     recorded.sends(recorded.arrive(Response(101, "Switching Protocols")))
     recorded.websocket.passed("client", b"one", text=True)
-    recorded.websocket.heard("server", b"two", text=False)
+    recorded.websocket.received("server", b"two", text=False)
     recorded.end("complete")
     exchange = world.recorded()
-    found = [(m.by, m.kind, m.data, m.said_ns is None, m.delivered_ns is None) for m in exchange.messages]
+    found = [(m.by, m.kind, m.data, m.sent_ns is None, m.delivered_ns is None) for m in exchange.messages]
     assert found == [("client", "text", b"one", False, False), ("server", "binary", b"two", False, True)]
 
 

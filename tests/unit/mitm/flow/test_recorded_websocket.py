@@ -42,11 +42,11 @@ def websocket(fault: str = "") -> tuple[RecordedWebSocket, Tape]:
 
 
 def say(made: RecordedWebSocket, data: bytes, by: Any = "server") -> list[Action]:
-    return list(made.message(made.heard(by, data, text=True)))
+    return list(made.message(made.received(by, data, text=True)))
 
 
 def fates(tape: Tape) -> list[tuple[str, bytes, bool, bool]]:
-    return [(m.by, m.data, m.said_ns is not None, m.delivered_ns is not None) for m in tape.told]
+    return [(m.by, m.data, m.sent_ns is not None, m.delivered_ns is not None) for m in tape.told]
 
 
 def test_what_passes_is_said_and_delivered() -> None:
@@ -84,9 +84,9 @@ def test_fragments_are_one_message() -> None:
 
 def test_what_is_on_its_way_at_the_end_was_not_delivered() -> None:
     made, tape = websocket("stall: {after_events: 0}")
-    waiting = made.message(made.heard("server", b"a", text=True))
+    waiting = made.message(made.received("server", b"a", text=True))
     assert next(waiting) == Wait(None)
-    made.heard("server", b"b", text=True)
+    made.received("server", b"b", text=True)
     made.close()
     made.close()
     assert fates(tape) == [("server", b"a", True, False), ("server", b"b", True, False)]
@@ -107,7 +107,7 @@ def test_what_is_held_back_leaves_at_the_end() -> None:
 
 def test_a_close_is_told_with_its_code() -> None:
     made, tape = websocket()
-    made.ended("server", 1011, "ż", said=False)
+    made.ended("server", 1011, "ż", sent=False)
     assert tape.told == [Message("server", "close", "ż".encode(), None, 1, 1011)]
 
 

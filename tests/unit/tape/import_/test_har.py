@@ -32,7 +32,7 @@ def told(tmp_path: Path, data: bytes) -> tuple[list[Exchanged], list[str]]:
 
 def only(tmp_path: Path, **changed: Any) -> tuple[Elsewhere, list[str]]:
     (one,), codes = told(tmp_path, made.har(made.entry(**changed)))
-    return one.told, codes
+    return one.exchange, codes
 
 
 def answered(text: str, headers: Headers = (), **content: Any) -> dict[str, Any]:
@@ -43,20 +43,20 @@ def answered(text: str, headers: Headers = (), **content: Any) -> dict[str, Any]
 def test_an_entry_of_a_browser(tmp_path: Path) -> None:
     (one,), codes = told(tmp_path, made.har(made.entry()))
     assert (one.session, codes) == ("page_1", [])
-    request, answer = one.told.request, one.told.delivered
+    request, answer = one.exchange.request, one.exchange.delivered
     assert request.url == "https://api.openai.com/v1/chat/completions?x=1"
     assert request.body == made.ASK.encode()
     assert [name for name, _ in request.headers] == ["authorization", "content-type"]
     assert answer
-    assert answer == one.told.upstream
+    assert answer == one.exchange.upstream
     assert answer.body == made.ANSWER.encode()
     # The text has no coding any more, so the header says neither that nor its length when packed.
     assert answer.headers == (
         ("content-type", "application/json"),
         ("content-length", str(len(made.ANSWER))),
     )
-    assert one.told.started_ms == 1767323045006
-    assert (one.told.duration_ns, answer.chunks) == (12_500_000, ((len(made.ANSWER), 10_000_000),))
+    assert one.exchange.started_ms == 1767323045006
+    assert (one.exchange.duration_ns, answer.chunks) == (12_500_000, ((len(made.ANSWER), 10_000_000),))
 
 
 def test_a_body_in_base64_and_one_that_still_is_packed(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_missing_and_lying_members(tmp_path: Path) -> None:
         *["har_entry_malformed"] * 3,
     ]
     assert len(found) == 4
-    assert (found[0].told.request.method, found[0].told.request.path) == ("GET", "/")
+    assert (found[0].exchange.request.method, found[0].exchange.request.path) == ("GET", "/")
     assert found[0].session == "imported"
 
 
@@ -142,7 +142,7 @@ def test_websocket_messages(tmp_path: Path) -> None:
     first, second = one.messages
     assert (first.by, first.kind, first.data) == ("client", "text", "hé".encode())
     assert (second.by, second.kind, second.data) == ("server", "binary", b"\0\1")
-    assert abs((first.said_ns or 0) - 500_000_000) < 1_000_000
+    assert abs((first.sent_ns or 0) - 500_000_000) < 1_000_000
 
 
 @pytest.mark.parametrize(
@@ -197,9 +197,9 @@ def test_a_har_that_breaks_off_or_has_another_version(tmp_path: Path) -> None:
 def test_bytes_that_are_no_utf8_and_half_characters_are_read(tmp_path: Path) -> None:
     data = made.har(made.entry()).replace(b'"hello\\"', b'"h\xffllo\\"').replace(b'"OK"', b'"\\ud800"')
     (one,), _ = told(tmp_path, b"\xef\xbb\xbf" + data)
-    assert one.told.delivered
-    assert b"h\xef\xbf\xbdllo" in one.told.delivered.body
-    assert one.told.delivered.reason == "\ud800"
+    assert one.exchange.delivered
+    assert b"h\xef\xbf\xbdllo" in one.exchange.delivered.body
+    assert one.exchange.delivered.reason == "\ud800"
 
 
 def test_our_own_export_comes_back(deck: Deck, tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ def test_our_own_export_comes_back(deck: Deck, tmp_path: Path) -> None:
     assert codes == []
     assert {one.session for one in after} == {"s"}
     assert len(after) == len(before)
-    for was, now in zip(before, (one.told for one in after), strict=True):
+    for was, now in zip(before, (one.exchange for one in after), strict=True):
         assert now.request.url == was.request.url
         assert (now.ending, now.error) == (was.ending, was.error)
         assert now.started_ms == was.started_ms
@@ -239,9 +239,9 @@ def test_our_own_export_comes_back(deck: Deck, tmp_path: Path) -> None:
             if mine and theirs:
                 assert (mine.status, mine.reason, mine.body) == (theirs.status, theirs.reason, theirs.body)
                 assert mine.headers == theirs.headers
-    assert after[1].told.request.body == b"ask"
-    assert after[1].told.request.headers == ()
-    assert after[2].told.request.body == b"\xff\xfe"
-    assert [one.delivered_ns is None for one in after[4].told.messages] == [False, True]
+    assert after[1].exchange.request.body == b"ask"
+    assert after[1].exchange.request.headers == ()
+    assert after[2].exchange.request.body == b"\xff\xfe"
+    assert [one.delivered_ns is None for one in after[4].exchange.messages] == [False, True]
     with TapeReader.open(deck.path) as reader:
         assert reader.info().settings == {"note": "x"}

@@ -33,7 +33,7 @@ def codes(items: list[Item]) -> list[str]:
 
 
 def bodies(items: list[Item]) -> list[tuple[bytes | None, bytes | None]]:
-    each = [one.told for one in items if isinstance(one, Exchanged)]
+    each = [one.exchange for one in items if isinstance(one, Exchanged)]
     return [(one.request.body, one.delivered.body if one.delivered else None) for one in each]
 
 
@@ -60,7 +60,7 @@ def test_envelopes(tmp_path: Path, version: int) -> None:
     assert codes(items) == NOTES
     digest = made.tracefork_digest(made.DRAWS, made.CALLS, tools)
     assert any(isinstance(one, Found) and digest in one.message for one in items)
-    first, second = (one.told for one in items[3:5] if isinstance(one, Exchanged))
+    first, second = (one.exchange for one in items[3:5] if isinstance(one, Exchanged))
     known = version >= 6
     assert first.request.host == ("api.openai.com" if known else "tracefork.invalid")
     assert second.delivered

@@ -17,7 +17,7 @@ from faultwire.replay.mask import Masks
 from faultwire.replay.request_key import asked, clean
 from faultwire.tape.read.reader import TapeReader
 from faultwire.tape.record.writer import TapeWriter
-from faultwire.tape.redact.header_fields import field_edits, path_edits, tells, url_edits
+from faultwire.tape.redact.header_fields import field_edits, has_secret_path, path_edits, url_edits
 from faultwire.tape.redact.redactor import Redactor
 
 KEY = b"k" * 32
@@ -79,9 +79,9 @@ def test_paths(path: str, left: str) -> None:
 
 
 def test_a_path_may_be_a_secret_at_one_host_only() -> None:
-    assert tells("hooks.slack.com")
-    assert tells("Discord.com.")
-    assert not tells("api.openai.com")
+    assert has_secret_path("hooks.slack.com")
+    assert has_secret_path("Discord.com.")
+    assert not has_secret_path("api.openai.com")
     assert cut(SLACK, path_edits(SLACK, "https://hooks.slack.com")) == "/<secret.slack-webhook>"
     assert path_edits(SLACK, "https://hooks.example.com") == []
     bot = f"/file/bot123456789:AA{WORDS[:33]}/photo"

@@ -106,7 +106,7 @@ def planted(place: str, number: int, name: str, value: str, writer: TapeWriter) 
     if place in ("message", "close reason"):
         kind = "text" if place == "message" else "close"
         data = f"bad key: {line(name, value)}".encode()
-        recording.message(Message(by="client", kind=kind, data=data, said_ns=1, delivered_ns=2, code=1008))
+        recording.message(Message(by="client", kind=kind, data=data, sent_ns=1, delivered_ns=2, code=1008))
     recording.end("complete", f"refused {line(name, value)}" if place == "error" else None)
 
 

@@ -13,7 +13,14 @@ from faultwire.tape.redact import content_coding as redact_content_coding
 from faultwire.tape.redact.base64 import BEGINNINGS, wrapped_base64
 from faultwire.tape.redact.edit import Edit, merged
 from faultwire.tape.redact.redactor import Redactor
-from faultwire.tape.redact.stream import is_suspect, open_from, open_tail, said, said_texts, stream_edits
+from faultwire.tape.redact.stream import (
+    is_suspect,
+    open_from,
+    open_tail,
+    stream_edits,
+    text_pieces,
+    texts_by_member,
+)
 from faultwire.tape.redact.text import edits, suspects, unescape
 from faultwire.tape.redact.url import form_edits
 from faultwire.tape.redact.values import SHAPES, values
@@ -223,17 +230,17 @@ def sse(*texts: str) -> str:
 
 def test_what_a_stream_says() -> None:
     stream = sse("Hel", "lo") + 'data: {"partial_json":"{\\"a"}\n\n'
-    assert said_texts(stream) == {"content": "Hello", "partial_json": '{\\"a'}
-    assert [stream[piece.start : piece.end] for piece in said(stream)] == ["Hel", "lo", '{\\"a']
+    assert texts_by_member(stream) == {"content": "Hello", "partial_json": '{\\"a'}
+    assert [stream[piece.start : piece.end] for piece in text_pieces(stream)] == ["Hel", "lo", '{\\"a']
 
 
 def test_bare_text_is_said_too() -> None:
-    assert said_texts("data: Hel\n\ndata: lo\n\ndata: [DONE]\n\n") == {"": "Hello"}
+    assert texts_by_member("data: Hel\n\ndata: lo\n\ndata: [DONE]\n\n") == {"": "Hello"}
 
 
 def test_a_secret_across_events() -> None:
     stream = sse("key ", "sk-ant-", "api03-AAAAAAAA", "AAAAAAAAAAAA", " bye")
-    assert is_suspect(stream, said_texts(stream))
+    assert is_suspect(stream, texts_by_member(stream))
     out, _ = Redactor(b"k").apply(stream.encode(), stream_edits(stream), {})
     pieces = [json.loads(line[6:])["delta"]["content"] for line in out.decode().split("\n\n")[:-1]]
     assert re.fullmatch(r"key redacted:v1:\w{32} bye", "".join(pieces))
@@ -274,7 +281,7 @@ def test_open_tails(text: str, tail: str) -> None:
 
 def test_an_open_tail_begins_in_an_earlier_event() -> None:
     stream = sse("say ", "sk-", "ant-", "api")
-    start = open_from(stream, said_texts(stream))
+    start = open_from(stream, texts_by_member(stream))
     assert stream[start:].startswith("sk-")
     assert open_from(sse("all said "), {"content": "all said "}) == len(sse("all said "))
 

@@ -12,7 +12,7 @@ from faultwire.tape.redact.edit import MARK
 from faultwire.tape.redact.headers import Head
 from faultwire.tape.redact.redactor import Redactor
 from faultwire.tape.redact.rules import read_rules
-from faultwire.tape.redact.user_matches import rule_edits, said_edits
+from faultwire.tape.redact.user_matches import rule_edits, text_edits
 
 MAIL = "jane.doe@firm.org"
 ALL: dict[str, Any] = {
@@ -132,6 +132,6 @@ def test_without_rules_nothing_of_it_is_touched() -> None:
 
 def test_a_match_is_told_by_its_place() -> None:
     rules, text = read_rules(ALL), f"write to {MAIL} now"
-    for edits in (rule_edits(text, rules), said_edits(text, rules)):
+    for edits in (rule_edits(text, rules), text_edits(text, rules)):
         assert [(edit.start, edit.end, edit.value) for edit in edits] == [(9, 9 + len(MAIL), MAIL)]
     assert rule_edits("write to nobody", rules) == []

@@ -48,15 +48,15 @@ def test_read():
 def test_every_address_of_ours_is_rewritten_and_no_other_byte():
     changed = a2a_card.rewritten(OLD, reach)
     assert changed.body == OLD.replace(b"https://up.test", b"http://127.0.0.1:8000")
-    assert (changed.addresses, changed.broke_signature) == (2, False)
+    assert (changed.addresses, changed.signature_broken) == (2, False)
 
 
 def test_a_signature_no_longer_fits():
     changed = a2a_card.rewritten(NEW, reach)
-    assert (changed.addresses, changed.broke_signature) == (2, True)
+    assert (changed.addresses, changed.signature_broken) == (2, True)
     assert json.loads(changed.body)["signatures"] == json.loads(NEW)["signatures"]
     calm = a2a_card.rewritten(NEW, lambda _: None)
-    assert (calm.body, calm.broke_signature) == (NEW, False)
+    assert (calm.body, calm.signature_broken) == (NEW, False)
 
 
 def test_rewritten_inside_json_rpc():
@@ -72,19 +72,19 @@ def test_spoofed():
     assert changed.addresses == 3
     only = a2a_card.spoofed(OLD, name='Wri"ter')
     assert only.body == OLD.replace(b'"writer"', b'"Wri\\"ter"')
-    assert a2a_card.spoofed(NEW, description="y").broke_signature
+    assert a2a_card.spoofed(NEW, description="y").signature_broken
     assert a2a_card.spoofed(OLD).body == OLD
 
 
 def test_peers_are_found_below_their_address():
     peers = Peers()
     assert not peers
-    peers.meet("team", ["https://up.test/"])
-    peers.meet("writer", ["https://up.test/w", "no url", "https://up.test:x/", "https://*"])
+    peers.add("team", ["https://up.test/"])
+    peers.add("writer", ["https://up.test/w", "no url", "https://up.test:x/", "https://*"])
     assert peers.name("https://UP.test:443/w/v1/message:send?x=1") == "writer"
     assert peers.name("https://up.test/writer") == "team", "a path is no prefix of a longer name"
     assert peers.name("http://up.test/w") is None
     assert peers.name("https://elsewhere.test/w") is None, "an address is no pattern"
     for number in range(KEPT):
-        peers.meet("many", [f"https://h{number}.test"])
+        peers.add("many", [f"https://h{number}.test"])
     assert peers.name("https://up.test/w") is None, "the oldest are forgotten"

@@ -104,7 +104,7 @@ class Site:
 
 def test_agents_are_named_by_the_user_before_their_card():
     peers = Peers()
-    peers.meet("Recipe Agent", ["http://agents.test:9000/writer"])
+    peers.add("Recipe Agent", ["http://agents.test:9000/writer"])
     call = post("/writer", rpc("message/send", {"message": OLD}))
     assert classify(call, peers=peers).agent == "Recipe Agent"
     assert classify(call, agents={"writer": Site("*/writer*")}, peers=peers).agent == "writer"
@@ -119,7 +119,7 @@ def test_agents_are_named_by_the_user_before_their_card():
 
 def test_a_known_agent_s_tasks_need_no_version():
     peers = Peers()
-    peers.meet("writer", ["http://agents.test:9000/writer"])
+    peers.add("writer", ["http://agents.test:9000/writer"])
     found = classify(get("/writer/v1/tasks/t1"), peers=peers)
     assert found.protocol is not None
     assert (found.protocol.name, found.agent) == ("a2a_http", "writer")

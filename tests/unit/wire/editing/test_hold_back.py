@@ -19,10 +19,10 @@ class Loud(HoldBack):
 class Words(PieceEditor):
     """Pieces `{"say": …}`, the last one with `end`."""
 
-    def told(self, document):
+    def content(self, document):
         return document.get("say", ""), ()
 
-    def retold(self, data, document, new):
+    def rewritten(self, data, document, new):
         return json_bytes.put(data, ("say",), json_bytes.dump(new.text))
 
     def closed(self, data, document):

@@ -8,7 +8,7 @@ from faultwire.wire.editing.ids import Chain
 def test_a_conversation_names_its_calls_the_same_each_time() -> None:
     first, again, other = Chain(), Chain(), Chain()
     for chain, words in ((first, "hi"), (again, "hi"), (other, "hello")):
-        chain.say("user", words)
+        chain.add("user", words)
     made = [chain.call("search", "{}") for chain in (first, again, other)]
     assert made[0] == made[1]
     assert made[0] != made[2]

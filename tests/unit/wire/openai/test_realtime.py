@@ -243,13 +243,13 @@ def test_a_cut_response_agrees_with_itself(words: int, kind: str, beta: bool) ->
 
 def test_a_whole_response_is_cut() -> None:
     body = json.dumps(done_of(response(message_item(), call_item()))).encode()
-    found = openai_realtime_stream.said(json.loads(P.truncate(body, 2)))
+    found = openai_realtime_stream.answer_of(json.loads(P.truncate(body, 2)))
     assert (found.text, found.finish_reason, found.tool_calls) == ("It is", "max_output_tokens", ())
 
 
 def agrees(events: list[bytes]) -> Any:
     """What deltas say and what `response.done` says are the same; that is returned."""
-    found, done = heard("realtime", events), openai_realtime_stream.said(done_of(events))
+    found, done = heard("realtime", events), openai_realtime_stream.answer_of(done_of(events))
     assert (found.text, found.tool_calls) == (done.text, done.tool_calls)
     indexes = [e["output_index"] for e in map(json.loads, events) if e["type"] == "response.output_item.done"]
     assert indexes == list(range(len(done_of(events)["output"])))
@@ -357,7 +357,7 @@ def test_the_wait_for_the_first_words_is_from_the_agents_message() -> None:
     def at(ms: int, messages: tuple[Message, ...], step: int = 10) -> list[Message]:
         """Each message 10 ms after the one before."""
         times = [(ms + step * n) * 1_000_000 for n in range(len(messages))]
-        return [replace(m, said_ns=t, delivered_ns=t) for m, t in zip(messages, times, strict=True)]
+        return [replace(m, sent_ns=t, delivered_ns=t) for m, t in zip(messages, times, strict=True)]
 
     hello = item({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello"}]})
     first = at(1000, said("server", *response(message_item())))

@@ -122,7 +122,7 @@ def test_one_that_is_made_of_another_reads_in_its_own_way():
             return replace(super().request_view(body), model="mine")
 
     request = asking(TALK).request
-    assert Mine().transcript_after(request, wire.ConversationHistory()) == Mine().told(request)
+    assert Mine().transcript_after(request, wire.ConversationHistory()) == Mine().transcript(request)
     assert Mine().transcript_after(request, wire.ConversationHistory()).model == "mine"
 
 

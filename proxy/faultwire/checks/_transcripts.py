@@ -42,10 +42,10 @@ def _read(history: History) -> _Read:
         if size > _LIGHT or left < 0:
             read.whole = False
             continue
-        said = wire.transcript_of(exchange, earlier=earlier)
-        read.light[id(exchange)] = said
-        if said is not None:
-            read.models.append((exchange, said))
+        transcript = wire.transcript_of(exchange, earlier=earlier)
+        read.light[id(exchange)] = transcript
+        if transcript is not None:
+            read.models.append((exchange, transcript))
     return read
 
 
@@ -63,7 +63,7 @@ def models(history: History) -> Sequence[tuple[Recorded, Transcript]]:
     if read.whole:
         return read.models
     pairs = ((exchange, transcript_of(history, exchange)) for exchange in history.exchanges)
-    return tuple((exchange, said) for exchange, said in pairs if said is not None)
+    return tuple((exchange, transcript) for exchange, transcript in pairs if transcript is not None)
 
 
 def as_received(history: History) -> Iterator[tuple[Recorded, RequestView]]:
@@ -73,21 +73,21 @@ def as_received(history: History) -> Iterator[tuple[Recorded, RequestView]]:
         sent = by_number.get(exchange.number)
         if sent is None or exchange.kind != "llm":
             continue
-        said = wire.transcript_of(replace(exchange, request=sent))
-        if said is not None and said.request is not None:
-            yield exchange, said.request
+        transcript = wire.transcript_of(replace(exchange, request=sent))
+        if transcript is not None and transcript.request is not None:
+            yield exchange, transcript.request
 
 
 def charged(history: History, exchange: Recorded) -> Usage | None:
     """The tokens that the provider counted, whatever a fault left of its answer."""
     if exchange.messages and exchange.upstream != exchange.delivered:
         # of a socket's messages those count that reached the agent
-        said = wire.transcript_of(replace(exchange, delivered=exchange.upstream))
-        return said.answer.usage if said is not None and said.answer is not None else None
-    said = transcript_of(history, exchange)
+        transcript = wire.transcript_of(replace(exchange, delivered=exchange.upstream))
+        return transcript.answer.usage if transcript is not None and transcript.answer is not None else None
+    transcript = transcript_of(history, exchange)
     if exchange.messages:
-        return said.answer.usage if said is not None and said.answer is not None else None
-    return said.charged if said is not None else None
+        return transcript.answer.usage if transcript is not None and transcript.answer is not None else None
+    return transcript.charged if transcript is not None else None
 
 
 def texts(exchange: Recorded) -> str:

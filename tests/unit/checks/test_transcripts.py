@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.checks.bent import bent, checks
 
-from faultwire.checks._told import _LIGHT, charged, models, transcript_of
+from faultwire.checks._transcripts import _LIGHT, charged, models, transcript_of
 from faultwire.events import Message
 from faultwire.wire.transcript import exchange as recorded_exchange
 
