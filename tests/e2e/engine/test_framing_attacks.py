@@ -245,7 +245,7 @@ def test_a_request_that_slips_through_voids_the_run(
     why = "2 requests were written to servers, and 1 of them are recorded as exchanges"
     assert summary.voids == (why,)
     assert summary.incomplete == f"the tape is incomplete: {why}"
-    report = verify(tape, KeyRing(settings.ca_dir.parent / "keys").trusted)
+    report = verify(tape, KeyRing(settings.ca_dir.parent / "keys").trusted())
     assert evidence_class(report)[0] == "PARTIAL", report.findings
     with TapeReader.open(tape) as reader:
         assert len(reader.history("planted").exchanges) == 1

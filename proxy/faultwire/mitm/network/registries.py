@@ -27,7 +27,7 @@ _LOW = 0xFFFFFFFF
 
 def special(ip: Address) -> str | None:
     """What an address is for, in a word, where it is not a public one; the longest network counts."""
-    return next((word for network, word in _TABLE if ip in network), None)
+    return next((word or None for network, word in _TABLE if ip in network), None)
 
 
 def embedded(ip: Address) -> tuple[ipaddress.IPv4Address, ...]:
