@@ -7,6 +7,7 @@ pub mod error;
 pub mod eventstream;
 pub mod glob;
 pub mod grpc;
+pub mod heads;
 pub mod json;
 pub mod line;
 pub mod matching;

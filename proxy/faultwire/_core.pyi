@@ -18,6 +18,7 @@ __all__ = [
     "LineSplitter",
     "PatternStream",
     "Regex",
+    "RequestCounter",
     "SseSplitter",
     "TapeVerdict",
     "TapeVerifier",
@@ -38,6 +39,10 @@ __all__ = [
     "grpc_parse",
     "grpc_write",
     "holm",
+    "http1_request_flaw",
+    "http1_response_flaw",
+    "http2_request_flaw",
+    "http2_response_flaw",
     "inclusion_proof",
     "is_verifier_key",
     "jcs",
@@ -65,6 +70,7 @@ __all__ = [
     "sha256_hex",
     "sprt",
     "sse_parse",
+    "trailers_flaw",
     "unit",
     "verify_consistency",
     "verify_inclusion",
@@ -615,3 +621,35 @@ def compare_texts(
 ]:
     """Similarity, edit distance, outcome (`same`, `different`, `unknown`), reasons, JSON changes, if both
     are JSON, whether only words without a counterpart leave it open, and those words of either side."""
+
+# --- heads of HTTP messages ---------------------------------------------------------------------
+
+def http1_request_flaw(head: bytes, /) -> str | None:
+    """What is wrong with a request head, from its first line to its empty line (RFC 9112 §3, §5, §6);
+    None where nothing is. No text here quotes the head.
+    """
+
+def http1_response_flaw(head: bytes, /) -> str | None:
+    """The same for a response head (RFC 9112 §4)."""
+
+def http2_request_flaw(fields: Sequence[tuple[bytes, bytes]], /) -> str | None:
+    """The same for a request's fields as they came, pseudo-header fields included (RFC 9113 §8.2, §8.3.1)."""
+
+def http2_response_flaw(fields: Sequence[tuple[bytes, bytes]], /) -> str | None:
+    """The same for a response's fields (RFC 9113 §8.3.2)."""
+
+def trailers_flaw(fields: Sequence[tuple[bytes, bytes]], /, *, http2: bool) -> str | None:
+    """The same for trailers (RFC 9110 §6.5.1), which say nothing of framing and routing."""
+
+@final
+class RequestCounter:
+    """Counts the requests in the bytes that are written to one connection, read as leniently as any server
+    reads them.
+    """
+
+    def __new__(cls, *, http2: bool) -> RequestCounter: ...
+    def feed(self, data: bytes, /) -> int:
+        """How many requests begin in what was written."""
+
+    def stop(self) -> None:
+        """The connection speaks another protocol from here on."""

@@ -4,6 +4,7 @@ mod border;
 mod digest;
 mod eventstream;
 mod grpc;
+mod heads;
 mod json;
 mod matching;
 mod patterns;
@@ -22,6 +23,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     digest::register(module)?;
     eventstream::register(module)?;
     grpc::register(module)?;
+    heads::register(module)?;
     json::register(module)?;
     matching::register(module)?;
     patterns::register(module)?;

@@ -1,6 +1,7 @@
 """Mends of mitmproxy's HTTP/1 side that a proxy in front of real programs needs.
 
 - A request that cannot be read is answered as all refusals are, in JSON; mitmproxy writes HTML.
+- Every head is validated before anything is made of it (`compat.heads`).
 - A head of more than `HEAD_LIMIT` bytes is refused; mitmproxy keeps any amount.
 - `103 Early Hints` and its like are dropped; mitmproxy takes them for the final response, and the
   client then waits for ever.
@@ -27,13 +28,16 @@ from mitmproxy.proxy.layers.http._events import (
 )
 
 from faultwire.mitm.compat.codes import BAD_GATEWAY
+from faultwire.mitm.compat.heads import HeadBuffer, request_flaw, response_flaw
 from faultwire.mitm.compat.trailers import BodyReader, closing
+from faultwire.mitm.compat.written import Written
 from faultwire.mitm.messages import convert, error_responses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from mitmproxy import http
+    from mitmproxy.proxy.context import Context
     from mitmproxy.proxy.layers.http._base import HttpEvent
 
 HEAD_LIMIT = 64 * 1024
@@ -60,6 +64,7 @@ class Outgoing(Protocol):
 class BoundedHttp1Server(BodyReader, _http1.Http1Server):
     """mitmproxy's side towards an HTTP/1 client, with a limit on the head."""
 
+    buf: HeadBuffer
     on_refusal: Callable[[], None] | None = None
     """Told of every head that is refused here, so that nobody else hears of it."""
     outgoing: Callable[[], Outgoing | None] | None = None
@@ -67,6 +72,10 @@ class BoundedHttp1Server(BodyReader, _http1.Http1Server):
     _chunked = False
     _trailers: http.Headers | None = None
     _held: tuple[Outgoing, ResponseHeaders, bytearray] | None = None
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.buf = HeadBuffer()
 
     def send(self, event: HttpEvent) -> Any:
         """Write to the client; mitmproxy looks the framing up in the head for every chunk. Gives commands."""
@@ -124,25 +133,48 @@ class BoundedHttp1Server(BodyReader, _http1.Http1Server):
         self._chunked = "chunked" in head.response.headers.get("transfer-encoding", "").lower()
 
     def read_headers(self, event: events.ConnectionEvent) -> Generator[commands.Command, Any, None]:
-        """Read a request head once it is whole."""
-        yield from super().read_headers(event)
-        too_large = self.state == self.read_headers and len(self.buf) > HEAD_LIMIT
-        if too_large:
-            message = "the request head is larger than 64 KiB"
-            yield commands.SendData(self.conn, _refused(431, message, "faultwire_refused"))
-            yield commands.CloseConnection(self.conn)
-            self.state = self.done
-        if self.on_refusal is not None and (too_large or (self.state == self.done and not self.request)):
+        """Read a request head once it is whole, and has no flaw."""
+        head = self.buf.head() if isinstance(event, events.DataReceived) else None
+        flaw = request_flaw(head) if head is not None else None
+        if flaw is not None:
+            yield from self._refuse(400, f"the request head is malformed: {flaw}", "faultwire_malformed")
+        elif len(self.buf if head is None else head) > HEAD_LIMIT:
+            yield from self._refuse(431, "the request head is larger than 64 KiB", "faultwire_refused")
+        else:
+            yield from super().read_headers(event)
+            if self.on_refusal is not None and self.state == self.done and not self.request:
+                self.on_refusal()
+
+    def _refuse(self, status: int, message: str, kind: str) -> Generator[commands.Command, Any, None]:
+        yield commands.SendData(self.conn, _refused(status, message, kind))
+        yield commands.CloseConnection(self.conn)
+        self.state = self.done
+        if self.on_refusal is not None:
             self.on_refusal()
 
 
 class PatientHttp1Client(BodyReader, _http1.Http1Client):
     """mitmproxy's side towards an HTTP/1 server, with a limit on the head and without interim ones."""
 
+    buf: HeadBuffer
     _trailers: http.Headers | None = None
 
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.buf = HeadBuffer()
+        self._written = Written(context, http2=False)
+
     def send(self, event: HttpEvent) -> Any:
-        """Write to the server; trailers go behind the last chunk."""
+        """Write to the server, and count the requests in what is written."""
+        return self._written.seen(self._write(event), self.conn, event.stream_id)
+
+    def make_pipe(self) -> Any:
+        """Another protocol than HTTP follows."""
+        self._written.stop()
+        return super().make_pipe()
+
+    def _write(self, event: HttpEvent) -> Any:
+        """Trailers go behind the last chunk."""
         if isinstance(event, RequestTrailers):
             self._trailers = event.trailers
             return ()
@@ -152,20 +184,23 @@ class PatientHttp1Client(BodyReader, _http1.Http1Client):
         return super().send(event)
 
     def read_headers(self, event: events.ConnectionEvent) -> Generator[commands.Command, Any, None]:
-        """Read a response head once it is whole."""
-        if isinstance(event, events.DataReceived) and self.request:
-            while _interim(bytes(self.buf)):
-                if not self.buf.maybe_extract_lines():
-                    break
+        """Read a response head once it is whole, and has no flaw."""
+        if isinstance(event, events.DataReceived) and self.request and self.stream_id is not None:
+            head = self.buf.head()
+            flaw = response_flaw(head) if head is not None else None
+            while flaw is None and head is not None and _interim(head):
+                self.buf.maybe_extract_lines()
+                head = self.buf.head()
+                flaw = response_flaw(head) if head is not None else None
+            if len(self.buf if head is None else head) > HEAD_LIMIT:
+                flaw = flaw or "it is larger than 64 KiB"
+            if flaw is not None:
+                yield commands.CloseConnection(self.conn)
+                message = f"the response head is malformed: {flaw}"
+                yield ReceiveHttp(ResponseProtocolError(self.stream_id, message, BAD_GATEWAY))
+                self.state = self.done
+                return
         yield from super().read_headers(event)
-        if self.state == self.read_headers and len(self.buf) > HEAD_LIMIT and self.stream_id is not None:
-            yield commands.CloseConnection(self.conn)
-            yield from self._oversized(self.stream_id)
-            self.state = self.done
-
-    def _oversized(self, stream_id: int) -> Generator[commands.Command, Any, None]:
-        message = "the response head is larger than 64 KiB"
-        yield ReceiveHttp(ResponseProtocolError(stream_id, message, BAD_GATEWAY))
 
 
 def _interim(data: bytes) -> bool:

@@ -5,28 +5,37 @@
   mitmproxy drops the connection and all of them.
 - A stream that waits for one of the places that the server allows hears of the connection's end. mitmproxy
   forgets it, and its client waits for ever.
+- Heads and trailers are validated by us (`compat.heads`), not by h2: a flaw ends one stream, not all of the
+  connection, and a client is told what it is.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import h2.config
+import h2.events
 from mitmproxy.connection import ConnectionState
 from mitmproxy.proxy import commands
 from mitmproxy.proxy.layers import http as http_layer
 from mitmproxy.proxy.layers.http import _http2
-from mitmproxy.proxy.layers.http._base import ReceiveHttp
+from mitmproxy.proxy.layers.http._base import HttpEvent, ReceiveHttp
 from mitmproxy.proxy.layers.http._events import ResponseProtocolError
 from mitmproxy.proxy.layers.http._http_h2 import BufferedH2Connection
+
+from faultwire.mitm.compat.heads import request_flaw, response_flaw, trailers_flaw
+from faultwire.mitm.compat.written import Written
+from faultwire.mitm.messages import error_responses
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from mitmproxy.proxy import events
+    from mitmproxy.proxy.context import Context
 
     Commands = Generator[commands.Command, Any, None]
 
-NO_ERROR, CANCEL = 0, 8
+NO_ERROR, PROTOCOL_ERROR, CANCEL = 0, 1, 8
 """Codes of RFC 9113 §7."""
 
 
@@ -61,9 +70,56 @@ class _Patient(_http2.Http2Connection):
             self._handle_event = self.done  # type: ignore[method-assign]
             yield commands.CloseConnection(self.conn)
 
+    def _unchecked(self) -> None:
+        """Let h2 hand on what it would end the whole connection for."""
+        config = h2.config.H2Configuration(
+            **{**_http2.Http2Connection.h2_conf_defaults, "client_side": self.h2_conf.client_side}
+        )
+        config.validate_inbound_headers = False
+        self.h2_conn.config = config
+
+    def _break(self, stream_id: int, message: str) -> Commands:
+        """A stream's trailers are malformed: it ends, for the peer and for us."""
+        self.streams.pop(stream_id, None)
+        self.h2_conn.reset_stream(stream_id, PROTOCOL_ERROR)
+        yield commands.SendData(self.conn, self.h2_conn.data_to_send())
+        code: Any = self.ReceiveProtocolError.code
+        yield ReceiveHttp(self.ReceiveProtocolError(stream_id, message, code))
+
 
 class PatientHttp2Server(_Patient, _http2.Http2Server):
     """mitmproxy's side towards an HTTP/2 client."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._unchecked()
+        found: Any = (getattr(layer, "head_refused", None) for layer in reversed(context.layers))
+        self._refused = next((tell for tell in found if tell is not None), None)
+
+    def handle_h2_event(self, event: Any) -> Generator[commands.Command, Any, bool]:
+        """Take a request, or refuse it."""
+        if isinstance(event, h2.events.RequestReceived):
+            flaw = request_flaw(event.headers)
+            if flaw is not None:
+                yield from self._refuse(event.stream_id, f"the request head is malformed: {flaw}")
+                return False
+        elif isinstance(event, h2.events.TrailersReceived):
+            flaw = trailers_flaw(event.headers, http2=True)
+            if flaw is not None:
+                yield from self._break(event.stream_id, f"the trailers are malformed: {flaw}")
+                return False
+        return (yield from super().handle_h2_event(event))
+
+    def _refuse(self, stream_id: int, message: str) -> Commands:
+        answer = error_responses.Refusal(400, "faultwire_malformed", message).response()
+        fields = [(name.encode(), value.encode()) for name, value in answer.headers if name != "connection"]
+        self.h2_conn.send_headers(stream_id, [(b":status", b"400"), *fields])
+        self.h2_conn.send_data(stream_id, answer.body or b"", end_stream=True)
+        if not self.is_closed(stream_id):
+            self.h2_conn.reset_stream(stream_id, NO_ERROR)  # RFC 9113 §8.1: the rest of it is not wanted
+        yield commands.SendData(self.conn, self.h2_conn.data_to_send())
+        if self._refused is not None:
+            self._refused()
 
 
 class PatientHttp2Client(_Patient, _http2.Http2Client):
@@ -71,6 +127,28 @@ class PatientHttp2Client(_Patient, _http2.Http2Client):
 
     _over: str | None = None
     _never_begun: tuple[int, ...] = ()
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._unchecked()
+        self._written = Written(context, http2=True)
+
+    def _handle_event2(self, event: events.Event) -> Commands:
+        ours = event.stream_id if isinstance(event, HttpEvent) else 0
+        theirs = self.their_stream_id.get(ours, ours)
+        yield from self._written.seen(super()._handle_event2(event), self.conn, theirs)
+
+    def handle_h2_event(self, event: Any) -> Generator[commands.Command, Any, bool]:
+        """Take a response, or end its stream where it is malformed."""
+        flaw = None
+        if isinstance(event, h2.events.ResponseReceived):
+            flaw = response_flaw(event.headers)
+        elif isinstance(event, h2.events.TrailersReceived):
+            flaw = trailers_flaw(event.headers, http2=True)
+        if flaw is not None:
+            yield from self._break(event.stream_id, f"the response head is malformed: {flaw}")
+            return False
+        return (yield from super().handle_h2_event(event))
 
     def _handle_event(self, event: events.Event) -> Commands:
         yield from super()._handle_event(event)

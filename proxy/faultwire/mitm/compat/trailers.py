@@ -10,11 +10,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import h11
+from h11._readers import ChunkedReader
 from mitmproxy import http
 from mitmproxy.proxy import commands, events
 from mitmproxy.proxy.layers.http import _http1
 from mitmproxy.proxy.layers.http._base import ReceiveHttp
 from mitmproxy.proxy.layers.http._events import RequestTrailers, ResponseTrailers
+
+from faultwire.mitm.compat.heads import StrictChunkedReader, trailers_flaw
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
@@ -28,6 +31,8 @@ class BodyReader(_http1.Http1Connection):
     def read_body(self, event: events.Event) -> Any:
         """Hand on what has come of a body, then its trailers and its end."""
         assert self.stream_id is not None
+        if type(self.body_reader) is ChunkedReader:
+            self.body_reader = StrictChunkedReader()  # nothing of the body has been read yet
         ended, parts, problem = self._read(event)
         if not parts:
             return self._stop(ended, problem)
@@ -82,12 +87,18 @@ class BodyReader(_http1.Http1Connection):
                 return self.body_reader.read_eof(), parts, None
             while (found := self.body_reader(self.buf)) is not None:
                 if not isinstance(found, h11.Data):
-                    return found, parts, None
+                    return found, parts, _flawed(found)
                 if found.data:
                     parts.append(found.data)
         except h11.ProtocolError as error:
             return None, parts, error
         return None, parts, None
+
+
+def _flawed(ended: Any) -> h11.ProtocolError | None:
+    """What is wrong with the trailers at a body's end."""
+    flaw = trailers_flaw(ended.headers.raw_items(), http2=False) if ended.headers else None
+    return h11.RemoteProtocolError(f"the trailers are malformed: {flaw}") if flaw else None
 
 
 def closing(

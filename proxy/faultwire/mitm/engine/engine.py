@@ -27,7 +27,7 @@ from faultwire.mitm import compat
 from faultwire.mitm.engine import crash_log
 from faultwire.mitm.engine.event_loop import GuardedLoop
 from faultwire.mitm.engine.tape import open_tape
-from faultwire.mitm.flow import replay
+from faultwire.mitm.flow import replay, request_balance
 from faultwire.mitm.flow.addon import FaultwireAddon
 from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.network import ca, upstream_trust
@@ -235,6 +235,7 @@ class Engine:
         session.see(past_us(session.context.profile, seen, self.gateway.reached, guard, host), more)
         self.gateway.guard.listeners.discard(session.port)
         acknowledged = 0
+        request_balance.settle(session, self.tape)
         if self.tape is not None:
             self.tape.close_session(name, **session.seen())
             await self.flush()
@@ -302,5 +303,6 @@ class Engine:
         """Commit the tape and let it go."""
         if self.tape is not None:
             for session in self.gateway.sessions:
+                request_balance.settle(session, self.tape)
                 self.tape.close_session(session.name)
             await asyncio.get_running_loop().run_in_executor(None, self.tape.close)

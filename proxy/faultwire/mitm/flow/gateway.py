@@ -197,6 +197,8 @@ class Gateway:
             found = whose.sessions if isinstance(whose, Shared) else [whose] if whose is not None else []
         for session in found or list(self.sessions):
             session.malformed += 1
+            if link is not None:
+                link.answered(session)
 
     def needs_http2(self, client: Client) -> bool:
         """Does what this client asks have to go out over HTTP/2, even without TLS to agree on it?"""

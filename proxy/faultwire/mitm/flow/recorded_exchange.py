@@ -39,6 +39,7 @@ class RecordedExchange:
         "recording",
         "session",
         "touches",
+        "written",
     )
 
     def __init__(
@@ -54,6 +55,7 @@ class RecordedExchange:
         self.needs_request_body = self.pipeline.needs_request_body
         self.recording: Recording | None = tape.admit(self.pipeline.exchange) if tape else None
         self.ended = False
+        self.written = 0
         self._begun = False
         self._arrived: Response | None = None
         self._sent = False
@@ -94,6 +96,17 @@ class RecordedExchange:
             return
         if request is not self.pipeline.exchange.request:
             self.recording.forwarded(request)
+
+    def wrote(self, count: int) -> None:
+        """So many requests were written to a server on its behalf; there should be one."""
+        self.session.requests_written += count
+        if self.ended and not self.written:
+            self.session.requests_recorded += 1  # it waited for a connection until its client had left
+        self.written += count
+
+    def _settle(self) -> None:
+        if self.written:
+            self.session.requests_recorded += 1
 
     def client_left(self) -> None:
         """The client left while a fault let time pass."""
@@ -222,6 +235,7 @@ class RecordedExchange:
         if self.ended:
             return
         self.ended = True
+        self._settle()
         self._leave(self)
         self._begin()
         if self._messages is not None:
@@ -241,6 +255,7 @@ class RecordedExchange:
             return
         if not self.ended:
             self.ended = True
+            self._settle()
             self._leave(self)
             self.session.count(self.pipeline.exchange, ())
         if self.recording is not None:

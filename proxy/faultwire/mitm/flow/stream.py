@@ -31,6 +31,7 @@ from mitmproxy.proxy.layers.http._events import (
 from mitmproxy.proxy.layers.http._hooks import HttpRequestHeadersHook
 
 from faultwire.mitm import compat
+from faultwire.mitm.flow import request_balance
 from faultwire.mitm.flow.actions import ActionExecutor
 from faultwire.mitm.flow.replay_source import ReplaySource
 from faultwire.mitm.flow.request import RequestReader
@@ -66,6 +67,17 @@ class FaultLayer(HttpLayer):
         stock = super()._handle_event
         self._handle_event = stock  # type: ignore[method-assign]  # only the start is ours
         return stock(event)
+
+    def head_refused(self) -> None:
+        """A request head was refused before it was an exchange."""
+        self.gateway.malformed(self.context.client)
+
+    def requests_written(self, stream_id: int, count: int) -> None:
+        """So many requests were written to a server for this stream."""
+        stream: Any = self.streams.get(stream_id)
+        state = getattr(stream, "_state", None)
+        recorded = state.recorded if state is not None and state.begun else None
+        request_balance.written(recorded, self.gateway.connection(self.context.client).sessions, count)
 
     def make_stream(self, stream_id: int) -> Any:
         """Called by mitmproxy for every request head."""

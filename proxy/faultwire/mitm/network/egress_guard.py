@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from faultwire._core import glob_match
+from faultwire.mitm.network.registries import embedded, special
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from pathlib import Path
 
-    Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+    from faultwire.mitm.network.registries import Address
+
     Infos = list[tuple[int, int, int, str, tuple[object, ...]]]
 
 MARK = "refused by faultwire: "
 """Begins the text of every refusal, so that it is told apart from a failure of the network."""
-
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 class Refused(OSError):
@@ -139,34 +139,22 @@ def is_local(host: str) -> bool:
     if name == "localhost" or name.endswith(".localhost"):
         return True
     try:
-        ip = _plain(ipaddress.ip_address(name.partition("%")[0]))
+        ip = ipaddress.ip_address(name.partition("%")[0])
     except ValueError:
         return False
-    return ip.is_loopback or ip.is_unspecified
+    return any(one.is_loopback or one.is_unspecified for one in (*embedded(ip), ip))
 
 
 def private(ip: Address) -> str | None:
     """What makes an address one of this machine or its networks, in a word; None for public ones."""
-    ip = _plain(ip)
-    kinds: tuple[tuple[str, Callable[[], bool]], ...] = (
-        ("loopback", lambda: ip.is_loopback or ip.is_unspecified),
-        ("link-local", lambda: ip.is_link_local),
-        ("multicast", lambda: ip.is_multicast),
-        ("private", lambda: not ip.is_global),
-    )
-    return next((word for word, holds in kinds if holds()), None)
+    kinds = (special(one) for one in (*embedded(ip), ip))
+    return next((word for word in kinds if word is not None), None)
 
 
 def _plain(ip: Address) -> Address:
-    """The IPv4 address that an IPv6 one stands for, where it does."""
-    if isinstance(ip, ipaddress.IPv6Address):
-        if ip.ipv4_mapped is not None:
-            return ip.ipv4_mapped
-        if ip.sixtofour is not None:
-            return ip.sixtofour
-        if ip in _NAT64:
-            return ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
-    return ip
+    """The IPv4 address that a mapped IPv6 one is: for the system both are the same."""
+    mapped = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None
+    return mapped or ip
 
 
 def _endpoint(url: str) -> tuple[str, int]:

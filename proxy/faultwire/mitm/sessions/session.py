@@ -39,6 +39,10 @@ class Session:
     fired: Counter[str] = field(default_factory=Counter)
     voids: list[str] = field(default_factory=list)
     malformed: int = 0
+    requests_written: int = 0
+    """Requests in the bytes that were written to servers for it."""
+    requests_recorded: int = 0
+    """Exchanges that ended, of those for which a request was written."""
     incomplete: str | None = None
     """Why part of its traffic is not on the tape, where it was let pass all the same."""
     bypassed: tuple[Bypass, ...] = ()

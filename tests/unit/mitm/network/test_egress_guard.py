@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+from faultwire.mitm.network import registries, special_purpose
 from faultwire.mitm.network.egress_guard import MARK, Guard, Refused, is_local, private
 
-PUBLIC = ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946", "8.8.8.8"]
+DATE = "2026-11-23"
+PUBLIC = ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946", "8.8.8.8", "192.0.0.9", "192.31.196.1", "2001:20::1",
+          "2620:4f:8000::1", "64:ff9b::808:808", "2002:808:808::1", "2001:0:808:808::f7f7:f7f7"]  # fmt: skip
 PRIVATE = {
     "127.0.0.1": "loopback",
     "127.8.8.8": "loopback",
@@ -30,6 +36,29 @@ PRIVATE = {
     "::ffff:10.0.0.1": "private",
     "64:ff9b::7f00:1": "loopback",
     "2002:7f00:1::": "loopback",
+    "2002:a9fe:a9fe::1": "link-local",
+    "64:ff9b::a00:1": "private",
+    "64:ff9b:1::7f00:1": "loopback",
+    "64:ff9b:1::808:808": "private",
+    "::7f00:1": "loopback",
+    "::808:808": "private",
+    "fec0::1": "private",
+    "feff::1": "private",
+    "2001:0:7f00:1::f7f7:f7f7": "loopback",
+    "2001:0:808:808::80ff:fffe": "loopback",
+    "192.0.0.8": "private",
+    "192.88.99.1": "private",
+    "198.18.0.1": "private",
+    "240.0.0.1": "private",
+    "255.255.255.255": "private",
+    "100::1": "private",
+    "100:0:0:1::1": "private",
+    "2001:2::1": "private",
+    "2001:10::1": "private",
+    "2001:db8::1": "private",
+    "3fff::1": "private",
+    "5f00::1": "private",
+    "fc00::1": "private",
 }
 
 
@@ -159,3 +188,37 @@ def test_loopback_is_refused_unless_it_is_allowed_as_without_the_mock() -> None:
     strict = Guard.of([], local_only=True)
     assert strict.check_remote("127.0.0.1") is None
     assert strict.check_literal("127.0.0.1", 80) == Guard().check_literal("127.0.0.1", 80) is not None
+
+
+def test_the_table_is_what_the_registries_say() -> None:
+    root = Path(__file__).parents[4]
+    data = root / "tests" / "data" / "special_purpose"
+    command = [
+        sys.executable,
+        str(root / "docs" / "special_purpose.py"),
+        data / "ipv4.csv",
+        data / "ipv6.csv",
+    ]
+    made = subprocess.run([*command, DATE], capture_output=True, text=True, check=True).stdout
+    assert made == Path(special_purpose.__file__).read_text()
+    assert len(special_purpose.SPECIAL) > 50
+
+
+def test_names_that_resolve_to_addresses_in_disguise() -> None:
+    for address in (
+        "::7f00:1",
+        "64:ff9b:1::a9fe:a9fe",
+        "2002:7f00:1::",
+        "2001:0:808:808::80ff:fffe",
+        "fec0::1",
+    ):
+        with pytest.raises(Refused):
+            Guard().filter("names.test", 443, infos(address))
+    assert registries.embedded(ipaddress.ip_address("2606:4700::1")) == ()
+
+
+def test_an_address_in_disguise_is_not_this_machine() -> None:
+    """With `--mock` nothing leaves: what is routed to a relay does."""
+    guard = Guard(("*",), local_only=True)
+    assert guard.check("x.test", 80, "::ffff:127.0.0.1") is None
+    assert guard.check("x.test", 80, "64:ff9b::7f00:1") is not None
