@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 
 from faultwire import child_process, plugins
-from faultwire.mitm.engine.lazy_imports import import_later, spare_addons
+from faultwire.mitm.engine.lazy_imports import LATER, import_later, spare_addons
 from faultwire.plugins import frozen
 
 STEPS = {
@@ -19,8 +20,11 @@ STEPS = {
 """Imports are most of a start: 0.9 s of CPU, and ten times as long on a machine with much to do."""
 
 if __name__ == "__main__":
+    # What is imported stays: collections would find nothing, and are a tenth of the start.
+    gc.disable()
     spare_addons()
-    import_later()
+    for later in LATER:
+        import_later(later)
     if not plugins.are_there():
         frozen.leave_unchecked()
     for stage, module in STEPS.items():
@@ -28,4 +32,5 @@ if __name__ == "__main__":
         importlib.import_module(module)
     from faultwire.mitm.engine.main import main
 
+    gc.enable()
     sys.exit(main())

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from faultwire.errors import FaultwireError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Container, Iterable
     from importlib.metadata import EntryPoint, EntryPoints, SelectableGroups
 
 T = TypeVar("T")
@@ -30,8 +30,13 @@ class Registry(Generic[T]):
     error: type[FaultwireError]
     problem: Callable[[type[T]], str | None]
 
-    def collect(self, builtin: Iterable[type[T]], plugins: Iterable[EntryPoint]) -> dict[str, type[T]]:
-        """Both by name, built-in ones first, the others by theirs. Raises `error`."""
+    def collect(
+        self, builtin: Iterable[type[T]], plugins: Iterable[EntryPoint], taken: Container[str] = ()
+    ) -> dict[str, type[T]]:
+        """Both by name, built-in ones first, the others by theirs; no plug-in may have a name of `taken`.
+
+        Raises `error`.
+        """
         found: dict[str, type[T]] = {}
         for one in builtin:
             name = _name(one)
@@ -39,7 +44,7 @@ class Registry(Generic[T]):
                 raise self.error(f"found two {self.word}s named `{name}`, expected one", code=self._code)
             found[name] = one
         for entry in sorted(plugins, key=lambda entry: (entry.name, entry.value)):
-            if entry.name in found:
+            if entry.name in found or entry.name in taken:
                 raise self._bad(entry, f"adds {self.word} `{entry.name}`, which there is already")
             found[entry.name] = self._loaded(entry)
         return found

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import psutil
-
 
 def program_of(theirs: tuple[str, int], ours: tuple[str, int]) -> str | None:
     """The path of the program whose socket is at `theirs` and leads to `ours`.
@@ -11,6 +9,8 @@ def program_of(theirs: tuple[str, int], ours: tuple[str, int]) -> str | None:
     None where nobody says: the program has closed it or ended, runs on another machine, or belongs to another
     user. Takes some milliseconds, so that it belongs into a thread.
     """
+    import psutil  # 6 ms that a start without a refused certificate does not need
+
     try:
         for one in psutil.net_connections(kind="tcp"):
             if one.laddr == theirs and one.raddr == ours and one.pid:

@@ -13,8 +13,6 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 import h11
-from python_socks import ProxyError, ProxyType
-from python_socks.async_.asyncio import Proxy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -96,6 +94,10 @@ def _request(client: h11.Connection, proxy: UpstreamProxy, host: str, port: int)
 async def _by_socks(
     loop: asyncio.AbstractEventLoop, proxy: UpstreamProxy, _family: int, address: Any, host: str, port: int
 ) -> socket.socket:
+    # Few have such a proxy, and the library is 15 ms of every start.
+    from python_socks import ProxyError, ProxyType
+    from python_socks.async_.asyncio import Proxy
+
     made = Proxy(
         ProxyType.SOCKS5,
         address[0],
