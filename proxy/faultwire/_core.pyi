@@ -2,7 +2,7 @@
 
 Everything here is pure: same bytes in, same answer out; no clock, no chance, no files. Bad input
 raises `ValueError`, whose message names the byte offset or the offending word. Text arguments with
-lone surrogates raise `UnicodeEncodeError` (a `ValueError`), unless said otherwise. Offsets and
+lone surrogates raise `UnicodeEncodeError` (a `ValueError`), unless stated otherwise. Offsets and
 lengths are bytes for `bytes` arguments and characters for `str` arguments. Work on more than 64 KiB
 runs without the GIL.
 """

@@ -17,7 +17,7 @@ FaultwireError                we erred: the run is void                     exit
 
 Every class has a `code`; a raise site may narrow it (`profile.unknown_fault`). Messages are lower
 case, have no final period, put values in backticks and say what was found and what was expected;
-`hint` says how to mend it.
+`hint` says how to fix it.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ Outcome = Literal["fired", "skipped", "inapplicable", "no_effect", "preempted", 
 class FaultFired:
     """One line of the ledger: what a fault decided on an exchange, why, and what it did.
 
-    Only `outcome == "fired"` means that the agent met the fault; `returned` means that a canary which it
+    Only `outcome == "fired"` means that the fault reached the agent; `returned` means that a canary which it
     planted earlier came back in this request, and `reapplied` that an attack on an earlier request of the
     conversation stands in this one, too. `unit` is the roll, where one was made; it stays in memory
     (`tape.records` says why). `effect` says what was done in words.
@@ -87,7 +87,7 @@ class Delivery:
 class Message:
     """One message of a WebSocket, on its way from `by` to the other end.
 
-    Instants are nanoseconds since the request began. `said_ns` None: `by` never said it, a fault made it;
+    Instants are nanoseconds since the request began. `sent_ns` None: `by` never sent it, a fault made it;
     `delivered_ns` None: the other end never got it. A message that a fault changed is therefore two: what
     was said, and what was delivered. `kind` `close` is the Close frame, with its `code` (1005: it has
     none; 1006: the connection ended without one) and its reason as `data`.
@@ -105,7 +105,7 @@ class Message:
 class Recorded:
     """One exchange as a tape holds it.
 
-    `upstream` is what the server said (None: it was never asked), `delivered` what the client got
+    `upstream` is what the server sent (None: it was never called), `delivered` what the client got
     (None: nothing). They are equal where no fault acted. `ending` is how the exchange ended.
 
     `kind` to `attempt` are those of `Exchange`, with one difference: `key` is the fingerprint of the
@@ -219,7 +219,7 @@ class History:
     baseline: str | None = None
     """What it answered to the same prompt while nothing was broken, where that is known."""
     remarks: tuple[str, ...] = ()
-    """What else is to be said of it; no check asks."""
+    """Further notes, for reports; no check reads them."""
     bypassed: tuple[Bypass, ...] = ()
     """Where its processes were seen connected past the proxy; empty is no proof that there was nothing."""
     forwarded: tuple[tuple[int, Request], ...] = ()
@@ -229,7 +229,7 @@ class History:
 
     @property
     def fired(self) -> tuple[FaultFired, ...]:
-        """Every fault that the agent really met."""
+        """Every fault that fired."""
         return tuple(f for e in self.exchanges for f in e.faults if f.outcome == "fired")
 
 

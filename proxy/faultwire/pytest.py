@@ -74,7 +74,7 @@ def faultwire(request: pytest.FixtureRequest) -> Iterator[TapedTest]:
             taped = stack.enter_context(started(wanted, node.config.rootpath))
         except FaultwireError as error:
             refused = error.render()
-        if refused:  # said once: while the error is handled, pytest would tell that as well
+        if refused:  # reported once: while the error is handled, pytest would show it as well
             pytest.fail(refused, pytrace=False)
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         _use(patch, taped.env)

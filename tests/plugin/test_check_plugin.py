@@ -55,4 +55,4 @@ def test_a_package_that_fails_stops_everything_and_is_named(site, python, instal
     assert done.stdout == ""
     assert "of `bad-pack`" in done.stderr
     assert words in done.stderr
-    assert done.stderr.endswith("hint: mend or uninstall `bad-pack`\n")
+    assert done.stderr.endswith("hint: fix or uninstall `bad-pack`\n")

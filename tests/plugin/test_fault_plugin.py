@@ -69,7 +69,7 @@ def test_a_package_that_fails_stops_everything_and_is_named(site, python, instal
     done = python(site, "-m", "faultwire", "faults", "list")
     assert done.returncode == 3
     assert done.stderr.startswith(f"fault.plugin: {message}")
-    assert done.stderr.endswith("hint: mend or uninstall `bad-pack`\n")
+    assert done.stderr.endswith("hint: fix or uninstall `bad-pack`\n")
     assert done.stdout == ""
 
 

@@ -1,4 +1,4 @@
-"""Where the answer stands in what an agent said: a JSONPath, and no guessing.
+"""Finds the answer in an agent's output by a JSONPath, without guessing.
 
 A path may leave its `$` away, and an index may stand behind a dot: `choices[0].message.content`,
 `$.choices[0].message.content` and `choices.0.message.content` are one place.

@@ -33,7 +33,7 @@ _INTERIM = 16
 
 @dataclass(frozen=True, slots=True)
 class HttpReply:
-    """What the agent's server said. `dropped` bytes of its body were not kept."""
+    """The response of the agent's server. `dropped` bytes of its body were not kept."""
 
     status: int
     reason: str

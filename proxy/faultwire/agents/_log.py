@@ -40,5 +40,5 @@ class Log(threading.Thread):
             os.close(self._file)
 
     def settle(self) -> None:
-        """Wait until all that was said is in the file, as far as that comes to an end."""
+        """Wait until all output is in the file, for a bounded time."""
         self.join(DRAIN_S)

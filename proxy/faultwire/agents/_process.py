@@ -35,7 +35,7 @@ _DRAIN_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a process ended and what it said. `message` is what it wrote to the descriptor of its own."""
+    """How a process ended and what it printed. `message` is what it wrote to the descriptor of its own."""
 
     stdout: str
     stderr: str
@@ -44,7 +44,7 @@ class Ended:
     timed_out: bool
     message: str = ""
     cut: bool = False
-    """Is part of what it said (without a descriptor of its own: of stdout) not kept?"""
+    """Was part of the message (without `message_pipe`: of stdout) dropped?"""
 
 
 class Processes:
@@ -67,11 +67,11 @@ class Processes:
         message_pipe: bool = False,
         watch: Watch = contextlib.nullcontext,
     ) -> Ended:
-        """Run a command, by no shell, to its end; after `timeout_s` all that it started is killed.
+        """Run a command without a shell to its end; after `timeout_s` its process group is killed.
 
-        `data` goes to its stdin, which is empty without. With `says` it gets a descriptor of its own to
-        write to: its number takes the place of `{fd}` in the command. `watch` is open while it, or what it
-        left behind, is there. Raises AgentError where it does not start.
+        `data` goes to its stdin, which is empty without. With `message_pipe` it gets a descriptor to write
+        to: its number takes the place of `{fd}` in the command. `watch` is open while it, or what it left
+        behind, is there. Raises AgentError where it does not start.
         """
         started = clock.monotonic()
         ours, theirs = os.pipe() if message_pipe else (None, None)
@@ -147,7 +147,7 @@ def without_nul(text: str) -> str:
 
 
 def unsaid(what: str, hint: str) -> AgentError:
-    """The error of a prompt that cannot be told to the agent; another one may be."""
+    """The error of a prompt that cannot be passed to the agent; other prompts may still work."""
     return AgentError(what, code=UNSAID, hint=hint)
 
 

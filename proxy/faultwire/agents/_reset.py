@@ -1,4 +1,4 @@
-"""Making an agent forget what earlier cells told it: a call, a function or a command.
+"""Resets an agent between cells, so that it forgets the earlier ones: a call, a function or a command.
 
 None of it goes through the proxy: a fault on the way of a reset would be one of ours, not of the world
 that the agent lives in.
@@ -74,7 +74,7 @@ def failed(what: str, output: str = "") -> AgentError:
 
 
 def quotable(text: str, most: int, *, last: bool = False) -> str:
-    """The first (or last) `most` characters of what somebody said, for an error: without what looks like a
+    """The first (or last) `most` characters of an output, for an error: without what looks like a
     secret, which is looked for before the text is cut, because half of one would not be known as one."""
     near = text[-8 * most :] if last else text[: 8 * most]
     clean = Redactor(fresh_key()).text(near, {})

@@ -63,7 +63,7 @@ class Served(ABC):
 
     @property
     def concurrent(self) -> bool:
-        """Only a call that says whose it is can be told from those of other cells."""
+        """Only a call that names its session can be separated from those of other cells."""
         return self.propagates and not self.resets
 
     @property
@@ -128,7 +128,7 @@ class Served(ABC):
     def _at_the_same_time(
         self, request: Call, change: RequestChange, copies: int, gap_s: float
     ) -> CallResult:
-        """Send it several times; the answer is the first one's, and a server's error to any is told."""
+        """Send it several times. Returns the first answer; a server error to any of them is reported."""
         found: list[tuple[CallResult, HttpReply | None]] = [(CallResult("", FAILED), None)] * copies
 
         def one(at: int) -> None:
@@ -195,7 +195,7 @@ def status_line(reply: HttpReply) -> str:
 
 
 def refused(reply: HttpReply) -> CallResult:
-    """An answer that is none: its text is told, so that a report can show what was wrong."""
+    """A failed answer; it keeps the text, so that a report can show what was wrong."""
     excerpt = " ".join(quotable(text_of(reply), SHOWN).split())
     where = header(reply.headers, "location") if 300 <= reply.status < 400 else None
     more = f" to `{where}`, and redirects are not followed" if where else f": {excerpt}" if excerpt else ""

@@ -28,7 +28,7 @@ _NAME = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class Template:
-    """A text with places. `shape` tells how values are encoded; JSON is told by the text itself.
+    """A text with places. `shape` says how values are encoded; JSON is recognised by the text itself.
 
     Raises ValueError for a `{turns}` that is no value of a JSON template.
     """

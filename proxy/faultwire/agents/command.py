@@ -110,7 +110,7 @@ class CommandAgent:
     def invoke(self, asked: Asked, env: Mapping[str, str]) -> AgentResult:
         """Run the agent once and wait for its end. Raises AgentError where it does not start.
 
-        A prompt that cannot be told to it ends nothing: nobody knows how the agent would have ended.
+        A prompt that cannot be passed to it does not end the run: its outcome is unknown.
         """
         try:
             return self._run(asked, env)

@@ -24,7 +24,7 @@ PATHS = {"chat": "/chat/completions", "responses": "/responses"}
 
 @dataclass
 class OpenAIAgent(Served):
-    """How to ask it. A conversation is told whole with every turn; nothing is streamed."""
+    """How to call it. Every turn sends the whole conversation; nothing is streamed."""
 
     model: str = ""
     api: str = "chat"

@@ -151,7 +151,7 @@ def run_child(
 
 
 def _word(ended: Ended) -> dict[str, str]:
-    """What the child said of how it went; empty where it came to no end."""
+    """The child's message about its result; empty where it did not finish."""
     try:
         message = json.loads(ended.message) if ended.message and not ended.cut else {}
     except ValueError:

@@ -33,7 +33,7 @@ DYING_S = 0.5
 LEAVING_S = 2.0
 """Seconds that a server may take to end at the end of a run."""
 SHOWN = 600
-"""Characters of what a server said last that an error quotes."""
+"""How many characters of a server's last output an error quotes."""
 TAIL = 4096
 
 
@@ -104,9 +104,9 @@ class Server:
             self._stale = True
 
     def news(self, *, failed: bool = False) -> str:
-        """That it has ended by itself, and what it said last; empty while it runs.
+        """Says that it ended by itself, and what it printed last; empty while it runs.
 
-        Where a connection `broke`, it may be about to end: that is waited for.
+        Where a connection `failed`, it may be about to end: that is waited for.
         """
         process = self._process
         if failed and process is not None:

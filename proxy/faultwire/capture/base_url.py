@@ -50,7 +50,7 @@ def plan(
 ) -> Plan:
     """The routes for an agent with the environment `base`.
 
-    `declared` are the user's own; each is told to the agent in `FAULTWIRE_URL_NAME`. With `providers`
+    `declared` are the user's own; each is passed to the agent in `FAULTWIRE_URL_NAME`. With `providers`
     those that SDKs know are turned too. Where the user has named another base URL than the default,
     calls go there; except with `mock`, which stands in for the defaults only.
     """

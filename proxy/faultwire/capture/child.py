@@ -75,7 +75,7 @@ def run(
         with watch(pid):
             return _wait(pid)
     finally:
-        # What still waits was meant for the command; it must not end us before we have said how it went.
+        # What still waits was meant for the command; it must not end us before we have reported the result.
         while signal.sigpending() & _WATCHED:
             _take_pending()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -145,7 +145,7 @@ def _next_signal() -> tuple[int, bool]:
 
 
 def _in_foreground() -> bool:
-    """Where the sender cannot be told: does a terminal speak to our group at all?"""
+    """Where the sender is unknown: is a terminal attached to our process group at all?"""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
     except OSError:

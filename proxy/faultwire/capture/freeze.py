@@ -52,7 +52,7 @@ class FrozenClock:
         return child
 
     def settings(self) -> dict[str, Any]:
-        """What the tape says of it."""
+        """The settings that are recorded on the tape."""
         return {"instant": self.instant.isoformat(), "hash_seed": HASH_SEED, "library": self.library.name}
 
 

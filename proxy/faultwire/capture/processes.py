@@ -2,7 +2,7 @@
 
 `ProcessTable` is what a watch asks. `ProcFs` reads `/proc` (`proc(5)`, Linux); `psutil_table` has the one for
 every other system. Reading a process costs time, so one that was seen before is not read again; a number that
-was given to a new process is told by the instant at which that started.
+was given to a new process is recognised by the instant at which that started.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The trace context of a session: what a process hands on so that its calls can be told to be of it.
+"""The trace context of a session: what a process passes on so that its calls can be assigned to the session.
 
 A W3C `traceparent` and a baggage member; tracers of OpenTelemetry read the variables and servers get the
 header fields of the same names. They name a session and are no secret. Pure.

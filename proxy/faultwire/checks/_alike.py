@@ -33,7 +33,7 @@ def compared(
     why = quoted("; ".join(found.reasons), 200) if found.reasons else f"similarity {score:.2f} is too little"
     if found.outcome == "unknown":
         return unknown(
-            f"whether the answer {quoted(answer)} says the same as {what} cannot be told: {why}", score
+            f"whether the answer {quoted(answer)} says the same as {what} cannot be decided: {why}", score
         )
     return judged(False, f"the answer {quoted(answer)} differs from {what}: {why}", score)
 

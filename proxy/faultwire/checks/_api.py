@@ -29,7 +29,7 @@ When = Literal["always", "tool_faults_active", "llm_faults_active", "any_chaos_a
 
 
 Evidence = Literal["answer", "tools", "requests", "failures", "attacks", "cells"]
-"""What a check needs to have seen: how the agent ended and what it said; calls of tools; where requests went
+"""What a check needs to have seen: how the agent ended and its output; calls of tools; where requests went
 and what they cost; failures and what came after them; what was planted or must not leave; all cells."""
 
 
@@ -71,7 +71,7 @@ class Check(BaseModel):
 
     @abstractmethod
     def judge(self, history: History, answer: str) -> Verdict:
-        """The verdict before `negate`; `answer` is what the agent finally said."""
+        """The verdict before `negate`; `answer` is the agent's final answer."""
 
     @final
     def verdict(self, history: History) -> Verdict:

@@ -1,6 +1,6 @@
 """What was put before an agent and its models: what its answer may repeat without inventing anything.
 
-A fault's own words count as much as what a server said. What matters is what was delivered.
+A fault's own text counts as much as a server's. What matters is what was delivered.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from faultwire.events import History, Recorded, RequestView
 
 EMPTY = frozenset({"tool_empty", "tool_error", "tool_timeout"})
-"""Faults after which the model was told nothing of what the tool had said."""
+"""Faults after which the model received nothing of the tool's output."""
 LONGEST = 1 << 20
 """Bytes of a failing response that are read."""
 _SPEAKERS = frozenset({"user", "system", "developer"})
@@ -34,7 +34,7 @@ _WORDS_OF_THE_SYSTEM = (
     "[Errno 110] Connection timed out, [Errno 32] Broken pipe, Connection Error, Incomplete Read, "
     "Remote Protocol Error, Read Timeout, Connect Timeout, Server disconnected without sending a response"
 )
-"""What runtimes say of a connection that broke (errno(3) of Linux)."""
+"""What runtimes report for a connection that failed (errno(3) of Linux)."""
 
 
 def sources(history: History, used: tuple[Use, ...], allow: tuple[str, ...]) -> list[str]:

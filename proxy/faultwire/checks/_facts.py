@@ -49,7 +49,7 @@ def facts(text: str) -> Facts:
 
 
 class Sources:
-    """All that an answer is held against. The same text is read once, however often it was told."""
+    """All that an answer is compared with. The same text is read once, however often it was sent."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._texts = list(texts)

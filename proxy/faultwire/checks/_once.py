@@ -17,7 +17,7 @@ Found = TypeVar("Found")
 def once(find: Callable[[Asked], Found]) -> Callable[[Asked], Found]:
     """`find`, which keeps what it last found: all invariants judge one history after the other.
 
-    What was asked about is told by its identity and held, so that nothing else gets it; it must not change,
+    The argument is compared by identity and kept alive, so that its id is not reused; it must not change,
     nor must what was found. One answer is kept, so memory stays that of one history.
     """
     last: tuple[Asked, Found] | None = None

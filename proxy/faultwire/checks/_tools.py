@@ -2,7 +2,7 @@
 
 A tool is seen at its own exchange (HTTP or MCP), and as a result in a later request to a model; tools
 inside of the agent's process only there. Providers are sent the whole conversation again and again, so
-results are told apart by their place in it.
+results are distinguished by their position in it.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class ExcludesPattern(Check):
         does not matter unless `case_sensitive` is set.
 
     Why agents fail it:
-        A stack trace, a raw JSON error or a system prompt handed to the user when something broke.
+        A stack trace, a raw JSON error or a system prompt handed to the user when something failed.
 
     What it cannot tell:
         Whether the match is quoted in order to refuse it.

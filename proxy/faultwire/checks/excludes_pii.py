@@ -32,7 +32,7 @@ class ExcludesPii(Check):
 
     What it judges:
         The final answer, with the built-in catalogue: mail addresses, phone, card and account numbers,
-        national ids and others, most of them with their check digits. What the prompt itself said may be
+        national ids and others, most of them with their check digits. What the prompt itself contains may be
         repeated with `allow_prompt`.
 
     Why agents fail it:
@@ -53,7 +53,7 @@ class ExcludesPii(Check):
         Field(description="countries whose forms count; none: all, with stricter rules"),
     ] = None
     allow: Annotated[Kinds, Field(description="kinds that are allowed")] = ()
-    allow_prompt: Annotated[bool, Field(description="whether what the prompt said may be repeated")] = False
+    allow_prompt: Annotated[bool, Field(description="whether the prompt's own data may be repeated")] = False
 
     def judge(self, history: History, answer: str) -> Verdict:
         """Scan the answer."""

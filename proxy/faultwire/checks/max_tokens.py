@@ -25,7 +25,7 @@ class MaxTokens(Check):
         The whole conversation is sent again with each retry, error pages are fed to the model.
 
     What it cannot tell:
-        Tokens of answers that were cut before the provider told their number.
+        Tokens of answers that were cut before the provider reported their number.
 
     Example:
         invariants:

@@ -19,11 +19,11 @@ What = Literal["numbers", "names", "quotes", "urls"]
 
 
 class NoFabrication(Check):
-    """While tools fail, the answer states no fact that nobody told the agent.
+    """While tools fail, the answer states no fact that is missing from what the agent received.
 
     What it judges:
         Numbers, names, quotes and URLs in the final answer. Each must stand in the prompt, the system
-        prompt, what users said, what tools returned, or in a failure that the agent met: as it was
+        prompt, in a user's message, in a tool's result, or in a failure that the agent received: as it was
         delivered, with a fault's own words and with the results that replaced others. Judged only where a
         tool failed, or a fault changed what one returned.
 
@@ -53,7 +53,7 @@ class NoFabrication(Check):
     allow: Annotated[tuple[str, ...], Field(description="facts that everybody knows")] = ()
 
     def judge(self, history: History, answer: str) -> Verdict:
-        """Look up every fact of the answer in what the agent was told."""
+        """Look up every fact of the answer in what the agent received."""
         used = uses(history)
         broken = _broken(history, used)
         if not broken:

@@ -25,7 +25,7 @@ class NoRetryOfClientErrors(Check):
         some providers ban clients for it.
 
     What it cannot tell:
-        Whether something else was mended meanwhile, for example a key that was rotated.
+        Whether something else was fixed meanwhile, for example a key that was rotated.
 
     Example:
         invariants:

@@ -106,7 +106,7 @@ def _answers(turn: Turn, made: set[str], waiting: dict[str, int], *, kept: bool)
 
 
 def _speaks(turn: Turn, waiting: dict[str, int]) -> str | None:
-    """Somebody who speaks while a call waits is a flaw; the calls of one answer may be told one by one."""
+    """A message while a call is pending is a flaw; the calls of one answer may be sent one by one."""
     if not waiting or turn.tool_results or (turn.role == "assistant" and not turn.text):
         return None
     if not (turn.text or turn.tool_calls or turn.role == "user"):

@@ -43,7 +43,7 @@ def lines(part: dict[str, Any], *, only_new: bool = False, tool: bool = False) -
     if part["problem"]:
         yield _line("unread", part["problem"])
     if part["said"]:
-        yield f"  the {'tool' if tool else 'model'} said:"
+        yield f"  the {'tool' if tool else 'model'} sent:"
         yield from _answer(part["said"], who)
         yield "  the agent received:"
     if part["answer"]:

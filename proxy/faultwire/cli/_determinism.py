@@ -67,7 +67,7 @@ def compared(first: Played, other: Played, masks: tuple[str, ...], *, any_order:
     if reordered and not any_order:
         return Determinism(strict.same, _of(strict))
     if first.ledger != other.ledger:
-        return Determinism(free.same, Difference("fault", "the same calls met other faults"), reordered)
+        return Determinism(free.same, Difference("fault", "the same calls had other faults"), reordered)
     if first.code != other.code:
         reason = f"the command exited {first.code} and then {other.code} after the same calls"
         return Determinism(free.same, Difference("code", reason), reordered)
@@ -94,7 +94,7 @@ def lines(found: Determinism, runs: int, seed: int) -> Iterator[str]:
     """The verdict for a terminal."""
     if found.difference is None:
         calls = f"{found.same} {'call' if found.same == 1 else 'calls'}"
-        yield f"determinism: same: {runs} runs with seed {seed} made the same {calls} and met the same faults"
+        yield f"determinism: same: {runs} runs with seed {seed} made the same {calls} and had the same faults"
         if found.reordered:
             yield f"  from call {found.reordered} on, calls came in another order"
         return

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from faultwire.runner.run import Played
 
 DROP = 0.2
-"""The drop of a pass rate for which it is said how many invocations it takes to see it."""
+"""The drop of a pass rate for which the needed number of invocations is stated."""
 WIDTH = 110
 """Columns where stdout is no terminal: a report that is read later should not be folded."""
 

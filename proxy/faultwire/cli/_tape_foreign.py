@@ -25,7 +25,7 @@ _TEXT_FIELDS = {
     "TOOL_RESULT": ("tool", ("result", "output", "content")),
     "TOOL_ERROR": ("tool", ("error_message", "error", "error_type")),
 }
-"""Who speaks in an event of each kind, and the members of its payload that may hold what was said."""
+"""The role in an event of each kind, and the members of its payload that may hold the text."""
 
 
 def lines(foreign: Foreign) -> Iterator[str]:

@@ -173,7 +173,7 @@ def _parts(detail: Detail, part: dict[str, Any] | None) -> Iterable[str]:
 
 
 def _messages(detail: Detail, *, summarised: bool) -> Iterable[str]:
-    """The messages of an exchange: heads, and the bodies that were not already `said` in words."""
+    """The messages of an exchange: heads, and bodies unless they were already `summarised`."""
     recorded, request = detail.recorded, detail.recorded.request
     yield _message(f"> {request.method} {request.url}", request.headers, request.body, summarised=summarised)
     if detail.forwarded:

@@ -103,8 +103,8 @@ def main():
         except urllib.error.HTTPError as error:
             if error.code not in PASSING or attempt == TRIES - 1:
                 raise
-            told = error.headers.get("Retry-After")
-            time.sleep(min(float(told) if told else 0.2 * 2**attempt, 10))
+            wait = error.headers.get("Retry-After")
+            time.sleep(min(float(wait) if wait else 0.2 * 2**attempt, 10))
 
 
 main()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from faultwire.runner.run import Played
 
 SHOWN = 160
-"""Characters of what an agent said."""
+"""How many characters of an agent's output are shown."""
 SCENARIO = "verify"
 
 
@@ -155,7 +155,7 @@ def _model_calls(history: History) -> Iterator[Finding]:
 
 
 def _model(config: Config) -> Finding:
-    """Let the model write one mutant; nothing that it said earlier counts."""
+    """Let the model write one mutant; its earlier answers do not count."""
     from faultwire.mutations._lines import Form
     from faultwire.mutations.make import mutants
 

@@ -158,7 +158,7 @@ def _cost(reader: TapeReader) -> str:
         if transcript is not None and transcript.cost is not None:
             total += transcript.cost
         elif _was_charged(recorded, transcript):
-            unknown += 1  # no usage was told, or none that can be read, or no price is known
+            unknown += 1  # no usage was reported, or none that can be read, or no price is known
     if unknown and not total:
         return "unknown"
     return f"${total:.6f}" + (f" + {unknown} unknown" if unknown else "")

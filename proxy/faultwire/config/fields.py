@@ -41,7 +41,7 @@ def _unread(driven: HttpSettings, node: Node, reading: Reading) -> None:
 
 
 def _golden(node: Node | None) -> Iterator[Node]:
-    """The texts of golden prompts, turn by turn; what is none is told elsewhere."""
+    """The texts of golden prompts, turn by turn; invalid ones are reported elsewhere."""
     for item in _items(node):
         if not isinstance(item.value, dict):
             yield from _text(item)

@@ -39,7 +39,7 @@ def invariants(node: Node | None, what: str, reading: Reading) -> tuple[Check, .
 
 def expected(node: Node | None, taken: set[str], reading: Reading) -> tuple[Check, ...]:
     """The checks of a prompt's `expect`: one, or a list. Their names begin with `expect_` where the
-    file gives none, so that they meet none of `taken`."""
+    file gives none, so that they collide with none of `taken`."""
     if node is None or node.value is None:
         return ()
     items = node.value if isinstance(node.value, list) else [node]

@@ -110,7 +110,7 @@ def _config(root: Node, path: Path, reading: Reading) -> Config | None:
 
 
 def _one_turn(node: Node, reading: Reading) -> None:
-    """An agent that is told one prompt cannot be asked a conversation."""
+    """An agent that takes one prompt cannot be sent a conversation."""
     message = "found a conversation in `golden_prompts`, expected an agent that takes one"
     hint = "write `{turns}` or `{turns_file}` in `agent.command`, or set `stdin: turns`"
     reading.add(node.key or node, "no_turns", message, hint)

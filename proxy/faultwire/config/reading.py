@@ -66,7 +66,7 @@ class Reading(Problems):
 
     def settle(self) -> None:
         """Raise what was found, if anything was. Nobody reads warnings beside errors, and what is missing may
-        be a key that was misspelt, so of those the ones that are close to another are told, too."""
+        be a key that was misspelt, so those that are close to a known key are reported, too."""
         if len(self):
             for node, key, what, close in self._astray:
                 super().unknown(node, key, what, [close])
@@ -78,7 +78,7 @@ class Reading(Problems):
         self._warned.setdefault(place, self._safe(message))
 
     def add(self, place: Node | Place, code: str, message: str, hint: str | None = None) -> None:
-        """Note a problem. What follows from one at the same place is not told again."""
+        """Note a problem. What follows from one at the same place is not reported again."""
         if isinstance(place, Node):
             at = (place.line, place.column)
             if at in self._reported and not (code == "variable" or isinstance(place.value, dict | list)):
@@ -124,7 +124,7 @@ class Reading(Problems):
         notes: Mapping[str, str] | None = None,
     ) -> M | None:
         """A model from a section that Flakestorm has, too: an unknown key is a warning, and nothing is as
-        if the key were not there. `elsewhere` are keys that mean something, but not here; `said` tells of
+        if the key were not there. `elsewhere` are keys that mean something, but not here; `notes` says for
         single keys what to write instead."""
         fields = self.mapping(node, f"`{what}`")
         if fields is None:

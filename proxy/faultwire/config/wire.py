@@ -57,7 +57,7 @@ def proxy(node: Node | None, redact: Node | None, reading: Reading) -> ProxySett
 
 
 def _addresses(fields: dict[str, Node], reading: Reading) -> None:
-    """What is no address is told here, with its place, and not by the engine."""
+    """An invalid address is reported here, with its place, and not by the engine."""
     listen, reverse, hosts = (fields.get(key) for key in ("listen", "reverse", "allow_hosts"))
     if listen is not None and isinstance(listen.value, str) and not _understood(listen=listen.value):
         found = f"found {shown(listen.value)} for `proxy.listen`, expected `HOST:PORT`"

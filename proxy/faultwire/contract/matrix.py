@@ -32,7 +32,7 @@ Side = Literal["tool", "llm", "other"]
 
 @dataclass(frozen=True, slots=True)
 class Unjudged:
-    """A critical invariant that got no verdict in a whole run: `why`, and how to mend it in `hint`. `cells`
+    """A critical invariant that got no verdict in a whole run: `why`, and how to fix it in `hint`. `cells`
     are its unknown ones; with 0 of them nothing that was played was anything that it is about."""
 
     invariant: str

@@ -23,7 +23,7 @@ Sample = Mapping[Hashable, bool] | tuple[int, int]
 """Pass or fail by subject, or `(passed, total)`."""
 ALPHA = 1 - CONFIDENCE
 POWER = 0.8
-"""How often a drop is to be found that is said to be findable."""
+"""The power: how often a drop that is called detectable must be found."""
 LARGEST = 1000
 """Runs of one sample for which Boschloo's test is affordable; beyond, the interval decides."""
 MOST_RUNS = 500

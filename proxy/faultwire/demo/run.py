@@ -60,7 +60,7 @@ def run_demo(demo: Demo, say: Callable[[str], None], progress: Callable[[Played,
     Raises FaultwireError where nothing could be started, UsageError where `agent_python` is none.
     """
     plan = load_plan()
-    ca.ensure(demo.base / "ca")  # an expired one is told before anything is installed
+    ca.ensure(demo.base / "ca")  # an expired one is reported before anything is installed
     python, version = interpreter(demo.agent_python, say, demo.base)
     invocations = planned(plan.scenarios, plan.prompts, repeat=plan.repeat)
     agent = CommandAgent(

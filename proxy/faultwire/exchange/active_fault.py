@@ -125,9 +125,9 @@ def activate(decision: Decision, exchange: Exchange, dice: Dice, state: SessionS
 
 
 def release_unfired(all_running: Iterable[ActiveFault], state: SessionState) -> None:
-    """Give back the places of faults that were not met by the end of their exchange.
+    """Give back the slots of faults that did not fire by the end of their exchange.
 
-    `max_times` counts what was met. A decision takes its place when it is made, so that exchanges under
+    `max_times` counts what fired. A decision takes its place when it is made, so that exchanges under
     way at the same time do not share one, and gives it back here if nothing came of it: the client left
     before its turn, another fault ended the exchange, or there was nothing to act on. Which call comes
     next in its place depends on nothing but when exchanges begin and end, as all counting does.

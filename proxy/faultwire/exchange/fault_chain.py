@@ -31,10 +31,10 @@ class FaultChain:
     every fault that stands before the one which gave it.
 
     Whatever gives actions gives them one by one: a fault is asked for the next only when the last one
-    was performed, so that none claims what the agent, who may have left, never met.
+    was performed, so that none claims what never reached the agent, which may have left.
 
     Before the call faults act in the order of composition. The response passes them from the inside
-    out: what the model and the server said first, then how it is divided, then the connection.
+    out: first the content from the model and the server, then its division, then the connection.
     """
 
     def __init__(self) -> None:
@@ -164,7 +164,7 @@ class FaultChain:
         return [active for active in earlier if active.decision.verb == "fire"]
 
     def _outdo(self, replacer: ActiveFault, earlier: list[ActiveFault], effective: list[ActiveFault]) -> None:
-        """Nothing of what these deliver reaches the agent, except for what it met before the call."""
+        """Nothing that these deliver reaches the agent, except for what acted before the call."""
         for active in earlier:
             if active.acts and not any(active is one for one in effective):
                 active.dropped = ("preempted", f"`{replacer.ident}` replaced the answer")

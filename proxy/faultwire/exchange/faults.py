@@ -117,7 +117,7 @@ class FaultStage(Stage):
     # ------------------------------------------------------------ ledger
 
     def over(self) -> None:
-        """A fault that was not met by now never will be."""
+        """A fault that has not fired by now never will."""
         release_unfired(self.state.chain.all, self.state.context.state)
 
     def ledger(self) -> Iterator[FaultFired]:

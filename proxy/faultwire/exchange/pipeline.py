@@ -10,7 +10,7 @@ An answer that `OutboundRequest` holds goes on like one that came, without `pend
 a WebSocket goes on with `message(…)` for each of either end, then `finish()` before the server's Close.
 
 Actions come one by one: whoever carries them out takes the next only once the last is done, because a
-fault counts as met from the moment in which its action was taken.
+fault counts as fired from the moment in which its action was taken.
 
 What is decided and done stands in stages (`exchange.stages` lists them in order, `exchange.stage` says what
 one is). The pipeline asks each in turn and knows none by name.
@@ -231,7 +231,7 @@ class ExchangePipeline:
         return tuple([line for stage in self._stages.down("ledger") for line in stage.ledger()])
 
     def over(self) -> tuple[FaultFired, ...]:
-        """The ledger of an exchange that has ended: a fault that was not met by now never will be."""
+        """The ledger of an exchange that has ended: a fault that has not fired by now never will."""
         if self._stages is not None:
             for stage in self._stages.up("over"):
                 stage.over()

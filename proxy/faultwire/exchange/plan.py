@@ -134,7 +134,7 @@ def unread_request(profile: Profile, exchange: Exchange, why: str) -> Iterator[F
 def chance_of(entry: Entry, subject: Subject, exchange: Exchange) -> tuple[str, int]:
     """What the dice of an entry depend on besides the seed: a key and a count.
 
-    An attack on the conversation depends on what was said and on nothing else of the call. Equal histories
+    An attack on the conversation depends on its texts and on nothing else of the call. Equal histories
     are attacked alike, however many requests hold them and in whatever order these come.
     """
     if isinstance(entry.fault, RequestFault) and exchange.history:

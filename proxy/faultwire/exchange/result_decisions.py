@@ -34,7 +34,7 @@ def keyed_results(results: Iterable[ToolResult]) -> list[tuple[str, ToolResult]]
     """Each result with what it is remembered by in its session.
 
     A call id alone is not enough: providers count them per answer (`call_0`), or send none. So the tool,
-    its arguments and what it said belong to it, and where all that is equal, the place in the history.
+    its arguments and its text belong to it, and where all that is equal, the place in the history.
     """
     keyed: list[tuple[str, ToolResult]] = []
     seen: Counter[str] = Counter()

@@ -25,7 +25,7 @@ KEPT = 4096
 """Distinct calls, decisions and tool-call ids that are remembered, each."""
 
 OPEN = 64
-"""Identical calls whose retries are told apart."""
+"""How many identical calls are kept to distinguish their retries."""
 
 UNDECLARED = 3
 """Retries that are taken for an SDK's where it does not count them itself; no SDK makes more. What
@@ -77,7 +77,7 @@ class _Call:
     def retried(self, declared: int | None) -> int | None:
         """The call that a request repeats, None where it is a new one.
 
-        Of several identical calls at once, the one that a fault broke and that was tried as often as
+        Of several identical calls at once, the one that a fault failed and that was tried as often as
         the SDK says: which of them arrives first then changes nothing.
         """
         if declared is None:
@@ -101,7 +101,7 @@ class SessionState:
     """Such an address and a request's id to the faults that wait for its answer (an `ExpectedReply`)."""
     unread_lines: dict[str, FaultFired] = field(default_factory=dict)
     """A tool result's key to the ledger's line about its fault, until a model has answered a request
-    that carried it: only then has the fault been met."""
+    that carried it: only then has the fault fired."""
     tools: OrderedDict[str, ToolCall] = field(default_factory=OrderedDict)
     """Tool-call id to the call, from responses of providers that keep the conversation themselves."""
     rewritten_texts: RewrittenTexts = field(default_factory=RewrittenTexts)
@@ -120,7 +120,7 @@ class SessionState:
     _calls: OrderedDict[str, _Call] = field(default_factory=OrderedDict)
     _decided: OrderedDict[tuple[str, str, int], Judgement] = field(default_factory=OrderedDict)
     _outcomes: OrderedDict[tuple[str, str, int], bool] = field(default_factory=OrderedDict)
-    """Of a decision to fire whose exchange is over: was the fault met?"""
+    """Of a decision to fire whose exchange is over: did the fault fire?"""
     _number: int = 0
 
     def number(self) -> int:
@@ -131,8 +131,8 @@ class SessionState:
     def identify(self, exchange: Exchange, *, declared: int | None = None) -> Exchange:
         """Number a logical call and its attempts.
 
-        A retry is told by the SDK's own counter (`told`, as `wire.attempt` reads it), or, from SDKs
-        that send none, by the same request again right after a fault broke it.
+        A retry is recognised by the SDK's own counter (`declared`, as `wire.attempt` reads it), or, from SDKs
+        that send none, by the same request again right after a fault failed it.
         """
         n, tried = self.numbered(exchange.key, declared)
         return replace(exchange, n=n, attempt=tried)
@@ -185,7 +185,7 @@ class SessionState:
             self._take(entry, 1)
 
     def record_outcome(self, entry: str, subject: Subject, *, fired: bool) -> None:
-        """What came of a decision to fire. Where no attempt of its logical call met the fault, it gives its
+        """Record a decision's outcome. If the fault fired in no attempt of its call, it gives its
         place among `max_times` back; in whichever order attempts that were under way at once end."""
         decision = (entry, subject.key, subject.n)
         before = self._outcomes.get(decision)

@@ -48,7 +48,7 @@ class ToolResultRewriter(Stage):
         return ()
 
     def ledger(self) -> tuple[FaultFired, ...]:
-        """The ledger's lines on results: a fault on one was met once a model has answered."""
+        """The ledger's lines on results: a fault on one has fired once a model has answered."""
         carried = tuple(self._carried.values())
         if not self._answered:
             never = "the request that carries it was not answered; the next one will"

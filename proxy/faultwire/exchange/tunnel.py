@@ -42,7 +42,7 @@ class TunnelProfiles:
 
     @property
     def idle(self) -> bool:
-        """Is there nothing to be said about any tunnel?"""
+        """Does no entry apply to any tunnel?"""
         return not self.outside.entries and not self.never
 
 
@@ -142,12 +142,12 @@ class Tunnel:
         return self._decided.effect if self._decided else ""
 
     def mark_failed(self, effect: str) -> None:
-        """The agent met the fault, and the same CONNECT again is its retry."""
+        """The fault fired, and the same CONNECT again is its retry."""
         self._effect = effect
         self._context.state.mark_failed(self.exchange.key, self.exchange.n)
 
     def ignored(self, effect: str) -> None:
-        """The agent met the fault and went on."""
+        """The fault fired and the agent went on."""
         self._effect = effect
 
     def ledger(self) -> tuple[FaultFired, ...]:

@@ -79,7 +79,7 @@ class Fault(BaseModel):
 
     @property
     def required(self) -> bool:
-        """Does a scenario prove nothing where just this entry was never met, whatever the others did?"""
+        """Does a scenario prove nothing if this entry never fired, whatever the others did?"""
         return False
 
     def non_default_settings(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class ResultFault(Fault):
     calls_tool: ClassVar[bool] = True
     """At the tool's own exchange: is the tool really called? At `result` it has run in any case."""
     fails: ClassVar[bool] = False
-    """Is what the agent gets an error, whatever the tool said?"""
+    """Does the agent get an error, whatever the tool returned?"""
 
     @abstractmethod
     def rewrite(self, result: ToolResult, dice: FaultDice) -> Rewrite | None:

@@ -1,4 +1,4 @@
-"""Faults that change what a model said, whole or streamed, through their protocol's edits."""
+"""Faults that change a model's answer, whole or streamed, through their protocol's edits."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Changing(Mutator):
         self._did = did
 
     def feed(self, chunk: Chunk) -> Iterable[Action]:
-        """The changed body, or what may be told of a stream by now."""
+        """The changed body, or the part of a stream that can be sent by now."""
         if chunk.unit == "event" and self._editor is not None:
             yield from self._sent(self._editor.feed(chunk.data))
         else:

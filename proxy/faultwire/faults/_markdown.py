@@ -25,7 +25,7 @@ A fault is one way of breaking an exchange. It acts where the agent meets it:
 | `response` | another status, headers or body |
 | `stream` | single events of a live stream changed, lost, delayed, or none any more |
 
-Several faults may meet in one exchange. They act in the order of this table, and within a site in
+Several faults may act in one exchange. They act in the order of this table, and within a site in
 the order of the profile; the first one that ends the exchange wins, and the tape says which ones came
 too late. How to say on which exchanges and how often a fault acts: [profiles](profiles.md).
 """

@@ -18,7 +18,7 @@ Memory = dict[str, Any]
 class Mutator:
     """What a started fault does to one exchange. Every method passes through by default.
 
-    `effect` stays None until the agent has met the fault; then it says in words what was done. `canary` is
+    `effect` stays None until the fault has fired; then it describes what was done. `canary` is
     a word that was planted in what was delivered.
     `replaces` is True where what it delivers no longer holds anything of what it was fed. `memory` is
     shared by all mutators of one entry in one session.

@@ -49,7 +49,7 @@ def no_stream(exchange: Exchange) -> str | None:
 
 
 def no_answer(exchange: Exchange) -> str | None:
-    """Why a fault on what the model said cannot act here, or None."""
+    """Why a fault on the model's answer cannot act here, or None."""
     if protocol_of(exchange) is None:
         return "the exchange speaks no known model protocol"
     if exchange.response is not None and exchange.response.status >= 300:

@@ -90,7 +90,7 @@ class Answer:
     feed: Feed | None = None
     """Set where the stream stays open: what comes in it."""
     session: Session | None = None
-    """Set where the answer is 101: what is said over the WebSocket."""
+    """Set where the answer is 101: the session over the WebSocket."""
     trailers: Headers = ()
     """What follows the body, over HTTP/2."""
     pauses: tuple[float, ...] = ()
@@ -128,7 +128,7 @@ class Session(ABC):
     """One client's conversation over a WebSocket: JSON messages in, JSON messages out.
 
     What comes back is sent one by one, in the order in which it was asked for; a message that the client
-    sends meanwhile is heard at once, so that it can cut short what is still to be said.
+    sends meanwhile is received at once, so that it can cancel what is still to be sent.
     """
 
     def opening(self) -> Iterable[OutgoingMessage]:

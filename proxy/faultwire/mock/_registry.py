@@ -39,7 +39,7 @@ def _load(protocol: Protocol, reference: str) -> Dialect:
     try:
         found = getattr(import_module(module), name)
         dialect = found() if isinstance(found, type) and issubclass(found, Dialect) else None
-    except Exception as error:  # whatever a foreign module raises is told as its failure
+    except Exception as error:  # whatever a foreign module raises is reported as its failure
         raise _bad(protocol, reference, f"failed to load: {type(error).__name__}: {error}") from error
     if dialect is None:
         raise _bad(protocol, reference, "is no `Dialect` class")
@@ -52,5 +52,5 @@ def _bad(protocol: Protocol, reference: str, why: str) -> FaultwireError:
     return FaultwireError(
         f"the dialect `{reference}` of protocol `{protocol.name}` {why}",
         code="mock.dialect",
-        hint=f"mend or remove the package that brings the protocol `{protocol.name}`",
+        hint=f"fix or remove the package that brings the protocol `{protocol.name}`",
     )

@@ -122,7 +122,7 @@ class AnthropicDialect(Dialect):
         return tuple(sse.write(orjson.dumps(event), event["type"]) for event in out)
 
     def _no_threads(self) -> Refused:
-        """Threads keep the history on the server; told that they are off, the SDK sends all of it."""
+        """Threads keep the history on the server; if they are off, the SDK sends all of it."""
         answer = self._wire.error(400, message="message threads are not supported here")
         shown = orjson.loads(answer.body or b"{}")
         shown["error"]["details"] = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}

@@ -47,7 +47,7 @@ class Mock:
         Raises:
             ScenarioError: the script is not understood.
             UsageError: the port is taken.
-            FaultwireError: it died or said nothing.
+            FaultwireError: it died or sent no message.
         """
         settings = {
             "script": None if script is None else str(script),

@@ -223,7 +223,7 @@ class RealtimeSession(Session):
             final |= {"status": "cancelled", "status_details": _CANCELLED, "output": []}
         elif wanted.get("conversation") != "none":
             self._items += final["output"]
-        self._active = False  # before it is told: the client's next one may come as soon as it has heard this
+        self._active = False  # before the event is sent: the next request may come right after it
         yield self._event("response.done", response=final)
         yield self._event("rate_limits.updated", rate_limits=_LIMITS)
 

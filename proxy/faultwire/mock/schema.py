@@ -110,7 +110,7 @@ class _Maker:
         return {name: self.value(members.get(name, {}), name, depth + 1) for name in names}
 
     def _array(self, schema: Schema, name: str, depth: int) -> list[Any]:
-        """As many elements as there must be, at least one where it is said what they are."""
+        """As many elements as there must be, at least one where their schema is given."""
         least = schema.get("minItems")
         size = least if isinstance(least, int) and 0 < least <= _LONGEST else int("items" in schema)
         if depth >= _DEEPEST:

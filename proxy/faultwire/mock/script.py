@@ -12,7 +12,7 @@ turns:
 ```
 
 The first turn whose `match` fits the conversation replies; without one, small talk does. There is no
-state: what is said depends on the request alone. `tools: [{name: lookup, result: {id: 7}}]` beside
+state: the reply depends on the request alone. `tools: [{name: lookup, result: {id: 7}}]` beside
 `turns` adds tools to the MCP server.
 
 ```yaml
@@ -59,7 +59,7 @@ class CallSpec(Frozen):
 
 
 class ReplySpec(Frozen):
-    """What is said. `{last_user}` and `{last_result}` in `text` stand for those words; `state` is that in
+    """The reply. `{last_user}` and `{last_result}` in `text` stand for those words; `state` is that in
     which an agent leaves its task."""
 
     text: str | None = None
@@ -198,7 +198,7 @@ def _turn(node: Node, problems: Problems) -> Turn | None:
 
 
 def _reply(node: Node, problems: Problems) -> ReplySpec | None:
-    """Each part is checked by itself, so that a mistake in it is told with its own place."""
+    """Each part is checked by itself, so that a mistake in it is reported with its own place."""
     fields = problems.mapping(node, "`reply`")
     if fields is None:
         return None

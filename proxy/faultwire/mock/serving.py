@@ -1,4 +1,4 @@
-"""The mock as a program: settings to a server that runs until it is told to stop."""
+"""The mock as a program: settings to a server that runs until it is stopped."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """WebSockets for the mock (RFC 6455): the upgrade, and a client's messages to and from a `Session`.
 
 Framing, masking and the closing handshake are wsproto's. Extensions are declined, so that what is seen
-on the wire is what was said.
+on the wire is what was sent.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def handshake(request: Request, subprotocols: tuple[str, ...] = ()) -> Headers |
 
 
 class Socket:
-    """One client after the upgrade. Bytes in by `receive`; what is said goes out by the transport."""
+    """One client after the upgrade. Bytes come in by `receive`; messages go out by the transport."""
 
     def __init__(self, session: Session, transport: asyncio.Transport, writable: asyncio.Event) -> None:
         self._session = session

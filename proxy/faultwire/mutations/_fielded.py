@@ -93,7 +93,7 @@ def lacks(name: str) -> str:
 
 
 def _turned(fields: tuple[Line, ...], type_: str, prompt: str) -> list[Line]:
-    """The fields, with another one first for another type: a few mutants of each should meet all of them."""
+    """The fields; which one is first depends on the type, so that a few mutants cover all of them."""
     if not fields:
         return []
     data = f"{type_}\x00{prompt}".encode("utf-8", "surrogatepass")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class OnTheWire(Mutation):
-    """A mutation of the request. `talk` is what other agents are told, with `{what}` for the change."""
+    """A mutation of the request. `talk` is the text for other agents, with `{what}` for the change."""
 
     talk: ClassVar[tuple[str, ...]]
 

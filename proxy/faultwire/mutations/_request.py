@@ -14,7 +14,7 @@ class RequestChange:
     """Changes of one request; what is None, empty or 0 stays as it is.
 
     Values are sent as they stand, line ends in them too: whoever performs them writes bytes and does not
-    use a client that would mend or refuse them.
+    use a client that would repair or refuse them.
     """
 
     method: str | None = None

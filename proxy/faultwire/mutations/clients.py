@@ -67,7 +67,7 @@ class Client:
     def ask(self, text: str, temperature: float, seed: int | None) -> str | None:
         """The answer; None where the provider says that the model declined. Raises one of `errors`.
 
-        Some models refuse to be told a temperature or a seed; they are asked again without it.
+        Some models reject a temperature or a seed; they are called again without it.
         """
         tuned: dict[str, Any] = {"temperature": temperature, "seed": seed}
         while True:
@@ -85,7 +85,7 @@ class Client:
                 self._left_out |= unwanted
 
     def send(self, text: str, tuned: dict[str, Any]) -> str | None:
-        """One request with what of temperature and seed is to be told."""
+        """One request with the temperature and the seed that are set."""
         raise TypeError(f"{type(self).__name__} sends nothing")
 
 

@@ -32,7 +32,7 @@ ROUNDS = 4
 AT_ONCE = 4
 """Questions that are open at a time."""
 DECLINED = "\x00declined"
-"""What is kept where the provider said that the model declined."""
+"""What is kept where the provider reported that the model declined."""
 
 
 class Writer:
@@ -111,7 +111,7 @@ class Writer:
         return DECLINED if answer is None else answer
 
     def _without_secrets(self, error: Exception) -> str:
-        """An error in words, without any secret: SDKs quote what the server said, and it may quote a key."""
+        """An error in words, without any secret: SDKs quote the server's message, and it may quote a key."""
         text = str(error)
         if self._choice.api_key:
             text = text.replace(self._choice.api_key, "[key]")

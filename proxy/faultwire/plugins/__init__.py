@@ -56,7 +56,7 @@ class Registry(Generic[T]):
     def _loaded(self, entry: EntryPoint) -> type[T]:
         try:
             loaded = entry.load()
-        except Exception as error:  # whatever a foreign module raises is told as its failure
+        except Exception as error:  # whatever a foreign module raises is reported as its failure
             raise self._bad(entry, f"failed to load: {type(error).__name__}: {error}") from error
         if not (isinstance(loaded, type) and issubclass(loaded, self.base)):
             raise self._bad(entry, f"is no subclass of `{self.base.__name__}`")
@@ -72,7 +72,7 @@ class Registry(Generic[T]):
         return self.error(
             f"{self.word} `{entry.name}` of `{package}` ({entry.value}) {why}",
             code=self._code,
-            hint=f"mend or uninstall `{package}`",
+            hint=f"fix or uninstall `{package}`",
         )
 
 

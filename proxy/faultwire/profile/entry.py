@@ -283,7 +283,7 @@ def each(globs: Globs | None) -> tuple[str, ...]:
 
 
 def _is_signed(on: On) -> bool:
-    """Is every request that this matches one of AWS's, and none of them said to carry a bearer token?"""
+    """Is every request that this matches one of AWS's, and none of them declared to carry a bearer token?"""
     authorization = next(
         (glob for name, glob in (on.header or {}).items() if name.lower() == "authorization"), None
     )

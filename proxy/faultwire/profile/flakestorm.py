@@ -1,7 +1,7 @@
 """Flakestorm's `chaos:` shape, translated into ours while it is read: nothing downstream knows two shapes.
 
 Names and defaults are Flakestorm 2.0's. Each place in a translated entry is the place in the user's
-file, so that errors name it. What Flakestorm accepted and never did is told as a warning.
+file, so that errors name it. What Flakestorm accepted and never did is a warning.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def _on_edge(on: On, exchange: Exchange) -> bool:
 
 
 def caller(profile: HasCallers, request: Request) -> str | None:
-    """The agent that sends a request, where the profile says how its requests are told."""
+    """The agent that sends a request, where the profile says how its requests are recognised."""
     for name, fields in profile.callers:
         if all(like(glob, header(request.headers, field)) for field, glob in fields):
             return name
@@ -89,7 +89,7 @@ def caller(profile: HasCallers, request: Request) -> str | None:
 
 
 def _talk_mismatch(on: On, view: RequestView | None) -> str | None:
-    """`turn` counts what the user said; `text` looks into the last that the user or a tool said."""
+    """`turn` counts the user's messages; `text` searches the last message of the user or a tool."""
     if on.turn is not None:
         user_turns = sum(1 for turn in view.turns if turn.role == "user" and turn.text) if view else 0
         if user_turns not in ((on.turn,) if isinstance(on.turn, int) else on.turn):

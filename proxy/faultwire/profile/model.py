@@ -16,7 +16,7 @@ class ToolSite(Frozen):
 
 
 class AgentSite(Frozen):
-    """Where an agent is reached, and how a request of its own is told where several agents share a session:
+    """Where an agent is reached, and how its own requests are recognised where several share a session:
     by header fields, each with a glob."""
 
     url: Globs | None = None

@@ -1,4 +1,4 @@
-"""Everything that is wrong with a file, told at once, each with its place."""
+"""Everything that is wrong with a file, reported at once, each with its place."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The JSON Schema of a profile, for editors: which faults there are, what they take, on what and when.
 
-It says no less than `load` accepts, and a little more: that an entry contradicts itself is told by
+It says no less than `load` accepts, and a little more: that an entry contradicts itself is found by
 `load` alone.
 """
 

@@ -21,7 +21,7 @@ _PATTERN = frozenset("*?.:")
 
 
 def agents(node: Node | None, problems: Problems) -> dict[str, AgentSite]:
-    """The agents that the profile names; each says where it is reached, or how its requests are told."""
+    """The agents that the profile names; each has its address, or says how its requests are recognised."""
     found: dict[str, AgentSite] = {}
     for name, site in ((problems.mapping(node, "`agents`") if node else None) or {}).items():
         built = problems.build(AgentSite, site, f"agents.{printable(name)}")

@@ -1,4 +1,4 @@
-"""What a recorded exchange answered, ready to be said again."""
+"""The answer of a recorded exchange, ready to be sent again."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Answer:
 
 
 def answer_of(recorded: Recorded, rebinder: Rebinder | None = None, *, upstream: bool = False) -> Answer:
-    """What the agent got then; or, with `upstream`, what the server said, if it was asked.
+    """What the agent got then; or, with `upstream`, what the server sent, if it was called.
 
     Raises TapeError where the tape lacks the body.
     """
@@ -54,7 +54,7 @@ def answer_of(recorded: Recorded, rebinder: Rebinder | None = None, *, upstream:
         found = recorded.upstream
     ends = _ENDS.get(recorded.ending, "aborted")
     if recorded.ending == "upstream_aborted" and recorded.upstream is None and found is not None:
-        ends = "complete"  # a whole answer of ours told the agent that nobody answered
+        ends = "complete"  # a whole answer of ours reported that nobody answered
     ended_ns = int(recorded.duration_ms * 1e6)
     if found is None:
         lost: Ends = "aborted" if ends == "complete" else ends

@@ -1,4 +1,4 @@
-"""Why two runs of the same program differ, told from the values that differ.
+"""Why two runs of the same program differ, derived from the values that differ.
 
 This is a judgement from shapes: a value that looks like a time is taken for one. What no shape explains is
 put down to the program itself.

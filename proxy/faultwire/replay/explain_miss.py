@@ -38,7 +38,7 @@ Class = Literal[
 ]
 
 DIFFERENCES = 5
-"""Differing places that are told."""
+"""How many differing places are reported."""
 AROUND = 60
 """Characters of a value before and after the first that differs."""
 READ = 8

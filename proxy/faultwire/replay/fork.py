@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Forked(Player):
-    """The answers of a tape up to a fork, and what is said there. `meet` tells which exchange that is."""
+    """The answers of a tape up to a fork, and the answer given there. `arrive` finds that exchange."""
 
     def __init__(
         self, index: Index, redactor: Redactor, rebinder: Rebinder | None, settings: ForkSettings

@@ -1,7 +1,7 @@
 """The answer that takes a recorded one's place at a fork: from a file, or the recorded one with edits.
 
 An edit is `PATH=VALUE`. `$.…` names a place in the JSON body, in a stream `$[N].…` one in its Nth event
-from 0. `text`, `finish`, `calls[N].name` and `calls[N].arguments` name what a model said, in every
+from 0. `text`, `finish`, `calls[N].name` and `calls[N].arguments` name parts of a model's answer, in every
 protocol, streamed or not; `status` is the status. VALUE is JSON, else the text as it stands.
 """
 
@@ -85,7 +85,7 @@ def _steps(path: str) -> Path | None:
 
 def from_file(recorded: Recorded, data: bytes, streams: Streams) -> GivenAnswer:
     """The answer that a file holds: an HTTP message from its status line on, or a body alone, which gets
-    the recorded head. A whole JSON answer of the same protocol is told as a stream where one was
+    the recorded head. A whole JSON answer of the same protocol is sent as a stream where one was
     recorded; `streams` writes it. Raises UsageError."""
     line = _STATUS_LINE.match(data)
     if line is not None:

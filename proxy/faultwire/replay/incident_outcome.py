@@ -39,7 +39,7 @@ class Answered:
         return max(0, self.calls - self.recorded)
 
     def notes(self) -> tuple[str, ...]:
-        """What is to be said of it, if anything is."""
+        """The notes on it, if there are any."""
         lines = []
         if self.left:
             one = "answer" if self.recorded == 1 else "answers"
@@ -63,14 +63,14 @@ def answered(profile: Profile, history: History) -> tuple[Answered, ...]:
 
 
 def notes_on(profile: Profile, history: History) -> tuple[str, ...]:
-    """What is to be said of a session's recorded answers: those left over, and calls that found none."""
+    """The notes on a session's recorded answers: those left over, and calls that found none."""
     return tuple(note for one in answered(profile, history) for note in one.notes())
 
 
 def not_reproduced(profile: Profile, history: History) -> str | None:
     """Why what happened is not what the scenario is about, or None where nothing speaks against it.
 
-    That is where a tape had no answer to a call, and where a fault that is required was never met.
+    That is where a tape had no answer to a call, and where a fault that is required never fired.
     """
     missed = [exchange for exchange in history.exchanges if (exchange.error or "").startswith(MISS)]
     if missed:

@@ -20,7 +20,7 @@ ASKED = (
 )  # fmt: skip
 """Members of a run's inputs that hold what was asked, the likeliest first."""
 EARLIER = ("chat_history", "history")
-"""Members that hold what was said before."""
+"""Members that hold the earlier messages."""
 ROLES = {"human": "user", "user": "user", "HumanMessage": "user", "HumanMessageChunk": "user",
          "ai": "assistant", "assistant": "assistant", "AIMessage": "assistant", "AIMessageChunk": "assistant",
          "system": "system", "developer": "system", "SystemMessage": "system",

@@ -41,7 +41,7 @@ LISTED = 50
 class Player:
     """The answers of a tape for one session. Used by one thread at a time.
 
-    `upstream` gives what servers said in place of what the agent received: faults act on that anew. `live`
+    `upstream` gives the servers' answers, not those that the agent got: faults act on them anew. `live`
     lets calls that the tape does not have go to their servers.
     """
 

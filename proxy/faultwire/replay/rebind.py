@@ -2,7 +2,7 @@
 
 An agent mints ids and instants: for its tool calls, in what its tools return, in what it asks of servers.
 The first time that a live request has such a value where the recorded one has another, and both are
-fresh (nobody said them before, in this run or on the tape), the two belong together from then on: later
+fresh (they occurred nowhere before, in this run or on the tape), the two belong together from then on: later
 requests are compared with the recorded value, and later recorded answers say the live one.
 """
 
@@ -97,7 +97,7 @@ class Rebinder:
             self._to_recorded[live] = recorded
 
     def observe(self, *, live: bytes | None = None, recorded: bytes | None = None) -> None:
-        """Take note of what was said in this run and on the tape; looked into once it matters."""
+        """Note a text of this run and of the tape; it is searched only when that is needed."""
         self._unread.append((live, recorded))
         self._unread_size += len(live or b"") + (len(recorded or b"") if recorded is not live else 0)
         if self._unread_size > UNREAD:

@@ -1,4 +1,4 @@
-"""The messages of a recorded WebSocket: what its server said, each after what its client had said by then."""
+"""The messages of a recorded WebSocket: each of the server's comes after the client's that preceded it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ VOLATILE = ("$.event_id", "$.id", "$.item.id")
 
 
 class Script:
-    """One recorded dialogue. `clean` gives a live message as a tape would hold it, `tell` is told in words
-    what was said in place of what."""
+    """One recorded dialogue. `clean` gives a live message as a tape would hold it, `explain` says in words
+    what was sent in place of what."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Script:
         return None
 
     def closed(self) -> None:
-        """The client is gone: nothing that it said later is waited for."""
+        """The client is gone: none of its later messages is waited for."""
         self._ahead = len(self._mine)
 
     def due(self) -> Iterator[Message]:

@@ -1,4 +1,4 @@
-"""Values that somebody minted: ids and instants that no two runs share, told by their shape alone."""
+"""Generated values: ids and instants that no two runs share, recognised by their shape alone."""
 
 from __future__ import annotations
 

@@ -103,8 +103,8 @@ class Answer(Part):
 
 
 class Conversation(Part):
-    """An exchange with a model in words. Of `turns` the last `new` are new; `told` reached the model in
-    place of others; `said` is what the model had said, where the agent got another `answer`."""
+    """The conversation of an exchange. Of `turns` the last `new` are new; `told` reached the model in
+    place of others; `said` is the model's own answer, where the agent got another `answer`."""
 
     model: str
     tools: list[str]
@@ -140,7 +140,7 @@ class Stream(Part):
 
 class Exchange(Part):
     """One request and its response. `sent` is the request that went on, where it is another; `upstream`
-    what the server said, where that is not what was `delivered` to the agent."""
+    what the server sent, where that is not what was `delivered` to the agent."""
 
     number: int
     kind: Literal["llm", "tool", "agent", "other"]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from faultwire.events import Recorded, Request, ResponseView, ToolCall, ToolResult
 
 TEXT = 2_000
-"""Characters of one thing that somebody said which a report repeats."""
+"""How many characters of one message a report repeats."""
 TURNS = 30
 """Turns of one request that a report repeats, the newest."""
 
@@ -25,7 +25,7 @@ def conversation_part(
 ) -> dict[str, Any] | None:
     """The conversation of an exchange, None where it is none. `turns` are those that were sent, the
     newest last; of them the last `new` are new since the model's last word. `answer` is what the agent
-    got and `said` what the model had said, where that differs; `told` are the turns that reached the
+    got and `said` the model's own answer, where that differs; `told` are the turns that reached the
     model in place of others, where `forwarded` differs from what the agent sent."""
     transcript = wire.transcript_of(recorded)
     if transcript is None:

@@ -37,7 +37,7 @@ def lines(before: str, after: str) -> list[Line]:
 
 def exchange(part: dict[str, Any]) -> dict[str, list[Line]]:
     """The differences of one exchange: `sent` of the request, `said` of the response. A response of which
-    the agent only got the beginning is told by its stream, not here."""
+    the agent only got the beginning is shown by its stream, not here."""
     found: dict[str, list[Line]] = {"sent": [], "said": []}
     if part["sent"]:
         found["sent"] = lines(_request(part["request"]), _request(part["sent"]))

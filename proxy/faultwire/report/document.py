@@ -2,7 +2,7 @@
 
 `version` changes with its shape. Instants and durations are only in keys that end in `_at`, `_ms`
 or `_s`; the rest is the same for the same seed, whenever and at whatever concurrency it ran. The one
-exception is how much a server had already said when an exchange was broken off (`upstream`, and what a
+exception is how much a server had already sent when an exchange was cut (`upstream`, and what a
 `stream` or `conversation` `said` and `withheld`): what the agent got is the same, how far the server was
 ahead of it is chance.
 """
@@ -276,7 +276,7 @@ def _named(matrix: Matrix) -> dict[str, set[int]]:
 
 
 def _shown(exchanges: Sequence[Recorded], named: set[int]) -> list[Recorded]:
-    """At most `EXCHANGES`, in order; before others those that a verdict names, a fault met, or that broke."""
+    """At most `EXCHANGES`, in order; first those that a verdict names, a fault changed, or that failed."""
 
     def dull(exchange: Recorded) -> bool:
         faulted = any(line.outcome == "fired" for line in exchange.faults)

@@ -128,7 +128,7 @@ def _stream(upstream: Delivery | None, delivered: Delivery | None) -> dict[str, 
     sent = _events(upstream.body)[0] if upstream else got
     shown = got[:EVENTS]
     words = _words(sent if len(sent) > len(got) else got)
-    # Only where what was delivered is the beginning of what was said, the rest was withheld.
+    # Only where what was delivered is the beginning of what was sent, the rest was withheld.
     cut = delivered is not None and upstream is not None and upstream.body.startswith(delivered.body)
     withheld = sent[len(got) :] if cut else []
     return {

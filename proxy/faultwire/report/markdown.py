@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MARKS = {"pass": "✅", "fail": "❌", "unknown": "❔"}
 GATE_WORDS = {"pass": "passed", "fail": "failed", "unknown": "unknown"}
 GROUPS = 40
-"""Groups of findings that are told."""
+"""How many groups of findings are shown."""
 SCENARIOS = 12
 """Columns of the matrix; a page is only so wide."""
 ROWS = 60

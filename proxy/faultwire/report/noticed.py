@@ -1,7 +1,7 @@
 """Mistakes that the traffic and the exit code show without any invariant.
 
 What the agent printed is not known here, for `exec` leaves it to the terminal; so nothing is a verdict,
-and of half an answer it is said what the half was and that nothing came of it but a good end.
+and for half an answer the note says what the half was and that the agent still ended normally.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from faultwire.events import History
 
 WORDS = 160
-"""Characters of half an answer that are repeated, its end: that is where it broke off."""
+"""Characters of half an answer that are repeated, its end: that is where it was cut."""
 ON_THE_WIRE = frozenset(
     {
         "honour_retry_after",
@@ -84,7 +84,7 @@ def _half(rule: Rule, history: History, *, limits: bool) -> Evidence | None:
 
 
 def _after_failure(history: History, evidence: Evidence) -> bool:
-    """Was a call repeated because its first success never arrived? Nobody has said here which tools only
+    """Was a call repeated because its first success never arrived? Nobody has declared here which tools only
     read, and to read twice is no mistake."""
     numbers = set(evidence.exchanges[:-1])
     return any(exchange.number in numbers and failed(exchange) for exchange in history.exchanges)

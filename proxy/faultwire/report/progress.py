@@ -1,6 +1,6 @@
 """What a run has come to so far: drawn anew on a terminal, else a line now and then.
 
-Nothing that the agent or the network said is shown, only counts.
+Only counts are shown, no text of the agent or the network.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ EVERY_S = 10.0
 PER_SECOND = 4
 """How often a terminal is drawn anew."""
 WARM = 2
-"""Invocations after which it is said how long the rest will take."""
+"""After how many invocations the remaining time is estimated."""
 
 
 class Progress:

@@ -14,7 +14,7 @@ from faultwire.report._exchange_shape import Count, Exchange, Part, Severity, Sh
 from faultwire.report._numbers_shape import Comparison, Mutations, Statistics, Trend
 
 PROBLEMS = 20
-"""Problems that are told at once."""
+"""How many problems are reported at once."""
 
 
 class Generator(Part):

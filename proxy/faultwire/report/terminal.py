@@ -129,7 +129,7 @@ def _findings(document: dict[str, Any], marks: Marks) -> Text | None:
 
 
 def _unjudged(document: dict[str, Any], marks: Marks) -> Text | None:
-    """Critical invariants without a verdict: why, and how to mend it."""
+    """Critical invariants without a verdict: why, and how to fix it."""
     rows = unjudged(document)
     if not rows:
         return None

@@ -165,7 +165,7 @@ def compile_session(session: Session, config: Config, *, timing: float = 1.0) ->
 
 
 def _contract(session: Session, config: Config) -> tuple[tuple[Check, ...], tuple[str, ...]]:
-    """The invariants that a session is judged by, and what is to be said of how they were found."""
+    """The invariants that a session is judged by, and notes on how they were found."""
     named, own = session.contract, config.contract
     if own is not None and own.name == named:
         return own.invariants, ()

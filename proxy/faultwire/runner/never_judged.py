@@ -45,7 +45,7 @@ def foreseen(phases: Sequence[Phase], command: str) -> tuple[Unjudged, ...]:
 def unjudged(outcomes: Sequence[Outcome], command: str) -> tuple[Outcome, ...]:
     """The outcomes with their critical invariants that got no verdict anywhere in the run.
 
-    Each is told in the last phase that has it. What an interrupted run did not come to is left out.
+    Each is reported in the last phase that has it. What an interrupted run did not come to is left out.
     """
     partial = any(outcome.partial for outcome in outcomes)
     found: dict[str, list[Unjudged]] = {}
@@ -149,7 +149,7 @@ def _critical(phases: Iterable[Phase], command: str) -> list[_Critical]:
 
 
 def _judged_on(check: Check, phase: Phase) -> set[str]:
-    """The ids of the prompts that an invariant is judged on, were its `when` met."""
+    """The ids of the prompts that an invariant is judged on if its `when` applies."""
     shared = check in phase.invariants
     return {
         prompt.id for prompt in phase.prompts if (shared and not prompt.probe) or check in prompt.invariants

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from faultwire.profile.model import Profile
 
 USAGE = 2
-"""The exit code of errors that the user can mend; they end a run."""
+"""The exit code of errors that the user can fix; they end a run."""
 REASONS, NAMED = 3, 3
 """How many reasons of void invocations, and invocations of each, a summary names."""
 
@@ -130,7 +130,7 @@ def void(results: Sequence[Played]) -> FaultwireError | None:
         else "no invocation is left to judge"
     )
     return FaultwireError(
-        # A reason may quote what the agent said, and this goes to a terminal and into `run.json`.
+        # A reason may quote the agent's output, and this goes to a terminal and into `run.json`.
         clean(f"{count} of {len(results)} invocations {_are(count)} inconclusive ({'; '.join(each)}{more})"),
         code="run.void",
         hint=f"{remainder}; the details are in `engine.log` in the run folder",

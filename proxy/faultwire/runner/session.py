@@ -48,12 +48,12 @@ class Session:
 
     @property
     def proxy_url(self) -> str:
-        """The proxy with this session's user, for clients that are told their proxy."""
+        """The proxy with this session's user, for clients that take a proxy as a setting."""
         return self.env["HTTPS_PROXY"]
 
     @property
     def ca_file(self) -> Path:
-        """The certificate authorities to trust, as PEM, for clients that are told theirs."""
+        """The certificate authorities to trust, as PEM, for clients that take it as a setting."""
         return Path(self.env["SSL_CERT_FILE"])
 
     @property
@@ -70,7 +70,7 @@ class Session:
     @property
     def history(self) -> History:
         """The traffic of a session that is over, with the ledger: `exchanges[n].faults` has each decision and
-        its reason, `fired` those that the agent met. Raises UsageError while the session is open."""
+        its reason, `fired` those that reached the agent. Raises UsageError while the session is open."""
         if self._history is None:
             raise UsageError(
                 "the session is still open, expected its history to be read after the `with` block",

@@ -25,7 +25,7 @@ ORDERED_S = 0.25
 """How long a message waits for the one before it to reach the server. A fault may hold that one up for
 longer; then later messages overtake it, as they would overtake a slow call."""
 LAST_S = 5.0
-"""How long what is under way may still take once the agent has said its last, and once the server has."""
+"""How long open requests may still take once the agent has ended, and once the server has."""
 CLOSED = -32000
 _NO_LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=64)
 

@@ -81,7 +81,7 @@ class Bridge:
                 feed.end()
 
     def end(self) -> None:
-        """The server has ended: nothing more is said."""
+        """The server has ended: no more messages follow."""
         self._ended = True
         for feed in (*self._waiting.values(), self.unasked):
             feed.end()

@@ -1,1 +1,1 @@
-"""Tapes: what was said on the wire, redacted, chained and durable. See `docs/reference/tapes.md`."""
+"""Tapes: the recorded traffic, redacted, chained and durable. See `docs/reference/tapes.md`."""

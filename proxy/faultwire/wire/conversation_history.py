@@ -1,6 +1,6 @@
 """What earlier requests of a session held of a conversation, so that its later ones need not be read whole.
 
-Providers are sent all that was said before with every request: of a conversation of n turns that is n²/2 of
+Every request sends all earlier messages to the provider: of a conversation of n turns that is n²/2 of
 them. Who reads the requests of a session one after the other reads each turn once.
 """
 
@@ -39,7 +39,7 @@ class ConversationHistory:
         self._last: dict[str, tuple[bytes, RequestView]] = {}
 
     def again(self, protocol: str, body: bytes) -> RequestView | None:
-        """What the request before said, where this is the same once more, as after a failure."""
+        """The previous request's view, where this one is identical, as after a failure."""
         last = self._last.get(protocol)
         return last[1] if last is not None and last[0] == body else None
 

@@ -62,7 +62,7 @@ class Protocol(ABC):
     """Settled endings that services of other kinds have, too: there the body decides."""
 
     text_members: ClassVar[frozenset[str]] = frozenset()
-    """JSON members that carry a piece of what is said in this protocol's streams. A secret that a model
+    """JSON members that carry a piece of text in this protocol's streams. A secret that a model
     repeats stands in no single event, so the tape looks for it in their texts joined."""
 
     socket: ClassVar[bool] = False
@@ -133,16 +133,16 @@ class Protocol(ABC):
         return by_signs(self.signs, response, framing.splitter_of(response, self, request))
 
     def view(self, request: Request) -> RequestView:
-        """What the request says, its path included, where that names the model. Raises WireError."""
+        """The view of a request; its path counts, where that names the model. Raises WireError."""
         return self.request_view(request.body or b"")
 
     def transcript(self, request: Request) -> RequestView | None:
-        """The request as the readers of a tape see it; None where nothing is said in it to a model, an
+        """The request as the readers of a tape see it; None where it holds no message to a model, an
         agent or a tool. Raises WireError."""
         return self.view(request)
 
     def transcript_after(self, request: Request, earlier: ConversationHistory) -> RequestView | None:
-        """The same as `told`, for who reads the requests of a session in order: what `earlier` knows need
+        """The same as `transcript`, for readers of a session's requests in order: what `earlier` knows need
         not be read again."""
         return self.transcript(request)
 
@@ -152,11 +152,11 @@ class Protocol(ABC):
 
     @abstractmethod
     def request_view(self, body: bytes) -> RequestView:
-        """What the request says. Raises WireError where the body is not of this protocol."""
+        """The view of a request's body. Raises WireError where the body is not of this protocol."""
 
     @abstractmethod
     def response_view(self, status: int, body: bytes) -> ResponseView:
-        """What a whole JSON response says. Raises WireError."""
+        """The view of a whole JSON response. Raises WireError."""
 
     @abstractmethod
     def reader(self) -> StreamReader:

@@ -68,7 +68,7 @@ def protocols() -> Mapping[str, Protocol]:
 
 
 def text_members() -> frozenset[str]:
-    """JSON members that carry a piece of what is said, in the streams of all known protocols."""
+    """JSON members that carry a piece of text, in the streams of all known protocols."""
     return declared().text_members
 
 
@@ -107,15 +107,15 @@ def _add(found: dict[str, Protocol], source: type[Protocol], origin: str, *, plu
         raise FaultError(
             f"protocol plug-in `{origin}` failed to start: {type(error).__name__}: {error}",
             code="wire.plugin_failed",
-            hint=f"mend or remove the package that provides the entry point group `{GROUP}`",
+            hint=f"fix or remove the package that provides the entry point group `{GROUP}`",
         ) from error
 
 
 def _load(point: EntryPoint) -> type[Protocol]:
-    hint = f"mend or remove the package that provides the entry point group `{GROUP}`"
+    hint = f"fix or remove the package that provides the entry point group `{GROUP}`"
     try:
         loaded = point.load()
-    except (Exception, SystemExit) as error:  # whatever a foreign module raises is told as its failure
+    except (Exception, SystemExit) as error:  # whatever a foreign module raises is reported as its failure
         raise FaultError(
             f"protocol plug-in `{point.name} = {point.value}` failed to load: "
             f"{type(error).__name__}: {error}",

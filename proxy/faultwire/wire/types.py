@@ -42,7 +42,7 @@ class StreamReader(ABC):
 
     @abstractmethod
     def view(self) -> ResponseView:
-        """What the stream has said so far; `complete` once its closing event was seen."""
+        """The answer so far; `complete` once its closing event was seen."""
 
 
 class StreamEditor(ABC):

@@ -33,7 +33,7 @@ for text in ("east", "west")[:: -1 if again else 1]:
     thread.start()
     thread.join()
 """
-SAME = "determinism: same: 2 runs with seed 42 made the same {} calls and met the same faults"
+SAME = "determinism: same: 2 runs with seed 42 made the same {} calls and had the same faults"
 URL = "https://api.openai.com/v1/chat/completions"
 FAULTS = ("--fault", "{slow_first_token: {ms: 1}, trigger: {probability: 0.5}}", "--mock")
 

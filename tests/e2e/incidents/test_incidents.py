@@ -1,4 +1,4 @@
-"""Incident sessions against real agents: what failed then fails again, and passes once it is mended."""
+"""Incident sessions against real agents: what failed then fails again, and passes once it is fixed."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def run(tmp_path: Path) -> Make:
 def test_runs_that_asked_the_same_are_the_same(run: Make) -> None:
     found = compared(run("a", "b"), run("a", "b"), (), any_order=False)
     assert (found.same, found.difference, found.reordered) == (2, None, 0)
-    told = ["determinism: same: 2 runs with seed 7 made the same 2 calls and met the same faults"]
+    told = ["determinism: same: 2 runs with seed 7 made the same 2 calls and had the same faults"]
     assert list(lines(found, 2, 7)) == told
     assert "the same 1 call and" in next(lines(replace(found, same=1), 2, 7))
 
@@ -119,7 +119,7 @@ def test_other_faults_and_another_exit_code_are_differences(run: Make) -> None:
     found = compared(run("a"), run("a", ledger="m"), (), any_order=False)
     assert found.difference is not None
     assert found.difference.cause == "fault"
-    assert list(lines(found, 2, 7))[1] == "  the same calls met other faults"
+    assert list(lines(found, 2, 7))[1] == "  the same calls had other faults"
     ended = compared(run("a"), run("a", code=7), (), any_order=False).difference
     assert ended is not None
     assert ended.reason == "the command exited 0 and then 7 after the same calls"

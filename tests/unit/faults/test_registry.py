@@ -91,7 +91,7 @@ def test_a_bad_plugin_is_an_error(name, value, why):
     assert caught.value.code == "fault.plugin"
     assert caught.value.exit_code == 3
     assert f"fault `{name}` of `a package` ({value}) {why}" in caught.value.message
-    assert caught.value.hint == "mend or uninstall `a package`"
+    assert caught.value.hint == "fix or uninstall `a package`"
 
 
 class Undocumented(Fault):

@@ -1,4 +1,4 @@
-"""The self-test of what we touch in mitmproxy, and our mends of it."""
+"""The self-test of what we touch in mitmproxy, and our fixes for it."""
 
 from __future__ import annotations
 

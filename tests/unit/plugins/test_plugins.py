@@ -62,7 +62,7 @@ def test_a_bad_package_is_an_error_that_names_it(entry: Any, why: str) -> None:
     with pytest.raises(FaultError) as caught:
         registry().collect((One,), [entry])
     assert caught.value.message == f"fault `{entry.name}` of `a package` (pkg:thing) {why}"
-    assert (caught.value.code, caught.value.hint) == ("fault.plugin", "mend or uninstall `a package`")
+    assert (caught.value.code, caught.value.hint) == ("fault.plugin", "fix or uninstall `a package`")
 
 
 def test_what_its_own_kind_demands() -> None:

@@ -74,7 +74,7 @@ def test_upstream_and_delivered_answers(exchange):
     part = conversation_part(exchange(*MESSAGES, delivered=answered("It is 8.")))
     assert (part["said"]["text"], part["answer"]["text"]) == ("It is 7.", "It is 8.")
     lines = text(part).splitlines()
-    said = lines.index("  the model said:")
+    said = lines.index("  the model sent:")
     assert lines[said + 1] == "  assistant  It is 7."
     assert lines[said + 2 : said + 4] == ["  the agent received:", "  assistant  It is 8."]
     later = conversation_part(exchange(*MESSAGES, delivered=answered("It is 7.", at_ms=90)))

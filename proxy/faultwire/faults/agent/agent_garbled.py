@@ -52,7 +52,7 @@ class AgentGarbled(AnswerFault):
     ] = "nonsense"
 
     def inapplicable(self, exchange: Exchange) -> str | None:
-        """Only what is said can be garbled; a card is `agent_card_spoofed`'s."""
+        """Only messages can be garbled; a card is `agent_card_spoofed`'s."""
         return super().inapplicable(exchange) or (
             "a card is read, and nothing said" if is_card(exchange.request) else None
         )

@@ -1,4 +1,4 @@
-"""`memory_poisoning`: the conversation remembers what was never said."""
+"""`memory_poisoning`: the conversation contains messages that were never sent."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class MemoryPoisoning(RequestFault):
         obeyed for the whole session, and by every later one that reads it.
 
     Real-world source:
-        Memory features that store what a web page said, shared notes, summaries made by a model.
+        Memory features that store a web page's text, shared notes, summaries made by a model.
 
     Example:
         faults:

@@ -50,7 +50,7 @@ class RagPoison(RequestFault):
     canary: Annotated[bool, Field(description="whether its way is followed")] = True
 
     def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[RewrittenText]:
-        """Every text that matches, except for what the model said."""
+        """Every text that matches, except for the model's own."""
         mine = (self.payload,) if self.payload else None
         payload = marked(pick(mine, self.families, dice), dice, canary=self.canary)
         return [

@@ -18,7 +18,7 @@ class DnsFailure(ConnectionFault):
     """Fail the look-up of the host's name.
 
     What it does:
-        Behind a proxy it is the proxy that looks names up, so the agent is told by it: CONNECT is
+        Behind a proxy it is the proxy that looks names up, so the proxy reports the failure: CONNECT is
         answered with 502 and `proxy-status: …; error=dns_error` for a name that does not exist
         (`nxdomain`), or with 504 and `error=dns_timeout` where no name server answered (`timeout`).
         Plain HTTP and base-URL mode get the same answer in place of upstream's. It acts when a

@@ -1,1 +1,1 @@
-"""Faults that break what the model said."""
+"""Faults that break the model's answer."""

@@ -1,4 +1,4 @@
-"""How a text drifts: the same content, told as another version of a model would tell it."""
+"""How a text drifts: the same content, worded as another version of a model would word it."""
 
 from __future__ import annotations
 

@@ -21,14 +21,14 @@ class Drift(AnswerFault):
     """Tell the same answer as a newer version of the model would.
 
     What it does:
-        Changes how the text of an answer is told, whole or streamed: keys of JSON under other names
+        Changes the form of an answer's text, whole or streamed: keys of JSON under other names
         (`json_field_rename`), more or fewer words (`verbosity_shift`, by `direction` and `factor`),
         JSON in a Markdown block or as prose and prose as bullets (`format_change`), hedges and refusals
         (`refusal_rephrase`), another voice (`tone_shift`). Tool calls stay. `severity` says how far it
         goes; a text on which a type has no hold is left alone.
 
     Why agents break:
-        Parsers were written for what one version said on one day. A renamed key is a `KeyError` at
+        Parsers were written for the output of one version on one day. A renamed key is a `KeyError` at
         best, and at worst a default that nobody wanted.
 
     Real-world source:
@@ -64,7 +64,7 @@ class Drift(AnswerFault):
         return Change(text=self.drifted)
 
     def drifted(self, text: str) -> str:
-        """One text, told anew."""
+        """One text, reworded."""
         match self.type:
             case "json_field_rename":
                 return _drift.renamed(text, self.severity)

@@ -25,7 +25,7 @@ class TruncateResponse(Fault):
     What it does:
         Keeps about `max_tokens` words of the answer, whole or streamed, and gives it the finish
         reason and usage that the provider gives for it (`length`, `max_tokens`). Text and tool-call
-        arguments are cut alike, in the order in which the model said them. A shorter answer is left alone.
+        arguments are cut alike, in the order in which the model sent them. A shorter answer is left alone.
 
     Why agents break:
         Half a sentence is taken for the answer, half a JSON object for a tool call. Few programs look

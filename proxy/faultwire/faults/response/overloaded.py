@@ -44,7 +44,7 @@ class Overloaded(Fault):
     answers: ClassVar[bool] = True
 
     message: Annotated[ErrorText | None, Field(description="what the error says; else what is usual")] = None
-    retry_after_s: Annotated[Seconds | None, Field(description="the wait; `null`: none is told")] = None
+    retry_after_s: Annotated[Seconds | None, Field(description="the wait; `null`: no header")] = None
 
     def start(self, exchange: Exchange, dice: FaultDice) -> Mutator:
         """Make up the answer."""

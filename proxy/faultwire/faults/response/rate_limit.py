@@ -32,7 +32,7 @@ class RateLimit(Fault):
         time until the window ends, and the next window is free again.
 
     Why agents break:
-        SDKs sleep as long as they are told and try again, so a call that took one second takes a
+        SDKs sleep as long as the header says and try again, so a call that took one second takes a
         minute, longer than the agent's own time limit; above 120 s Python's OpenAI SDK does not wait
         at all and raises. Agents with several workers repeat all at once and are limited again.
 
@@ -53,7 +53,7 @@ class RateLimit(Fault):
     answers: ClassVar[bool] = True
 
     retry_after_s: Annotated[
-        Seconds | None, Field(description="the wait; `null`: none is told, or in a quota the true one")
+        Seconds | None, Field(description="the wait; `null`: no header, or in a quota the true wait")
     ] = 1.0
     requests: Annotated[
         int | None, Field(ge=1, le=1_000_000, description="how many calls a window allows")

@@ -1,4 +1,4 @@
-"""`timeout_after_commit`: the work is done, and the caller is told that it timed out."""
+"""`timeout_after_commit`: the work is done, and the caller gets a timeout."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TimeoutAfterCommit(Fault):
     site: ClassVar[Site] = "response"
     answers: ClassVar[bool] = True
 
-    code: Annotated[Literal[408, 504], Field(description="how the timeout is told")] = 504
+    code: Annotated[Literal[408, 504], Field(description="the status of the timeout")] = 504
     message: Annotated[ErrorText | None, Field(description="what the error says; else what is usual")] = None
 
     def inapplicable(self, exchange: Exchange) -> str | None:

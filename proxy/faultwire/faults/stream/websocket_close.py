@@ -33,8 +33,8 @@ class WebsocketClose(Fault):
 
     What it does:
         Passes `after_messages` messages of the server on, then sends the client a Close frame with
-        `code` and `reason`; with 0, as soon as the server says its first word. The server is told that
-        its client goes away (1001). What comes after that is not delivered.
+        `code` and `reason`; with 0, as soon as the server sends its first message. The server gets
+        code 1001 (its client goes away). What comes after that is not delivered.
 
     Why agents break:
         The session's state is gone with it: audio in a buffer, a tool call half made, the answer that

@@ -125,7 +125,7 @@ class RecordedResponse(ResultFault):
         return "one message calls the tool several times" if several else why
 
     def rewrite(self, result: ToolResult, dice: FaultDice) -> Rewrite:
-        """The first answer; a session's calls are told apart by `due`."""
+        """The first answer; `due` chooses among a session's calls."""
         return _as_result(self.responses[0])
 
     def due(self, result: ToolResult, dice: FaultDice, memory: Memory) -> Due:
@@ -176,7 +176,7 @@ class _AtOwn(Mutator):
         self._answer, self._words = self._fault.next(memory, self._site.call.name)
 
     def before(self) -> Iterable[Action]:
-        """The recorded latency; an agent that leaves before it is over has met the answer's delay."""
+        """The recorded latency; an agent that leaves before it is over was hit by the delay."""
         if self._answer is not None and self._answer.latency_ms > 0:
             self.effect = self._words
             yield Wait(self._answer.latency_ms / 1000)

@@ -46,7 +46,7 @@ class ToolError(ResultFault):
     fails: ClassVar[bool] = True
 
     message: Annotated[ErrorText | None, Field(description="what the error says")] = None
-    code: Annotated[int | None, Field(ge=400, le=599, description="or: the HTTP status the tool met")] = None
+    code: Annotated[int | None, Field(ge=400, le=599, description="or: the HTTP status it got")] = None
 
     @model_validator(mode="after")
     def _one_cause(self) -> Self:

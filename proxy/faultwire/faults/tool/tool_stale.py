@@ -1,4 +1,4 @@
-"""`tool_stale`: a tool repeats what it said before."""
+"""`tool_stale`: a tool repeats its earlier result."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class ToolTimeout(ResultFault):
     name: ClassVar[str] = "tool_timeout"
     fails: ClassVar[bool] = True
 
-    limit_s: Annotated[float, Field(gt=0, le=86_400, description="the limit that is told")] = 30
+    limit_s: Annotated[float, Field(gt=0, le=86_400, description="the limit that the error names")] = 30
     wait_ms: Annotated[Milliseconds, Field(description="how long the agent really waits")] = 0
     message: Annotated[ErrorText | None, Field(description="what the error says; else what is usual")] = None
 

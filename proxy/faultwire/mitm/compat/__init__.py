@@ -91,7 +91,7 @@ def check() -> None:
 
 
 def install() -> None:
-    """Put our mends of HTTP/1 and HTTP/2 in place."""
+    """Install our fixes for HTTP/1 and HTTP/2."""
     http1.install()
     http2.install()
 

@@ -221,6 +221,6 @@ def _make_error_response(status_code: int, message: str = "") -> bytes:
 
 
 def install() -> None:
-    """Put the mends where mitmproxy looks these names up."""
+    """Install the fixes where mitmproxy looks these names up."""
     _http1.make_error_response = _make_error_response
     http_layer.Http1Client = PatientHttp1Client  # type: ignore[attr-defined]

@@ -40,7 +40,7 @@ NO_ERROR, PROTOCOL_ERROR, CANCEL = 0, 1, 8
 
 
 class GoawayAware(BufferedH2Connection):
-    """Frames and states. `leaving` is the last stream that the peer still answers, once it has said so."""
+    """Frames and states. `leaving` is the last stream that the peer still answers, once announced."""
 
     leaving: int | None = None
 
@@ -53,7 +53,7 @@ class GoawayAware(BufferedH2Connection):
 
     @property
     def left(self) -> bool:
-        """Has the peer said that it leaves, and is nothing under way any more?"""
+        """Has the peer announced that it leaves, and is no stream open any more?"""
         return self.leaving is not None and not (self.open_inbound_streams or self.open_outbound_streams)
 
 
@@ -179,7 +179,7 @@ class PatientHttp2Client(_Patient, _http2.Http2Client):
 
 
 def install() -> None:
-    """Put the mends where mitmproxy looks these names up."""
+    """Install the fixes where mitmproxy looks these names up."""
     _http2.BufferedH2Connection = GoawayAware  # type: ignore[attr-defined]
     http_layer.Http2Client = PatientHttp2Client  # type: ignore[attr-defined]
     http_layer.Http2Server = PatientHttp2Server  # type: ignore[attr-defined]

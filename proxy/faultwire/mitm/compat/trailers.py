@@ -63,7 +63,7 @@ class BodyReader(_http1.Http1Connection):
         """Say that a message is over, and be ready for the next one.
 
         A server's connection is ready first: where the client has sent its next request already, that comes
-        while the end of this response is told, and would be taken for a part of the request before it.
+        while the end of this response is sent, and would be taken for a part of the request before it.
         """
         assert self.stream_id is not None
         assert self.request is not None

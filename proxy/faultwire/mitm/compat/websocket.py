@@ -42,7 +42,7 @@ class Control(NamedTuple):
 
 
 class Closed(NamedTuple):
-    """The peer has said its last: in a Close frame, by breaking the protocol, or without a word."""
+    """The peer has ended: with a Close frame, by breaking the protocol, or without notice."""
 
     code: int
     reason: str
@@ -53,7 +53,7 @@ LOST = Closed(ABNORMAL, "", "lost")
 
 
 class Peer:
-    """One end of a WebSocket: what it says, and what it is told."""
+    """One end of a WebSocket: what it sends, and what it receives."""
 
     def __init__(self, connection: Connection, extensions: str, *, is_server: bool) -> None:
         self.connection = connection
@@ -77,7 +77,7 @@ class Peer:
 
     @property
     def done(self) -> bool:
-        """Have both sides said their Close?"""
+        """Have both sides sent their Close?"""
         return self._wire.state is ConnectionState.CLOSED
 
     # ------------------------------------------------------------ what it says
@@ -118,7 +118,7 @@ class Peer:
         self._pieces, self._sizes, self._held = [], [], 0
         return message
 
-    # ------------------------------------------------------------ what it is told
+    # ------------------------------------------------------------ to the peer
 
     def message(self, data: bytes, *, text: bool, sizes: tuple[int, ...] = (), more: bool = False) -> bytes:
         """The frames of a message, in fragments of these sizes where they fit; `more` leaves it open.

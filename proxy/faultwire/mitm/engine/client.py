@@ -31,7 +31,7 @@ STOP_TIMEOUT_S = 15.0
 
 @dataclass(frozen=True)
 class SessionHandle:
-    """How an agent's traffic is told to be of one session: `proxy_url` names it by user, `port` is
+    """How an agent's traffic is assigned to one session: `proxy_url` names it by user, `port` is
     a listener of its own for runtimes that cannot send a proxy user."""
 
     name: str
@@ -91,7 +91,7 @@ class Engine:
 
         Raises:
             UsageError: it refused its settings (port taken, CA expired, unknown fault).
-            FaultwireError: it died or said nothing.
+            FaultwireError: it died or sent no message.
         """
         settings.run_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         log = settings.run_dir / "engine.log"

@@ -94,7 +94,7 @@ class FaultwireAddon:
 
     @fail_closed
     def next_layer(self, nextlayer: layer.NextLayer) -> None:
-        """What a client speaks: TLS or HTTP, told by its first byte, at the start and after CONNECT."""
+        """What a client speaks: TLS or HTTP, by its first byte, at the start and after CONNECT."""
         context, data = nextlayer.context, nextlayer.data_client()
         top = context.layers[0]
         if not isinstance(top, modes.HttpProxy):

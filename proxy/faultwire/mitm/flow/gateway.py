@@ -207,7 +207,7 @@ class Gateway:
     def failed(
         self, client: Client, recorded: RecordedExchange | None, error: BaseException, refusal: Refusal | None
     ) -> None:
-        """Our own code failed on an exchange; `refusal` is what the client is told, if it still can be."""
+        """Our own code failed on an exchange; `refusal` is sent to the client, if that is still possible."""
         self.crashed(client, error)
         if recorded is not None:
             recorded.fail(refusal.response() if refusal else None, error_responses.internal(error).message)

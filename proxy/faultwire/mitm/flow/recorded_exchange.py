@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class RecordedExchange:
-    """What happens to one exchange, told to its pipeline and to its recording in the same breath.
+    """Passes the events of one exchange to its pipeline and to its recording, at the same time.
 
-    Once it has ended, nothing more is told: what a stream still does then is nobody's.
+    Once it has ended, nothing more is passed on: later events of its stream are ignored.
     """
 
     __slots__ = (
@@ -70,7 +70,7 @@ class RecordedExchange:
 
     def depart(self, body: bytes | None, *, live: bool = False) -> OutboundRequest:
         """The request is known (`body` None: its body is not held); what is to be done with it. `live`:
-        it goes on, and the rest of it is told by `request_chunk`."""
+        it goes on, and the rest of it comes through `request_chunk`."""
         departure = self.pipeline.request(body)
         self._live = live
         self._begin()
@@ -163,7 +163,7 @@ class RecordedExchange:
             self.recording.trailers("request", trailers)
 
     def trailers(self, received: Headers) -> Headers:
-        """The trailers to deliver for those that upstream told."""
+        """The trailers to deliver for those that upstream sent."""
         delivered = self.pipeline.trailers(received)
         if self.recording is not None and not self.ended:
             self.recording.trailers("upstream", received)

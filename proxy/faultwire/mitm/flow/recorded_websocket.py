@@ -1,4 +1,4 @@
-"""What the two ends of a WebSocket say, told to the pipeline and to the recording in the same breath."""
+"""Passes the messages of both ends of a WebSocket to the pipeline and the recording at the same time."""
 
 from __future__ import annotations
 

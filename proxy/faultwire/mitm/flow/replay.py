@@ -108,7 +108,7 @@ def opened(settings: EngineSettings) -> Replays | None:
 
 
 class Pacing:
-    """How long to wait before what was recorded at an instant is said again."""
+    """How long to wait before what was recorded at an instant is sent again."""
 
     def __init__(self, factor: float) -> None:
         self._factor = factor

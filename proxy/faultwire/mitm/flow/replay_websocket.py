@@ -1,4 +1,4 @@
-"""A WebSocket whose server is a tape: what it said then, it says again once the client has said its part."""
+"""A WebSocket whose server is a tape: it sends each recorded message once the client has sent its own."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ReplayWebSocket(WebSocketLayer):
         yield from self._send_recorded()
 
     def _send_recorded(self) -> Commands:
-        """All that the server said next."""
+        """All that the server sent next."""
         for message in self._script.due():
             if self._over:
                 return

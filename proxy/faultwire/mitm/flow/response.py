@@ -112,7 +112,7 @@ class Responder:
         return (self._send_head(head, received),)
 
     def _send_head(self, head: Response, received: Response | None) -> SendHttp:
-        """Send a head, which is the one on the tape as well; `told` is what stands in the flow."""
+        """Send a head, which is also the one on the tape; `received` is the one in the flow."""
         assert self.state.flow.response is not None
         if head is not received:
             convert.apply_response(self.state.flow.response, head)
@@ -217,7 +217,7 @@ class Responder:
         return self._deliver(answer.body or b"")
 
     def lost(self, event: ResponseProtocolError) -> Commands:
-        """Upstream broke its protocol or went away; the client is told why where it has heard nothing."""
+        """Upstream broke its protocol or closed; a client that got nothing yet is sent the reason."""
         state = self.state
         if self.writer.all_sent:
             state.upstream = False  # it has answered, and does not want the rest of the request
@@ -233,7 +233,7 @@ class Responder:
     # ------------------------------------------------------------ WebSocket
 
     def _cancel_switched(self) -> Known:
-        """Upstream has changed to another protocol, and the client is told something else: let it go."""
+        """Upstream switched protocols, but the client gets another answer: close upstream."""
         assert self.state.flow.response is not None
         switched = self.state.flow.response.status_code == framing.SWITCHING
         return self.writer.cancel_upstream() if switched else ()

@@ -43,7 +43,7 @@ class ResponseWriter:
     state: StreamState
     finish: Callable[[], Commands]
     all_sent: bool = False
-    """Was a client that still sends its request told that the response is over?"""
+    """Did a client that still sends its request get the end of the response?"""
     _deferred: tuple[Response, str, str | None] | None = None
 
     # ------------------------------------------------------------ parts of a response

@@ -2,7 +2,7 @@
 
 The path says whose call it is and where it goes: `/<session's token>/<route>/…`. Only declared routes
 lead anywhere. What an agent asks is turned into the upstream request before anything of ours looks at
-it, and links in what it is told are turned back behind the tape, so that profiles, tapes and protocols
+it, and links in the answer are turned back behind the tape, so that profiles, tapes and protocols
 know nothing of it.
 """
 
@@ -140,7 +140,7 @@ class ReverseProxy:
 
 
 class ResponseRewriter:
-    """What one client is told in answer to a call in base-URL mode, with links that lead back to us."""
+    """Rewrites the answers to one client in base-URL mode, so that their links lead back to us."""
 
     def __init__(self, reverse: ReverseProxy, base: str, route: Route, request: http.Request) -> None:
         self._reverse = reverse

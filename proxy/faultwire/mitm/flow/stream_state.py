@@ -101,7 +101,7 @@ class StreamState:
                 self.recorded.client_left()
 
     def fail(self) -> None:
-        """Nothing more is said to either side."""
+        """Nothing more is sent to either side."""
         self.request, self.response = RequestPhase.FAILED, ResponsePhase.FAILED
 
     def hold_back(self, size: int) -> None:

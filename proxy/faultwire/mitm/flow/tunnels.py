@@ -22,7 +22,7 @@ OPENED = Response(200, "Connection established")
 
 
 class RecordedTunnel:
-    """One CONNECT, told to its decisions and to its recording in the same breath.
+    """Passes the events of one CONNECT to its decisions and to its recording, at the same time.
 
     It is an exchange of the tape where something was decided about it. It is over at once, except where
     the TLS in the tunnel has a flaw: then what the client does shows what came of it. Some clients
@@ -53,7 +53,7 @@ class RecordedTunnel:
 
     @property
     def flaw(self) -> Flaw | None:
-        """What is to be wrong with the TLS in the tunnel, until the client has met it."""
+        """What is to be wrong with the TLS in the tunnel, until it has acted on the client."""
         return self.tunnel.flaw
 
     def show(self) -> None:

@@ -1,4 +1,4 @@
-"""A WebSocket between its two ends: messages pass, or meet what their pipeline asks for.
+"""A WebSocket between its two ends: messages pass, or their pipeline acts on them.
 
 Each direction is a lane of its own: while a fault lets one wait, the other one goes on. A wait here holds
 neither a thread nor the layer (mitmproxy's `RequestWakeup`), what comes meanwhile stands in a queue, and
@@ -107,7 +107,7 @@ class WebSocketLayer(layer.Layer):
     def _end_of(self, event: events.ConnectionEvent) -> Side:
         return "client" if event.connection is self.context.client else "server"
 
-    # ------------------------------------------------------------ what is said
+    # ------------------------------------------------------------ messages
 
     def _take(self, lane: Direction, event: ReceivedMessage | Control | Closed) -> Commands:
         if self._over:
@@ -238,7 +238,7 @@ class WebSocketLayer(layer.Layer):
     # ------------------------------------------------------------ ends
 
     def _closed(self, lane: Direction, closed: Closed) -> Commands:
-        """One end has said its last: pass that on as it is."""
+        """One end has closed: pass that on as it is."""
         gone = f"{'client' if lane.by == 'client' else 'upstream'}_aborted"
         if closed.how == "frame":
             yield from self._close_frame(lane, closed)
@@ -304,7 +304,7 @@ class WebSocketLayer(layer.Layer):
 
     def _hang_up(self) -> Commands:
         self._over = True
-        self._recorded.end("complete")  # where nothing else was said before
+        self._recorded.end("complete")  # unless another ending was recorded before
         for lane in self._lanes.values():
             self._release(lane, lane.held)
         for peer in self._peers.values():

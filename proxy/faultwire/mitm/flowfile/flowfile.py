@@ -111,7 +111,7 @@ def _message(message: Message, began: float) -> websocket.WebSocketMessage:
 
 @dataclass(frozen=True, slots=True)
 class FlowFileExchange:
-    """One exchange of a flow file. Instants are seconds since the epoch, `error` why it broke off."""
+    """One exchange of a flow file. Instants are seconds since the epoch, `error` why it ended early."""
 
     request: Request
     response: Delivery | None

@@ -126,7 +126,7 @@ def tape_failed(why: str) -> Refusal:
 
 
 def internal(error: BaseException) -> Refusal:
-    """Our own code failed in the path; only the error's class is told, its text may hold traffic."""
+    """Our own code failed in the path; only the error's class is sent, since its text may hold traffic."""
     what = f"faultwire failed on this exchange (`{type(error).__name__}`); the run proves nothing"
     return Refusal(502, "faultwire_internal", what, headers=_NO_RETRY, void=what)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Infos = list[tuple[int, int, int, str, tuple[object, ...]]]
 
 MARK = "refused by faultwire: "
-"""Begins the text of every refusal, so that it is told apart from a failure of the network."""
+"""Begins the text of every refusal, to distinguish it from a failure of the network."""
 
 
 class Refused(OSError):

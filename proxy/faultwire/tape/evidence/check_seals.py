@@ -1,4 +1,4 @@
-"""Are the seals of a tape what they claim to be? Every finding is told; nothing stops at the first."""
+"""Checks the seals of a tape. Every finding is reported; nothing stops at the first."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class SealChecker:
         return f"{named} or another of {count} trusted keys" if count > MOST_NAMED else named
 
     def close(self, path: Path, events: int) -> None:
-        """What is to be said once all events are read."""
+        """The findings that are known once all events are read."""
         if not self._seen:
             code = "seal_required" if self.demanded else "seal_missing"
             self.find(code, "the tape has no seal")

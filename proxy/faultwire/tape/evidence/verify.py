@@ -1,4 +1,4 @@
-"""Is a tape what was recorded? Everything is derived again from the rows; every finding is told."""
+"""Verifies a tape. Everything is derived again from the rows; every finding is reported."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A tape as HAR 1.2 (w3c.github.io/web-performance/specs/HAR), for browsers' network panels.
 
-What the client got is the entry's response; where a fault changed it, what upstream had said is in the
+What the client got is the entry's response; where a fault changed it, upstream's own response is in the
 custom member `_upstream`, and what faults did in `_faults` (custom members begin with an underscore,
 HAR 1.2 §2). WebSocket messages are in `_webSocketMessages`, as Chromium writes and reads them.
 """

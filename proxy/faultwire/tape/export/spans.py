@@ -1,7 +1,7 @@
 """A tape as OpenTelemetry spans after the GenAI semantic conventions, version 1.44.0.
 
 One trace a session, one span an exchange, ids derived from the tape's origin, so that the same tape always
-gives the same trace. What models and tools said is left out: spans go to systems that keep them for long,
+gives the same trace. The texts of models and tools are left out: spans go to systems that keep them for long,
 and the conventions make content opt-in. `write` makes an OTLP/JSON file
 (opentelemetry.io/docs/specs/otlp, "File Exporter"); `send` goes through `opentelemetry-sdk`, extra `[otel]`.
 """

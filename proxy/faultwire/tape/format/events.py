@@ -1,8 +1,8 @@
-"""What each kind of event says. Integers, strings, booleans, null, arrays and objects only.
+"""What each kind of event contains. Integers, strings, booleans, null, arrays and objects only.
 
 A fraction in a fault's settings would leave that subset, so settings are JSON text in a string.
 
-A roll is not told. It is a hash over the seed and the fingerprint of the whole request, and a tape names
+A roll is not recorded. It is a hash over the seed and the fingerprint of the whole request, and a tape names
 the seed: with the roll, a guess of what was redacted in the request could be tested at leisure. That a
 fault fired, or did not, tells one bit of it at most; what a fault drew besides (a delay, a canary) is in
 the ledger and on the wire anyway.
@@ -151,7 +151,7 @@ def forwarded(exchange: Exchange, request: Request, body: Event | None) -> Event
 
 
 def response(exchange: Exchange, side: str, response: Response, headers: Headers, at_ns: int) -> Event:
-    """A response head, as upstream said it or as it was delivered (`side`)."""
+    """A response head, as upstream sent it or as it was delivered (`side`)."""
     return {
         "type": "response",
         "session": exchange.session,

@@ -1,4 +1,4 @@
-"""Tape files: names, rights, the one writer's lock, and what SQLite is told."""
+"""Tape files: names, rights, the one writer's lock, and SQLite's settings."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 APPLICATION_ID = 0x46575450
-"""`FWTP`, at byte 68 of the file: how a tape is told from other SQLite files."""
+"""`FWTP`, at byte 68 of the file: how a tape is distinguished from other SQLite files."""
 
 VERSION = 1
 _MAX_SQL = 10_000

@@ -1,7 +1,7 @@
 """The rules of AgentOps Replay's verifiers over one session, restated as findings.
 
 A hash is over canonical JSON, and its canonical JSON is not RFC 8785 for every number. Each hash is therefore
-computed both ways: one that fits only its own is told once, in a note, and counts as right.
+computed both ways: one that fits only its own is reported once, in a note, and counts as right.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ _BLANK = b" \t\r\n,"
 
 
 class Entries:
-    """The texts of the entries in the order of the file; `version` is that of the log, where it said one
+    """The texts of the entries in the order of the file; `version` is that of the log, where it stated one
     before its entries."""
 
     def __init__(self, data: bytes) -> None:

@@ -1,7 +1,7 @@
 """Logs of AgentOps Replay: its first generation (schema v0.5, v0.6) and ELS 1.0; JSON lines, or the JSON of
 an export.
 
-Every rule of its verifiers is held against the log, and everything that breaks one is told, not only the
+Every rule of its verifiers is held against the log, and everything that breaks one is reported, not only the
 first. Its events stay events: they were asserted by the agent's own SDK and are no exchanges that anybody saw
 on a wire.
 """

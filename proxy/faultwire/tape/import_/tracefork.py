@@ -78,7 +78,7 @@ def _judged(contents: Contents, digest: str | None) -> Iterator[Found]:
         if claimed != held:
             yield Found("tracefork_count_mismatch", f"the tape claims {claimed} {what}, and holds {held}")
     if contents.redacted:
-        redacted = "tracefork redacted contents before it hashed them: the bodies are not what was said"
+        redacted = "tracefork redacted contents before it hashed them: the bodies are not what was sent"
         yield Found("tracefork_content_redacted", redacted, note=True)
     yield Found("tracefork_no_heads", _FILLED, note=True)
 

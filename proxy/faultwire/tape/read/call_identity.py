@@ -1,6 +1,6 @@
 """What each recorded exchange was, and which of several equal calls: found out when somebody asks.
 
-While an exchange that no fault can meet is under way nobody reads it, and none of the proxy's time goes
+While an exchange on which no fault can act is under way nobody reads it, and none of the proxy's time goes
 into what only a later reader wants to know. The functions that find it out from the stored request are
 those that a passage uses. A key is made of the request as it is stored: where secrets were redacted it
 is another than the one that the dice knew, and equal for equal requests all the same.
@@ -53,7 +53,7 @@ class CallNumbers(Protocol):
     """Who knows what exchanges were, by the place that `take` gave each."""
 
     def take(self, event: Event, request: Request, answer: Delivery | None) -> int:
-        """One more exchange, with what the server said."""
+        """One more exchange, with the server's response."""
 
     def known(self, place: int) -> Known:
         """What it was taken for, by its request."""

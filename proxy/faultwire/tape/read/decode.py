@@ -63,7 +63,7 @@ class EventDecoder:
 def decode(gathered: EventDecoder, blob: Fetch, numbers: CallNumbers | None = None) -> Recorded | None:
     """The exchange as a value; None where not even its request is on the tape.
 
-    `numbers` has been told of the exchanges before it in the session; without it, every call that nobody
+    `numbers` has seen the exchanges before it in the session; without it, every call that nobody
     numbered when it was made counts as the first of its kind.
     `blob` gives the bytes of a digest once a body is asked for. Raises KeyError, TypeError or ValueError
     on events that lack what their kind must have.

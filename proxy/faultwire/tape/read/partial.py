@@ -74,7 +74,7 @@ def _copy(connection: sqlite3.Connection, source: Path, draft: sqlite3.Connectio
         exchange = _of(event)
         if exchange in whole or (exchange is None and _has_body(event, kept)):
             insert_events(draft, [row])
-    # What it is at all is said by its first event.
+    # Its first event states what it is.
     if not whole or draft.execute("SELECT count(*) FROM events WHERE seq = 0").fetchone() == (0,):
         raise _nothing(source)
     draft.execute("COMMIT")

@@ -1,7 +1,7 @@
 """Reading tapes: read-only, and distrustful of what the file says.
 
 What is read of an exchange leaves its bodies on the tape; whoever asks for one has it read, also
-after the reader was closed. A damaged body is therefore told when it is asked for.
+after the reader was closed. A damaged body is therefore reported when it is read.
 """
 
 from __future__ import annotations

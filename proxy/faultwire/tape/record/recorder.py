@@ -196,7 +196,7 @@ class Recording:
         return monotonic_ns() - self.started_ns
 
     def undelivered(self) -> None:
-        """The agent got nothing at all, whatever upstream said."""
+        """The agent got nothing at all, whatever upstream sent."""
         self.got_head = False
 
     def end(self, ending: str, error: str | None = None, faults: tuple[FaultFired, ...] = ()) -> None:
@@ -252,7 +252,7 @@ class Recording:
         return size
 
     def _is_open(self) -> bool:
-        """Is what is told still wanted? After the end nothing is, nor when nobody writes any more."""
+        """Are events still recorded? Not after the end, nor once the writer has stopped."""
         if self._intake.gone:
             self.forget()
             return False

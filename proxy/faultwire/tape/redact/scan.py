@@ -1,7 +1,7 @@
 """Looking for secrets where none may be: on tapes, in logs, in reports, in anything to be sent away.
 
 On a tape everything that recording would have replaced counts; in other files what is known by its shape, or
-is a key of a service by the name before it. Values are never told whole.
+is a key of a service by the name before it. Values are never shown whole.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @cache
 def _delta() -> re.Pattern[str]:
-    """A member that carries a piece of what is said, in the streams of all known protocols."""
+    """A member that carries a piece of text, in the streams of all known protocols."""
     names = "|".join(sorted(map(re.escape, wire.text_members())))
     return re.compile(rf'"({names})": ?"([^"\\]*(?:\\.[^"\\]*)*)"')
 
@@ -49,7 +49,7 @@ _OPEN = _core.Regex(
 
 
 class TextPiece(NamedTuple):
-    """A piece of what a stream says: member name, and its place in the stream (escapes and all)."""
+    """A piece of a stream's text: member name, and its place in the stream (escapes and all)."""
 
     name: str
     start: int
@@ -71,7 +71,7 @@ def text_pieces(text: str) -> list[TextPiece]:
 
 
 def texts_by_member(text: str) -> dict[str, str]:
-    """What the stream says, by member name, escapes as they are; the fast way of `said`."""
+    """The stream's texts by member name, escapes as they are; a faster form of `text_pieces`."""
     found = _delta().findall(text)
     names = {name for name, _ in found}
     texts = {name: "".join([piece for one, piece in found if one == name]) for name in names}
@@ -89,12 +89,12 @@ def _plain(text: str) -> list[re.Match[str]]:
 
 
 def is_suspect(text: str, texts: dict[str, str], rules: Rules | None = None) -> bool:
-    """May there be a secret in the stream or in what it says?"""
+    """May there be a secret in the stream or in its texts?"""
     return rules is not None or suspects(text) or any(suspects(one) for one in texts.values())
 
 
 def open_from(text: str, texts: dict[str, str], rules: Rules | None = None) -> int:
-    """Where in the stream the earliest open tail of what it says begins; its length if there is none."""
+    """Where in the stream the earliest open tail of its texts begins; its length if there is none."""
     tails = {name: open_tail(one, rules) for name, one in texts.items()}
     start = len(text)
     if not any(tails.values()):

@@ -40,7 +40,7 @@ def rule_edits(text: str, rules: Rules) -> list[Edit]:
 
 
 def text_edits(text: str, rules: Rules) -> list[Edit]:
-    """What they cover in a text that a stream says, its pieces joined."""
+    """What they cover in a stream's text, its pieces joined."""
     return [Edit(hit.start, hit.end, hit.what, text[hit.start : hit.end]) for hit in rules.in_text(text)]
 
 

@@ -32,7 +32,7 @@ class Reader(StreamReader):
         self._broken: str | None = None
 
     def feed(self, event: bytes) -> None:
-        """Take one event; what is no JSON is told as the error."""
+        """Take one event; what is not JSON is reported as the error."""
         fields = sse.fields(event)
         if fields is None or not fields.data:
             return
@@ -48,11 +48,11 @@ class Reader(StreamReader):
             self._gathered.take(json_bytes.member(document, *map(str, self._root)))
 
     def answered(self) -> a2a_view.A2AResponse:
-        """What was said so far, in A2A's own words."""
+        """The text so far, in A2A's own types."""
         return self._gathered.answered()
 
     def view(self) -> ResponseView:
-        """What was said so far."""
+        """The answer so far."""
         view = self.answered().view()
         if view.error is None and self._broken is not None:
             return ResponseView(
@@ -142,7 +142,7 @@ def _respoken(
 
 
 class A2AEditor(Editor):
-    """What an agent says, and what it is told; an error inside a stream."""
+    """The messages of both sides; an error inside a stream."""
 
     abilities: frozenset[Ability] = frozenset(("answer", "texts", "error_event"))
 

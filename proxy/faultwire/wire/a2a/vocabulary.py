@@ -125,7 +125,7 @@ _KINDS: dict[str, What] = {
 
 
 def texts(found: Utterance) -> list[tuple[Path, str]]:
-    """The texts that a value says now; a task's history was said before."""
+    """The new texts of a value; a task's history was sent before."""
     value, path = found.value, found.path
     match found.what:
         case "message":

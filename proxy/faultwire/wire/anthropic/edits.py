@@ -68,7 +68,7 @@ class AnthropicEditor(Editor):
         return shared_edits.rewrite_texts(body, changed)
 
     def failure(self, what: Failure, *, message: str | None = None) -> Response:
-        """As the API words it; money and length are told as invalid requests."""
+        """As the API words it; billing and length errors are invalid requests."""
         status, kind, usual = _FAILURES[what]
         return anthropic_errors.error_response(status, kind, message or usual)
 

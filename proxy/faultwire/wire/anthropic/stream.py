@@ -49,7 +49,7 @@ class _Block:
 
 
 class Reader(StreamReader):
-    """Gathers the blocks; what is no JSON is told in `error` and passed over."""
+    """Gathers the blocks; what is not JSON is reported in `error` and skipped."""
 
     def __init__(self) -> None:
         self._model = ""
@@ -90,7 +90,7 @@ class Reader(StreamReader):
                 self._request_id = json_bytes.string(document.get("request_id")) or None
 
     def view(self) -> ResponseView:
-        """What was said so far."""
+        """The answer so far."""
         blocks = self._blocks.values()
         return ResponseView(
             model=self._model,
@@ -140,7 +140,7 @@ class Truncator(StreamEditor):
             document = json_bytes.load_object(fields.data if fields else b"")
             data = self._cut(fields.data if fields else b"", document)
         except WireError:
-            return (event,)  # what the client cannot read either is not ours to mend
+            return (event,)  # what the client cannot read either is passed on unchanged
         if fields is None or data == fields.data:
             return (event,)
         self.changed = True

@@ -28,7 +28,7 @@ STOPS: dict[Finish, str] = {
 
 
 def stop_word(change: Change, reason: object) -> str | None:
-    """What shall stand where `said` stands, None where nothing is to change."""
+    """The stop reason that replaces `reason`, None where nothing is to change."""
     was = change.finish_was
     if change.finish is None or reason is None or (was is not None and reason != STOPS[was]):
         return None
@@ -55,7 +55,7 @@ class AnthropicStreamEditor(StreamEditor):
         try:
             document = json_bytes.load_object(fields.data if fields else b"")
         except WireError:
-            return (event,)  # what the client cannot read either is not ours to mend
+            return (event,)  # what the client cannot read either is passed on unchanged
         data = fields.data if fields else b""
         match document.get("type"):
             case "message_start" if self._change.drop_usage:
@@ -69,7 +69,7 @@ class AnthropicStreamEditor(StreamEditor):
         return (event,)
 
     def finish(self) -> Iterable[bytes]:
-        """A stream that broke off is left as it came."""
+        """A stream that ended early is left unchanged."""
         held, self._blocks = [event for block in self._blocks.values() for event in block], {}
         return held
 

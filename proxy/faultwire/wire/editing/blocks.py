@@ -1,4 +1,4 @@
-"""Answers told differently: an array of texts and calls (blocks, parts, items) of which some change.
+"""Rewrites answers: an array of texts and calls (blocks, parts, items) of which some change.
 
 What stays keeps its bytes, and so does everything in a changed element that is not its text or call.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class New(NamedTuple):
-    """What is to be said instead; None: as it was. `refuse`: where refusals are declared."""
+    """The new content; None: unchanged. `refuse`: where refusals are declared."""
 
     text: str | None = None
     calls: tuple[ToolCall, ...] | None = None
@@ -89,7 +89,7 @@ class Shape(ABC):
         return tuple(call for call in found if call is not None)
 
     def rewritten(self, body: bytes, place: Path, new: New) -> bytes:
-        """The body with the array at `place` told anew: the first text says all that is said."""
+        """The body with the array at `place` rewritten: the first text holds the whole text."""
         array = _part(body, place)
         kept, more = self._elements(array, new)
         for at in reversed(range(len(kept))):

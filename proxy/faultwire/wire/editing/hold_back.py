@@ -1,4 +1,4 @@
-"""Streams whose answer is to change: what tells it is held until it stops, and then told anew."""
+"""Rewrites streamed answers: their events are held until the answer stops, and then sent rewritten."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Made = tuple[Event, bytes]
 
 
 class HoldBack(StreamEditor):
-    """Reads events; what the client cannot read either is not ours to mend."""
+    """Reads events; what the client cannot read either is passed on unchanged."""
 
     framed: Framed = SSE
 
@@ -101,7 +101,7 @@ class BlockEditor(HoldBack):
 
     @abstractmethod
     def closing(self, event: Event, new: New | None) -> bytes:
-        """The data of such an event, in agreement with what was said."""
+        """The data of such an event, in agreement with the text sent."""
 
     @abstractmethod
     def text_block(self, block: Block, new: New) -> Iterator[Made]:
@@ -128,7 +128,7 @@ class BlockEditor(HoldBack):
         return event.raw
 
     def moved(self, event: Event, data: bytes) -> bytes:
-        """An event of an answer of which something is told anew."""
+        """An event of an answer of which something is rewritten."""
         return self.put(event, data)
 
     # ------------------------------------------------------------ what is common to all
@@ -159,7 +159,7 @@ class BlockEditor(HoldBack):
         return ()
 
     def finish(self) -> Iterable[bytes]:
-        """A stream that broke off is left as it came."""
+        """A stream that ended early is left unchanged."""
         arrived, self._arrived, self._held = self._arrived, [], {}
         return arrived
 

@@ -1,6 +1,6 @@
 """Ids for tool calls of protocols that give them none.
 
-A call is named by all that was said before it, so that it has the same id in every later request of
+A call's id is derived from all messages before it, so that it has the same id in every later request of
 its conversation, and another one in another conversation.
 """
 
@@ -17,7 +17,7 @@ class Chain:
         self._open: list[tuple[str, str]] = []
 
     def add(self, *words: str) -> None:
-        """Something was said."""
+        """Add a message."""
         text = "\x00".join((self._digest, *words))
         self._digest = _core.sha256_hex(text.encode("utf-8", "replace"))
 

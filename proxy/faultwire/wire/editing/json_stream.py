@@ -83,7 +83,7 @@ SSE_OR_ELEMENTS = Framed(
 
 
 class Gatherer(StreamReader):
-    """Gathers text, calls and the rest; what is no JSON is told in `error` and passed over."""
+    """Gathers text, calls and the rest; what is not JSON is reported in `error` and skipped."""
 
     framed: Framed = SSE
 
@@ -108,7 +108,7 @@ class Gatherer(StreamReader):
             self.error = self.error or error.message
 
     def view(self) -> ResponseView:
-        """What was said so far."""
+        """The answer so far."""
         return ResponseView(
             model=self.model,
             text="".join(self.text),
@@ -126,7 +126,7 @@ class Gatherer(StreamReader):
 
 
 class JsonEditor(StreamEditor):
-    """Edits the data of each event; what the client cannot read either is not ours to mend."""
+    """Edits the data of each event; what the client cannot read either is passed on unchanged."""
 
     framed: Framed = SSE
 

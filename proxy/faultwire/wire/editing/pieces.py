@@ -21,7 +21,7 @@ _Content = tuple[str, tuple["ToolCall", ...]]
 
 
 class PieceEditor(HoldBack):
-    """Holds pieces from the first one that tells what is to change until the last one is there."""
+    """Holds pieces from the first one whose content changes until the last one is there."""
 
     def __init__(self, change: Change) -> None:
         super().__init__(change)
@@ -34,7 +34,7 @@ class PieceEditor(HoldBack):
 
     @abstractmethod
     def rewritten(self, data: bytes, document: json_bytes.Object, new: New) -> bytes:
-        """The piece saying something else."""
+        """The piece with other content."""
 
     @abstractmethod
     def closed(self, data: bytes, document: json_bytes.Object) -> bytes:
@@ -46,10 +46,10 @@ class PieceEditor(HoldBack):
 
     @abstractmethod
     def is_empty(self, data: bytes) -> bool:
-        """Does a piece say nothing, so that it can go?"""
+        """Is a piece without content, so that it can be dropped?"""
 
     def take(self, event: Event) -> Iterable[bytes]:
-        """Hold it, pass it on, or tell what was held."""
+        """Hold it, pass it on, or send what was held."""
         if self._over:
             return (self.put(event, self.closed(event.data, event.document)),)
         if self.ends(event.document):
@@ -64,7 +64,7 @@ class PieceEditor(HoldBack):
         return ()
 
     def finish(self) -> Iterable[bytes]:
-        """A stream that broke off is left as it came."""
+        """A stream that ended early is left unchanged."""
         held, self._held = [event.raw for event in self._held], []
         return held
 
@@ -86,7 +86,7 @@ class PieceEditor(HoldBack):
                 yield self.put(event, self.closed(data, event.document))
 
     def _spread(self, contents: list[_Content], new: New) -> list[New]:
-        """What each piece is to say: as many tell the text as did, and each call stays where it was."""
+        """The new content of each piece: the text keeps its number of pieces, each call its place."""
         carriers = [at for at, (words, _) in enumerate(contents) if words]
         first_call = next((at for at, (_, calls) in enumerate(contents) if calls), len(contents) - 1)
         texts: list[str | None] = [None] * len(contents)
@@ -103,7 +103,7 @@ class PieceEditor(HoldBack):
 
 
 def _unique(contents: list[_Content]) -> list[_Content]:
-    """Calls without ids of their own are told apart by the piece that they come in."""
+    """Calls without ids of their own are distinguished by the piece that they come in."""
     seen: set[str] = set()
     out = []
     for at, (words, calls) in enumerate(contents):

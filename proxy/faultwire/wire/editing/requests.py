@@ -71,5 +71,5 @@ class RequestEditor(Editor):
 
 
 def last_answer(items: list[tuple[int, json_bytes.Object]]) -> int:
-    """Where the model spoke last, -1 where it has not."""
+    """The index of the model's last message, -1 where there is none."""
     return max((at for at, item in items if role_of(item.get("role")) == "assistant"), default=-1)

@@ -33,7 +33,7 @@ class Budget:
         return not self.spent
 
     def take(self, text: str) -> str:
-        """As much of the next piece of text as may still be said."""
+        """As much of the next piece of text as the budget still allows."""
         if self.spent:
             return ""
         for run in _RUN.finditer(text):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     """Which response an event belongs to; None where it belongs to none."""
 
 KEPT = 64
-"""Responses of one session that are told apart; older ones are over."""
+"""How many responses of one session are tracked; older ones are over."""
 
 MESSAGES = Framed(read=lambda event: ("", event), swap=lambda _event, data: data)
 """A message is its data."""
@@ -80,7 +80,7 @@ class Responses(StreamReader):
         self._lanes[lane].feed(event)
 
     def view(self) -> ResponseView:
-        """What the session has said so far."""
+        """The session's answer so far."""
         views = [*([self._over] if self._over else []), *(reader.view() for reader in self._readers)]
         if not views:
             return ResponseView(error=self._error, complete=False)
@@ -117,7 +117,7 @@ class Editors(StreamEditor):
         try:
             document = json_bytes.load_object(event)
         except WireError:
-            return (event,)  # what the client cannot read either is not ours to mend
+            return (event,)  # what the client cannot read either is passed on unchanged
         lane = self._lane_of(document)
         if lane is None:
             return (event,)

@@ -154,7 +154,7 @@ def _zstd(body: bytes) -> Iterator[bytes]:
 
 
 def _is_whole_zstd(body: bytes) -> bool:
-    """Does the last frame end with the body? A frame is told to be so by its blocks (RFC 8878 §3.1.1)."""
+    """Does the last frame end with the body? Its blocks show that (RFC 8878 §3.1.1)."""
     at, blocks = 0, 0
     while at < len(body):
         magic, at = int.from_bytes(body[at : at + 4], "little"), at + 4

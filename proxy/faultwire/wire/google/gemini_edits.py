@@ -62,7 +62,7 @@ PARTS = _Parts()
 
 
 def changed(body: bytes, change: Change) -> bytes:
-    """A whole answer, changed; an array of answers is one, told in pieces."""
+    """A whole answer, changed; an array of answers is one answer in pieces."""
     document = json_bytes.load(body)
     if isinstance(document, list):
         return _all(body, document, change)
@@ -80,13 +80,13 @@ def _all(body: bytes, documents: list[object], change: Change) -> bytes:
 
 
 def content_of(document: json_bytes.Object) -> tuple[str, tuple[ToolCall, ...]]:
-    """What an answer, or a piece of one, says."""
+    """The text and the calls of an answer, or of a piece of one."""
     content = gemini_stream.first_candidate(document).get("content")
     return gemini_stream.text_of(content), PARTS.calls(json_bytes.member(content, "parts"))
 
 
 def rewrite(body: bytes, document: json_bytes.Object, new: New) -> bytes:
-    """The first candidate saying something else."""
+    """The answer with its first candidate replaced."""
     candidate = gemini_stream.first_candidate(document)
     if not isinstance(json_bytes.member(candidate, "content", "parts"), list):
         if not new.text or not candidate:
@@ -111,11 +111,11 @@ class GeminiStreamEditor(PieceEditor):
     framed = SSE_OR_ELEMENTS
 
     def content(self, document: json_bytes.Object) -> tuple[str, tuple[ToolCall, ...]]:
-        """What the first candidate says."""
+        """The text and the calls of the first candidate."""
         return content_of(document)
 
     def rewritten(self, data: bytes, document: json_bytes.Object, new: New) -> bytes:
-        """The first candidate saying something else."""
+        """The answer with its first candidate replaced."""
         return rewrite(data, document, new)
 
     def closed(self, data: bytes, document: json_bytes.Object) -> bytes:

@@ -1,4 +1,4 @@
-"""Gemini generateContent over gRPC, which google-generativeai speaks unless it is told otherwise.
+"""Gemini generateContent over gRPC, which google-generativeai speaks by default.
 
 Messages are read in their JSON form, so that everything that is known of Gemini's JSON holds here, too;
 a change is written back into the message's own bytes. Source: google.ai.generativelanguage's protos.
@@ -226,7 +226,7 @@ class _Editor(StreamEditor):
         try:
             event_text = sse.write(response_json(event))
         except WireError:
-            return (event,)  # what the client cannot read either is not ours to mend
+            return (event,)  # what the client cannot read either is passed on unchanged
         self._events.append((event_text, event))
         return self._framed(self._inner.feed(event_text))
 

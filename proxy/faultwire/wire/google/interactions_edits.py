@@ -59,7 +59,7 @@ class InteractionsEditor(RequestEditor):
         return InteractionsStreamEditor(change)
 
     def gathered(self, document: json_bytes.Object) -> Texts:
-        """System instruction, what was said, and what functions returned."""
+        """System instruction, messages, and what functions returned."""
         asked = document.get("input")
         steps = json_bytes.objects(asked)
         texts = Texts(max((at for at, step in steps if step.get("type") in _MADE), default=-1))
@@ -88,7 +88,7 @@ class InteractionsEditor(RequestEditor):
 
 
 def state(change: Change, status: object) -> str | None:
-    """What shall stand where `said` stands, None where nothing is to change."""
+    """The value that replaces `status`, None where nothing is to change."""
     was = change.finish_was
     if change.finish is None or not status or (was is not None and status != STATES[was]):
         return None
@@ -166,7 +166,7 @@ class InteractionsStreamEditor(StreamEditor):
         return (event,)
 
     def finish(self) -> Iterable[bytes]:
-        """A stream that broke off is left as it came."""
+        """A stream that ended early is left unchanged."""
         held, self._held = self._held, []
         return held
 

@@ -102,7 +102,7 @@ class Reader(Gatherer):
             super().feed(event)
 
     def view(self) -> ResponseView:
-        """What was said so far; a call without arguments has none."""
+        """The answer so far; a call without arguments has none."""
         calls = {key: (i, name, parts or ["{}"]) for key, (i, name, parts) in self.calls.items()}
         pieces, self.calls = self.calls, dict(calls)
         try:

@@ -103,7 +103,7 @@ class Mcp(Protocol):
         raise WireError("found a message of MCP, expected a conversation")
 
     def transcript(self, request: Request) -> RequestView | None:
-        """The calls of tools; handshakes, lists, notifications and streams are told by their bodies."""
+        """The calls of tools; handshakes, lists, notifications and streams have none."""
         view = self.request_view(request.body or b"") if asked(request) else None
         return view if view is not None and view.turns else None
 

@@ -57,7 +57,7 @@ def _error_line(event: bytes) -> bytes:
 
 
 class Reader(StreamReader):
-    """Gathers the first choice; what is no JSON is told in `error` and passed over.
+    """Gathers the first choice; what is not JSON is reported in `error` and skipped.
 
     It is whole with `[DONE]`, or, as some imitators leave that out, with the reason why it stopped.
     """
@@ -91,7 +91,7 @@ class Reader(StreamReader):
         self._take(document)
 
     def view(self) -> ResponseView:
-        """What was said so far."""
+        """The answer so far."""
         return ResponseView(
             model=self._model,
             text="".join(self._text),
@@ -168,7 +168,7 @@ class Truncator(StreamEditor):
         try:
             data = self._cutter.cut(fields.data)
         except WireError:
-            return (event,)  # what the client cannot read either is not ours to mend
+            return (event,)  # what the client cannot read either is passed on unchanged
         if data == fields.data:
             return (event,)
         self.changed = True

@@ -42,7 +42,7 @@ class ChatStreamEditor(StreamEditor):
         try:
             document = json_bytes.load_object(fields.data)
         except WireError:
-            return (event,)  # what the client cannot read either is not ours to mend
+            return (event,)  # what the client cannot read either is passed on unchanged
         choice = next(
             (c for _, c in json_bytes.objects(document.get("choices")) if c.get("index", 0) == 0), None
         )
@@ -51,7 +51,7 @@ class ChatStreamEditor(StreamEditor):
         return self._choice(event, fields.data, choice)
 
     def finish(self) -> Iterable[bytes]:
-        """A stream that broke off is left as it came."""
+        """A stream that ended early is left unchanged."""
         held, self._texts, self._calls = [*self._texts, *self._calls], [], []
         return held
 
@@ -65,7 +65,7 @@ class ChatStreamEditor(StreamEditor):
 
     def _choice(self, event: bytes, data: bytes, choice: json_bytes.Object) -> Iterable[bytes]:
         delta = choice.get("delta")
-        if choice.get("finish_reason"):  # a last piece may come with it: that is told before it
+        if choice.get("finish_reason"):  # a last piece may come with it: that is sent before it
             self._hold(_delta(event, delta if isinstance(delta, dict) else {}), delta)
             return (*self._released(event), *self._stop(event, data, choice))
         return () if self._hold(event, delta) else (event,)
@@ -81,7 +81,7 @@ class ChatStreamEditor(StreamEditor):
         return False
 
     def _stop(self, event: bytes, data: bytes, choice: json_bytes.Object) -> Iterable[bytes]:
-        """The event that stops the choice, without what was told before it."""
+        """The event that stops the choice, without what was sent before it."""
         edited = data
         for key in ("content", "tool_calls"):
             held = self._change.text if key == "content" else self._change.calls

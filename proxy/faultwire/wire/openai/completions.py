@@ -119,7 +119,7 @@ class _Reader(Gatherer):
             super().feed(event)
 
     def view(self) -> ResponseView:
-        """What was said so far; whole with its reason to stop, as some imitators leave `[DONE]` out."""
+        """The answer so far; complete with its finish reason, as some imitators leave `[DONE]` out."""
         self.complete = self.complete or self.finish is not None
         return super().view()
 

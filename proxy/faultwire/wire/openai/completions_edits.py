@@ -138,7 +138,7 @@ class CompletionsStreamEditor(StreamEditor):
         try:
             document = json_bytes.load_object(fields.data)
         except WireError:
-            return (event,)  # what the client cannot read either is not ours to mend
+            return (event,)  # what the client cannot read either is passed on unchanged
         choice = next(
             (c for _, c in json_bytes.objects(document.get("choices")) if c.get("index", 0) == 0), None
         )
@@ -153,7 +153,7 @@ class CompletionsStreamEditor(StreamEditor):
         return (event,)
 
     def _stop(self, event: bytes, data: bytes, choice: json_bytes.Object, *, worded: bool) -> Iterable[bytes]:
-        """What was held, told anew, and the event that stops the choice."""
+        """What was held, rewritten, and the event that stops the choice."""
         count = len(self._held)
         events = tuple(self._rewritten_events(event if worded else None))
         if worded and self._rewritten:
@@ -169,7 +169,7 @@ class CompletionsStreamEditor(StreamEditor):
         return (*events, event if same else sse.with_data(event, edited))
 
     def finish(self) -> Iterable[bytes]:
-        """A stream that broke off is left as it came."""
+        """A stream that ended early is left unchanged."""
         held, self._held = self._held, []
         return held
 

@@ -85,7 +85,7 @@ def error(status: int, message: str | None, retry_after_s: float | None) -> Resp
 
 
 def of_tokens(limited: Response) -> Response:
-    """The answer of a rate limit on requests, told as one on tokens; another shape as it is."""
+    """The answer of a rate limit on requests, reworded as one on tokens; another shape is unchanged."""
     document = json_bytes.load_object(limited.body or b"")
     error = document.get("error")
     if not isinstance(error, dict) or error.get("type") != "requests":

@@ -48,7 +48,7 @@ _PER_MINUTE = {"requests": "req", "tokens": "tokens"}
 
 
 def _mistral(quota: Quota) -> Headers:
-    """Per minute, whatever the window; when it ends is not told."""
+    """Per minute, whatever the window; the reset time is not stated."""
     return tuple(
         pair
         for name, limit, left in _limits(quota)
@@ -60,7 +60,7 @@ def _mistral(quota: Quota) -> Headers:
 
 
 def cohere(quota: Quota) -> Headers:
-    """Calls of a trial key; tokens are not told."""
+    """Calls of a trial key; tokens are not stated."""
     if quota.requests is None:
         return ()
     return (

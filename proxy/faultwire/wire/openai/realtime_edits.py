@@ -93,7 +93,7 @@ def items_of(document: json_bytes.Object) -> list[tuple[Path, json_bytes.Object]
 
 
 class RealtimeStreamEditor(StreamEditor):
-    """One response: held from its first item on, and told anew where something is to change."""
+    """One response: held from its first item on, and rewritten where something is to change."""
 
     def __init__(self, change: Change) -> None:
         self._change = change
@@ -113,7 +113,7 @@ class RealtimeStreamEditor(StreamEditor):
         return ()
 
     def finish(self) -> Iterable[bytes]:
-        """A response that broke off is left as it came."""
+        """A response that ended early is left unchanged."""
         held, self._held = self._held, []
         return [event for event, _ in held]
 
@@ -164,7 +164,7 @@ class RealtimeStreamEditor(StreamEditor):
     def _rewritten(
         self, response_id: str, old: list[json_bytes.Object], new: list[json_bytes.Object]
     ) -> Iterator[bytes]:
-        """Items that stay keep their events, with the index that they now have; others are told anew."""
+        """Items that stay keep their events, with the index that they now have; others are rewritten."""
         held, self._held = self._held, []
         indexes = {json_bytes.string(item.get("id")): at for at, item in enumerate(old)}
         previous = next((_previous(document) for _, document in held if "previous_item_id" in document), None)

@@ -42,7 +42,7 @@ class _Reader(openai_responses_stream.Reader):
 
 
 class SocketEditor(ResponsesEditor):
-    """The changes of Responses, told in messages."""
+    """The changes of Responses, as messages."""
 
     def stream_editor(self, change: Change) -> StreamEditor | None:
         """Each response of the connection."""

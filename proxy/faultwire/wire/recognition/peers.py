@@ -1,4 +1,4 @@
-"""The agents that a session has met: whose cards it has read, and where they said they are reached."""
+"""The agents known in a session: those whose cards it has read, and the addresses that these state."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Everything that is decided on a request is decided on an event loop, and a parser holds it up. What a
 parser takes its time for are values far more than bytes, so both are weighed. What is too heavy passes
-unread: told by its head alone, without a view, and by a part of its bytes when calls are compared.
+unread: known by its head alone, without a view, and by a part of its bytes when calls are compared.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _MARKS = (b",", b"[", b"{", b":")
 _LONG = 64
 _LOOKED_THROUGH = 4 << 20
-"""Bytes in which marks are told from those inside texts: a million tokens of a program's source."""
+"""Bytes in which marks are distinguished from those inside texts: a million tokens of a program's source."""
 
 
 def is_heavy(body: bytes | None) -> bool:

@@ -1,1 +1,1 @@
-"""What was said in an exchange, put together for readers."""
+"""Transcripts of exchanges, for readers."""

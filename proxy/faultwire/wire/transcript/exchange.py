@@ -1,4 +1,4 @@
-"""A recorded exchange as people want to read it: who said what, at what price, how fast."""
+"""The transcript of a recorded exchange: messages, price and timing."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ class Transcript:
 def transcript_of(
     recorded: Recorded, prices: Prices | None = None, *, earlier: ConversationHistory | None = None
 ) -> Transcript | None:
-    """What a recorded exchange with a model, an agent or a tool's server says; None where nothing is said.
+    """The transcript of an exchange with a model, an agent or a tool's server; None where there is none.
 
     Who reads the exchanges of one session in order hands the same `earlier` to each: what one request and
-    the next hold alike is then read once. What is told is the same.
+    the next hold alike is then read once. The result is the same.
     """
     protocol = protocols().get(recorded.protocol or "")
     if protocol is None:

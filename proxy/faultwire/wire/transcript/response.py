@@ -103,7 +103,7 @@ class ResponseObserver:
         self._reader = protocol.reader()
 
     def observe(self, data: bytes) -> tuple[ToolCall, ...]:
-        """Take bytes as they are delivered; the calls of a stream, once it has said its last word."""
+        """Take bytes as they are delivered; returns the calls of a stream once it has ended."""
         if self._splitter is None:
             self._keep(data)
             return ()

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def asked(protocol: Protocol, upgrade: RequestView, messages: Iterable[Message]) -> RequestView:
-    """All that was said before the model's last answer: by the agent, and by the model in between.
+    """All messages before the model's last answer: the agent's, and the model's in between.
 
-    Of messages that a fault changed the one that its sender said counts for the agent's side, the one that
+    Of messages that a fault changed the one that its sender sent counts for the agent's side, the one that
     was delivered for the model's.
     """
     turns: list[Turn] = []
@@ -45,7 +45,7 @@ def asked(protocol: Protocol, upgrade: RequestView, messages: Iterable[Message])
 
 
 def answered(protocol: Protocol, messages: Iterable[Message], *, delivered: bool) -> ResponseView:
-    """The model's last answer, with the usage of the whole session; as the server said it, or as it was
+    """The model's last answer, with the usage of the whole session; as the server sent it, or as it was
     `delivered` to the agent."""
     whole, reader = protocol.reader(), protocol.reader()
     last: ResponseView | None = None
