@@ -14,8 +14,8 @@ from faultwire.events import Exchange, Request
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from faultwire.mitm.engine.session import Session
     from faultwire.mitm.flow.recorded_exchange import RecordedExchange
+    from faultwire.mitm.sessions.session import Session
     from faultwire.tape.record.writer import TapeWriter
 
 
