@@ -138,7 +138,7 @@ def test_the_files_that_are_changed_are_fine(folder: Path) -> None:
         parse(text.encode(), folder / "f.yaml", environ=ENVIRON)
 
 
-def test_a_pattern_that_is_none_is_told_without_its_escapes(folder: Path) -> None:
+def test_a_pattern_that_is_none_is_reported_without_its_escapes(folder: Path) -> None:
     tree = {
         "version": "2.0",
         "agent": {"command": ["x", "{prompt}"]},

@@ -168,7 +168,7 @@ def test_an_added_fault_changes_no_other_decision(added_first, seed):
 
 
 @given(seed=st.integers(0, 2**32), repeats=st.integers(1, 5))
-def test_retries_meet_what_their_call_met(seed, repeats):
+def test_retries_get_the_faults_of_their_call(seed, repeats):
     session = Session(CHAOS, seed, "s")
     for retry in range(repeats):
         session.send("a", "big", retry)

@@ -181,7 +181,7 @@ def test_ten_thousand_bent_files(files: list[tuple[Read, bytes]], tmp_path: Path
     assert min(outcomes.values()) > 1000, outcomes
 
 
-def test_files_as_they_were_made_are_told(files: list[tuple[Read, bytes]], tmp_path: Path) -> None:
+def test_files_as_they_were_made_are_reported(files: list[tuple[Read, bytes]], tmp_path: Path) -> None:
     for read, data in files:
         assert judged(read, data, tmp_path, kept=True) == "told"
 

@@ -65,7 +65,7 @@ def test_a_tool_without_a_call_on_the_wire_is_met_at_its_result():
 
 @pytest.mark.parametrize("site", ["http", "mcp"])
 @pytest.mark.parametrize("name", ["search", "mcp__files__search"])
-def test_one_call_is_met_once(site, name):
+def test_a_fault_acts_once_on_one_call(site, name):
     session = Session(on="{tool: '*search'}")
     assert getattr(session, site)() == [FIRED]
     assert session.result(name) == [

@@ -83,7 +83,7 @@ def test_other_values_than_texts_are_json():
         ("", False),
     ],
 )
-def test_an_answer_in_another_place_is_told_from_a_failure(said, misplaced):
+def test_an_answer_in_another_place_is_distinguished_from_a_failure(said, misplaced):
     with pytest.raises(Missed) as missed:
         AnswerPath("answer").find(said)
     assert missed.value.misplaced is misplaced

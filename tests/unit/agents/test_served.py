@@ -45,7 +45,7 @@ def test_a_body_as_text(kind, body, text):
     assert text_of(reply(body, content_type=kind)) == text
 
 
-def test_what_was_not_kept_is_told():
+def test_what_was_not_kept_is_reported():
     assert text_of(HttpReply(200, "OK", (), b"ab", 7)) == "ab\n[7 more bytes were not kept]"
 
 

@@ -21,7 +21,7 @@ def test_a_text_of_your_own(verdict):
     assert verdict(check, answer="Rome", baseline="Rome").verdict == "fail"
 
 
-def test_it_is_about_broken_worlds_unless_told_otherwise():
+def test_it_is_about_broken_worlds_unless_stated_otherwise():
     assert BehaviorUnchanged().when == "any_chaos_active"
 
 

@@ -66,7 +66,7 @@ def test_an_agent_that_crashed_did_not_complete():
         ("IBAN DE89 3704 0044 0532 0130 00", "fail"),
     ],
 )
-def test_personal_data_is_told_from_numbers(answer, found):
+def test_personal_data_is_distinguished_from_numbers(answer, found):
     assert verdict("excludes_pii", answer) == found
 
 

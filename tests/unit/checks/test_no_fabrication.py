@@ -41,7 +41,7 @@ def test_what_the_tool_said_may_be_said(verdict, talks):
     assert verdict(NoFabrication(), talks(TOLD), answer).verdict == "pass"
 
 
-def test_what_the_agent_saw_and_the_model_was_not_told_is_no_source(verdict, talks):
+def test_what_the_agent_saw_and_the_model_did_not_receive_is_no_source(verdict, talks):
     assert (
         verdict(NoFabrication(), talks(TOLD, subject="search"), "It costs 1250.5 dollars.").verdict == "fail"
     )

@@ -12,7 +12,7 @@ def test_the_same_again(verdict, wire, status, expected):
     assert verdict(NoRetryOfClientErrors(), [wire.talk(1, status=status), wire.talk(2)]).verdict == expected
 
 
-def test_a_mended_request_is_no_repetition(verdict, wire):
+def test_a_fixed_request_is_no_repetition(verdict, wire):
     exchanges = [wire.talk(1, status=400), wire.talk(2, [wire.user("shorter")])]
     found = verdict(NoRetryOfClientErrors(), exchanges)
     assert (found.verdict, found.exchanges) == ("pass", (1,))
@@ -29,7 +29,7 @@ def test_without_traffic_nothing_is_known(verdict):
     assert verdict(NoRetryOfClientErrors()).verdict == "unknown"
 
 
-def test_calls_are_told_apart(wire):
+def test_calls_are_distinguished(wire):
     found = calls([wire.talk(1, status=400), wire.talk(2), wire.talk(3), wire.talk(4, [wire.user("x")])])
     assert [call.numbers for call in found] == [[1, 2], [3], [4]]
 

@@ -23,7 +23,7 @@ def test_headers_are_where_credentials_belong(verdict, wire):
     )
 
 
-def test_some_places_may_be_told(verdict, wire):
+def test_some_places_may_receive_it(verdict, wire):
     check = NoSecretEgress(allow_to=["tools.test"])
     assert verdict(check, [wire.used(1, arguments={"q": KEY})]).verdict == "pass"
 

@@ -17,7 +17,7 @@ def loop(wire):
     ]
 
 
-def test_a_result_that_is_told_again_and_again_is_one_use(verdict, loop):
+def test_a_result_that_is_sent_again_and_again_is_one_use(verdict, loop):
     found = verdict(ToolCalled(tool="search"), loop)
     assert (found.verdict, found.value, found.exchanges) == ("pass", 1, (2,))
 

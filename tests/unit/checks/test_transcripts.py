@@ -56,7 +56,7 @@ def test_verdicts_are_those_of_each_request_read_alone():
             assert check.verdict(history) == check.verdict(weighty), check.name
 
 
-def test_nothing_is_told_by_what_is_no_exchange_with_a_model(history, wire):
+def test_an_exchange_without_a_model_has_no_transcript(history, wire):
     one = history("", wire.used(1), replace(wire.talk(2), protocol=None), wire.talk(3))
     assert [transcript_of(one, exchange) is None for exchange in one.exchanges] == [True, True, False]
     assert [exchange.number for exchange, _ in models(one)] == [3]

@@ -59,7 +59,7 @@ def test_a_flaw_behind_what_was_legal_is_found(session, wire, verdict):
     assert "`c2` has no result" in ValidHistory().verdict(left).explanation
 
 
-def test_results_count_once_however_often_they_are_told(session, wire):
+def test_results_count_once_however_often_they_are_sent(session, wire):
     one, two = wire.call("search", at="c1"), wire.call("search", at="c2")
     told = [wire.user(), wire.said("", one), wire.result("1"), wire.said("", two), wire.result("2", "c2")]
     found = uses(session([*told, wire.user()], 1, 3, 3, 5, 6))
@@ -73,7 +73,7 @@ def test_the_same_call_answered_again_is_another_use(session, wire):
     assert [use.number for use in uses(session(again, 1, 3, 5, 7))] == [3, 5, 7]
 
 
-def test_a_call_that_changes_its_meaning_is_seen_in_what_was_told_before(session, wire):
+def test_a_call_that_changes_its_meaning_is_seen_in_the_earlier_messages(session, wire):
     unnamed = {"role": "tool", "tool_call_id": "c9", "content": "1"}
     told = [wire.user(), unnamed, wire.said("a"), wire.user(), wire.said("b"), wire.user()]
     assert uses(session(told, 4, 6)) == ()

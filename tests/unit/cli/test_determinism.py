@@ -88,7 +88,7 @@ def test_another_order_is_a_difference_unless_it_is_accepted(run: Make) -> None:
     assert list(lines(accepted, 2, 7))[1] == "  from call 2 on, calls came in another order"
 
 
-def test_an_order_that_changed_before_the_first_difference_is_told(run: Make) -> None:
+def test_an_order_that_changed_before_the_first_difference_is_reported(run: Make) -> None:
     found = compared(run("a", "b", "said: a, b"), run("b", "a", "said: b, a"), (), any_order=True)
     assert found.difference is not None
     assert (found.difference.cause, found.difference.call, found.reordered) == ("order", 3, 1)

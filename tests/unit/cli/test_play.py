@@ -96,7 +96,7 @@ def test_which_drop_a_baseline_can_show_is_said_with_the_runs_that_a_given_one_t
     assert "takes" not in _findable(phase, poor)  # it cannot fall by so much
 
 
-def test_a_baseline_of_another_phase_is_refused_and_of_another_file_told(
+def test_a_baseline_of_another_phase_is_refused_and_of_another_file_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "faultwire.yaml"

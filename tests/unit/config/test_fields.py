@@ -22,7 +22,7 @@ contract: {invariants: [{type: completes, probes: ["tell"]}], chaos_matrix: [{na
 """
 
 
-def test_every_prompt_without_a_line_is_told_with_its_place(refused):
+def test_every_prompt_without_a_line_is_reported_with_its_place(refused):
     said = refused(AGENT % "" + RULES, base=BASE)
     assert [line.split(": config.")[0] for line in said] == [
         "faultwire.yaml:7:5",

@@ -120,7 +120,7 @@ def test_what_is_refused(refused, text, said):
     assert said in found[0]
 
 
-def test_the_id_of_a_duplicate_is_where_it_is_told(refused):
+def test_the_id_of_a_duplicate_is_where_it_is_reported(refused):
     text = "invariants:\n  - {id: a, type: completes}\n  - {type: valid_json, id: a}"
     assert refused(text)[0].startswith("faultwire.yaml:5:28: config.duplicate_id")
 

@@ -79,7 +79,7 @@ def test_a_hint_names_the_nearest_valid_name(config):
     ]
 
 
-def test_beside_errors_a_misspelt_key_is_told_for_it_may_be_what_is_missing(config):
+def test_beside_errors_a_misspelt_key_is_reported_for_it_may_be_what_is_missing(config):
     with pytest.raises(ConfigError) as caught:
         config("", base="agent: {comand: [a, '{prompt}'], xyzzy: 1}\ngolden_promts: [hi]\n")
     assert [

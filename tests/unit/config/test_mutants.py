@@ -44,7 +44,7 @@ def test_what_is_refused(refused, text, said):
     assert said in found
 
 
-def test_every_type_that_is_unknown_is_told_whatever_else_is_wrong(refused):
+def test_every_type_that_is_unknown_is_reported_whatever_else_is_wrong(refused):
     said = refused("mutations: {count: 0, types: [a1, noise, b2], weights: {c3: 1}}")
     assert len(said) == 4
 

@@ -21,14 +21,14 @@ def said(reading):
     return [one.message for one in (caught.value, *caught.value.also)]
 
 
-def test_of_several_warnings_at_one_place_the_first_is_told_and_all_in_order(reading):
+def test_of_several_warnings_at_one_place_the_first_is_reported_and_all_in_order(reading):
     reading.warn((3, 1), "third")
     reading.warn((1, 2), "first")
     reading.warn((1, 2), "other")
     assert [line.partition("f.yaml:")[2] for line in reading.warnings] == ["1:2: first", "3:1: third"]
 
 
-def test_what_follows_from_a_missing_variable_is_not_told(reading):
+def test_what_follows_from_a_missing_variable_is_not_reported(reading):
     node = Node("${A}", 2, 3)
     reading.add(node, "variable", "no variable")
     reading.add(node, "bad_value", "no URL")
@@ -76,7 +76,7 @@ def test_texts_and_lists(reading):
     assert said(reading) == ["found `3` for `x`, expected text", "found `a` for `y`, expected a list"]
 
 
-def test_a_number_that_is_too_long_is_not_told_to_lose_quotes_that_it_has_not(config):
+def test_a_number_that_is_too_long_gets_no_advice_about_quotes_that_it_has_not(config):
     for seed, hint in (("'7'", "take the quotes off"), ("9" * 26, None)):
         with pytest.raises(ConfigError) as caught:
             config(f"advanced: {{seed: {seed}}}")

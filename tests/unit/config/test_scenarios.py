@@ -156,7 +156,7 @@ def test_what_is_refused(wrong, text, said):
     assert said in found
 
 
-def test_a_bad_profile_is_told_with_its_own_place(wrong, tmp_path):
+def test_a_bad_profile_is_reported_with_its_own_place(wrong, tmp_path):
     (tmp_path / "own.yaml").write_text("faults:\n  - latency: {ms: 1, sm: 1}\n  - latenc\n")
     said = wrong("[{name: a, profile: own.yaml}]")
     assert len(said) == 2

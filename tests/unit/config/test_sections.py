@@ -30,7 +30,7 @@ def test_weights(config, text, wanted):
     assert weights(config(text)) == wanted
 
 
-def test_the_nested_shape_is_read_and_told(warned):
+def test_the_nested_shape_is_read_and_reported(warned):
     assert warned("scoring: {weights: {mutation: 1, chaos: 0, contract: 0, replay: 0}}") == [
         "faultwire.yaml:3:11: `weights` is not needed: its keys are read as if they stood in `scoring` itself"
     ]

@@ -79,7 +79,7 @@ def test_numbers_and_booleans_may_come_from_variables(config):
     assert found.model.temperature == 0.5
 
 
-def test_a_number_that_is_none_is_told_by_the_variables_name(refused):
+def test_a_number_that_is_none_is_reported_with_the_variables_name(refused):
     (said,) = refused("advanced: {repeat: '${N}'}", environ={"N": "hunter2hunter2"})
     assert said.endswith("found `${N}` for `advanced.repeat`, expected an integer from 1 to 1000")
 

@@ -9,7 +9,7 @@ def verdicts(matrix):
     return [(c.invocation.id, c.invariant, c.verdict.verdict) for c in matrix.cells]
 
 
-def test_every_invariant_meets_every_invocation(says, invocation, history, exchange, line):
+def test_every_invariant_judges_every_invocation(says, invocation, history, exchange, line):
     played = [
         (invocation("calm"), history(exchange(1))),
         (invocation("any"), history(exchange(1, line()))),

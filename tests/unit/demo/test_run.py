@@ -13,7 +13,7 @@ from faultwire.errors import UsageError
 from faultwire.mitm.network import ca
 
 
-def test_an_expired_authority_is_told_before_an_environment_is_made(
+def test_an_expired_authority_is_reported_before_an_environment_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ca.ensure(tmp_path / "ca", days=1)

@@ -42,7 +42,7 @@ def test_the_connection_is_outermost(fault, expected):
     assert depth(active(fault)) == expected
 
 
-def test_what_changes_an_answer_is_told_by_its_methods():
+def test_what_changes_an_answer_is_recognised_by_its_methods():
     class Trailing(Mutator):
         def trailers(self, headers):
             return ()
@@ -114,7 +114,7 @@ def test_the_line_says_what_came_of_it():
         ("skip", True, None, (1, 1)),
     ],
 )
-def test_only_a_counted_fault_that_was_not_met_gives_its_place_back(call, counted, effect, after):
+def test_only_a_counted_fault_that_did_not_fire_gives_its_place_back(call, counted, effect, after):
     state, mutator = SessionState(), Mutator()
     mutator.effect = effect
     found = active(mutator=mutator)

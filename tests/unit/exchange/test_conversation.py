@@ -85,7 +85,7 @@ def test_settings_marks_and_call_ids_count_for_nothing() -> None:
     assert called("c1", "{}") != called("c1", '{"q": 1}')
 
 
-def test_a_conversation_that_the_provider_keeps_is_told_by_its_id_and_rolls_by_its_words() -> None:
+def test_a_conversation_that_the_provider_keeps_is_recognised_by_its_id_and_rolls_by_its_words() -> None:
     def delta(**link: Any) -> Conversation:
         return asked("/v1/responses", input="yes", **link)
 

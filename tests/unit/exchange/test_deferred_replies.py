@@ -118,7 +118,7 @@ def test_a_cut_ends_the_stream():
     assert [line.outcome for line in session.stream.over()] == ["fired"]
 
 
-def test_what_never_came_is_told_and_gives_its_place_back():
+def test_what_never_came_is_reported_and_gives_its_place_back():
     session = Session("  - tool_empty: {}\n    on: {tool: search}\n    trigger: {max_times: 1}")
     session.post()
     assert session.state.counts("tool_empty") == (1, 1)
@@ -128,7 +128,7 @@ def test_what_never_came_is_told_and_gives_its_place_back():
     assert (session.state.owed, session.state.inboxes) == ({}, {})
 
 
-def test_what_was_met_keeps_its_place():
+def test_a_fault_that_fired_keeps_its_place():
     session = Session("  - tool_empty: {}\n    on: {tool: search}\n    trigger: {max_times: 1}")
     session.post()
     assert session.receive(answer()) != answer()

@@ -116,7 +116,7 @@ def test_an_end_before_the_call_preempts_the_rest() -> None:
     assert late.dropped == ("preempted", "`reset` ended the exchange first")
 
 
-def test_an_end_preempts_only_what_comes_after_it_and_was_not_met() -> None:
+def test_an_end_preempts_only_what_comes_after_it_and_did_not_fire() -> None:
     waiter, attack = active(Scripted(first=(Wait(0.5),)), "waiter"), sited(Scripted(), "attack", "request")
     gone = active(Scripted(first=(Wait(9.0),)), "gone")
     met = active(Scripted(effect="met before"), "met")
@@ -348,7 +348,7 @@ class Effective(Scripted):
         return super().feed(chunk)
 
 
-def test_an_effect_that_a_later_fault_replaces_was_never_met() -> None:
+def test_an_effect_that_a_later_fault_replaces_never_fired() -> None:
     early, late = Effective(), Replacing(last=(Send(b"error"),))
     first, second = sited(early, "early", "response"), sited(late, "late", "response")
     made = chain(first, second)
@@ -359,7 +359,7 @@ def test_an_effect_that_a_later_fault_replaces_was_never_met() -> None:
     assert early.effect is None, "it was not even asked"
 
 
-def test_what_was_met_before_the_call_stays_met() -> None:
+def test_a_fault_that_fired_before_the_call_stays_fired() -> None:
     class Late(Scripted):
         def before(self) -> Iterable[Action]:
             self.effect = "waited"
@@ -374,7 +374,7 @@ def test_what_was_met_before_the_call_stays_met() -> None:
     assert first.dropped is None
 
 
-def test_only_what_was_not_met_is_replaced() -> None:
+def test_only_a_fault_that_did_not_fire_is_replaced() -> None:
     class Late(Scripted):
         def before(self) -> Iterable[Action]:
             self.effect = "waited"
@@ -547,7 +547,7 @@ def test_what_cannot_act_on_an_answer_of_ours_says_so() -> None:
     assert list(made.feed(b"{}")) == [Send(b"{}")]
 
 
-def test_who_only_takes_notes_is_not_told_our_answers() -> None:
+def test_a_watching_mutator_does_not_get_our_answers() -> None:
     watcher = active(Scripted(), "watcher")
     watcher.decision = replace(watcher.decision, verb="skip")
     made = FaultChain()

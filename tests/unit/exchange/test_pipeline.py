@@ -255,7 +255,7 @@ def test_a_replaced_result_counts_once_the_model_has_read_it() -> None:
     assert [(f.fault, f.outcome) for f in again.ledger()] == [("tool_error", "fired")]
 
 
-def test_parallel_results_of_one_tool_are_told_apart() -> None:
+def test_parallel_results_of_one_tool_are_distinguished() -> None:
     calls = [{**CALL["tool_calls"][0], "id": ""} for _ in range(2)]
     results = [{**RESULT, "tool_call_id": ""}, {**RESULT, "tool_call_id": ""}]
     session = context("tool_error: {message: on fire}")
@@ -306,7 +306,7 @@ def test_what_a_client_did_not_wait_for_it_did_not_meet() -> None:
     assert outcomes(again) == {"latency": "fired", "status": "fired"}
 
 
-def test_a_cut_behind_a_wait_is_not_met_before_its_turn() -> None:
+def test_a_cut_behind_a_wait_does_not_fire_before_its_turn() -> None:
     pipeline = ExchangePipeline(context("cut_stream: {after_events: 2}", "slow_tokens: {ms: 1000}"), HEAD)
     pipeline.request(chat(stream=True))
     pipeline.head(SSE)
@@ -523,7 +523,7 @@ def ask(session: SessionContext, text: str, response: Response, chunks: list[byt
     return line.outcome
 
 
-def test_a_fault_that_was_not_met_does_not_use_up_its_times() -> None:
+def test_a_fault_that_did_not_fire_does_not_use_up_its_times() -> None:
     session = context(profile=ONCE.format(fault="cut_stream: {after_events: 1}"))
     whole = Response(200, "OK", (("content-type", "application/json"),))
     assert ask(session, "a", whole, [b"{}"]) == "inapplicable"

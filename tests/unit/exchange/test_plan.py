@@ -116,7 +116,7 @@ def test_recovery_and_the_last_stage_say_so():
         assert decisions[1].unit is None, "a skipped trigger rolls nothing"
 
 
-def test_probability_is_met_in_the_long_run():
+def test_the_probability_holds_in_the_long_run():
     hits = fired(profile("rate_limit: , trigger: {probability: 0.3}"), [call(n) for n in range(3000)])
     assert sum(hits) / len(hits) == pytest.approx(0.3, abs=0.03)
 
@@ -140,7 +140,7 @@ def test_reasons_say_why():
     assert reasons == ["call 1 matches", "call 2 is past the first 1"]
 
 
-def test_a_roll_is_told_and_a_skipped_trigger_rolls_nothing():
+def test_a_roll_is_recorded_and_a_skipped_trigger_rolls_nothing():
     rolled = only(decide(profile("rate_limit: , trigger: {probability: 0.5}"), DICE, call(), SessionState()))
     assert rolled.unit == DICE.roll("rate_limit", "k", 0)
     assert rolled.reason == ("rolled under 0.5" if rolled.unit < 0.5 else "rolled 0.5 or more")

@@ -193,7 +193,7 @@ UPGRADE = replace(POST, method="GET", headers=(("Upgrade", "websocket"),))
 SOCKET = Exchange("s", 1, UPGRADE, key="k", n=2, attempt=1, agent="writer")
 
 
-def test_a_websocket_of_no_known_protocol_is_told_to_those_that_may_have_meant_it() -> None:
+def test_a_websocket_of_no_known_protocol_is_reported_to_those_that_may_have_meant_it() -> None:
     made = profile(
         "status: {code: 500}, on: {host: api.openai.com}",
         "status: {code: 501}, on: {kind: llm, host: elsewhere.test}",
@@ -225,7 +225,7 @@ def test_a_websocket_of_no_known_protocol_is_told_to_those_that_may_have_meant_i
     assert list(unknown_websocket(made, replace(SOCKET, kind="llm"))) == []
 
 
-def test_a_request_that_nobody_read_is_told_to_those_that_may_have_meant_it() -> None:
+def test_a_request_that_nobody_read_is_reported_to_those_that_may_have_meant_it() -> None:
     made = profile(
         "tool_error: {}",
         "latency: {ms: 1}",

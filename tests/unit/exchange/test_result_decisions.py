@@ -75,7 +75,7 @@ def test_a_replaced_result_is_remembered_and_its_line_waits_for_a_model() -> Non
         (Due(Rewrite("x", False), 0.0, "told otherwise"), [], "told otherwise"),
     ],
 )
-def test_what_a_result_meets_is_said(does: Due, waits: list[Wait], effect: str) -> None:
+def test_the_effect_on_a_result_is_stated(does: Due, waits: list[Wait], effect: str) -> None:
     made, state = decided(does)
     assert made.waits == waits
     assert state.unread_lines["key"].effect == effect
@@ -161,7 +161,7 @@ def test_all_that_tells_results_apart_is_in_their_keys() -> None:
     assert keyed_results(others[::-1])[::-1] == found[1:], "in whichever order they come"
 
 
-def test_equal_results_are_told_apart_by_their_place() -> None:
+def test_equal_results_are_distinguished_by_their_place() -> None:
     twice = keyed_results((RESULT, replace(RESULT, text="43"), RESULT, RESULT))
     assert len({key for key, _ in twice}) == 4
     assert [key for key, _ in keyed_results((RESULT, RESULT))] == [twice[0][0], twice[2][0]]

@@ -111,7 +111,7 @@ def test_a_request_is_understood_and_numbered() -> None:
     assert (again.exchange.key, again.exchange.n) == (at.exchange.key, 1), "the same request is another call"
 
 
-def test_a_request_that_nobody_looked_into_is_told_to_the_entries_that_may_have_meant_it() -> None:
+def test_a_request_that_nobody_looked_into_is_reported_to_the_entries_that_may_have_meant_it() -> None:
     heavy = b'{"model": "m", "messages": [' + b"[]," * 40_000 + b"[]]}"
     at = state("{latency: {ms: 1}, on: {text: hi}}", request=Request(*_head(), HEADERS, heavy))
     stage = Understanding(at)
@@ -124,7 +124,7 @@ def _head() -> tuple[str, str, str, int, str]:
     return "POST", "https", "api.openai.com", 443, "/v1/chat/completions"
 
 
-def test_a_canary_that_comes_back_is_told_with_its_place() -> None:
+def test_a_canary_that_comes_back_is_reported_with_its_place() -> None:
     at = state("latency: {ms: 1}")
     at.context.state.plant("marker-7", PlantedCanary("e", "indirect_injection", "result", 0))
     stage = CanaryDetector(at)
@@ -176,7 +176,7 @@ def test_an_end_that_a_fault_made_is_a_failure_and_bytes_are_none() -> None:
     assert (retry.exchange.n, retry.exchange.attempt) == (0, 1)
 
 
-def test_what_was_not_met_gives_its_place_back() -> None:
+def test_a_fault_that_did_not_fire_gives_its_place_back() -> None:
     at, stage = decided("{cut_stream: {after_events: 9}, trigger: {max_times: 1}}")
     (line,) = stage.ledger()
     assert line.outcome == "no_effect"

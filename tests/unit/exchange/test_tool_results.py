@@ -41,7 +41,7 @@ def rewritten(stage: ToolResultRewriter) -> Request:
     return stage.state.request
 
 
-def test_a_replaced_result_is_met_once_a_model_has_answered() -> None:
+def test_a_replaced_result_fires_once_a_model_has_answered() -> None:
     story, _ = told()
     assert b"on fire" in (rewritten(story).body or b"")
     (line,) = story.ledger()

@@ -199,7 +199,7 @@ def test_a_flaw_that_the_client_ignores_makes_no_retry() -> None:
     assert (connect(context).exchange.n, connect(context).exchange.attempt) == (1, 0)
 
 
-def test_what_can_never_be_met_is_told_of_the_same_call() -> None:
+def test_an_entry_that_can_never_match_a_connection_has_a_ledger_line() -> None:
     never = "dns_failure: {}, on: {model: m, path: /v1/x"
     context = session(
         "{refuse: {}, on: {host: api.openai.com}, trigger: {calls: [2]}}",

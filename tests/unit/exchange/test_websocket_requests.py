@@ -86,7 +86,7 @@ def test_a_slow_tool_holds_the_message_back() -> None:
     assert [line.fault for line in fired(pipeline)] == ["tool_slow"]
 
 
-def test_a_client_that_leaves_while_it_waits_has_not_met_the_fault() -> None:
+def test_the_fault_does_not_fire_for_a_client_that_leaves_while_it_waits() -> None:
     pipeline = opened("tool_slow: {ms: 50}")
     answered(pipeline, response(call_item()))
     actions = pipeline.message(RESULT, text=True, by="client")
@@ -107,7 +107,7 @@ def test_an_attack_acts_on_the_first_message_that_it_can_act_on() -> None:
     assert [line.fault for line in lines] == ["memory_poisoning"]
 
 
-def test_a_canary_that_the_model_passes_on_is_told() -> None:
+def test_a_canary_that_the_model_passes_on_is_reported() -> None:
     pipeline = opened("tool_malicious: {}")
     answered(pipeline, response(call_item()))
     (sent,) = said(pipeline, RESULT)

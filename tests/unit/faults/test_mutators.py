@@ -16,7 +16,7 @@ from faultwire.wire.editing.api import Change
 ANSWER = Response(418, "I'm a teapot", (), b"short")
 
 
-def test_an_answer_is_met_when_it_is_given() -> None:
+def test_an_answer_fires_when_it_is_given() -> None:
     mutator = Answered(ANSWER)
     assert mutator.effect is None
     assert mutator.answer() is ANSWER

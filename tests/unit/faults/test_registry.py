@@ -54,7 +54,7 @@ def test_registry_holds_the_built_in_ones_first():
     assert find("latency").name == "latency"
 
 
-def test_an_unknown_name_is_told_with_the_nearest():
+def test_an_unknown_name_is_reported_with_the_nearest():
     with pytest.raises(UsageError) as caught:
         find("latensy")
     assert caught.value.render() == (

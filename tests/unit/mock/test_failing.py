@@ -97,7 +97,7 @@ def test_a_whole_answer_breaks_before_its_first_byte() -> None:
         ("{}", "turns"),
     ],
 )
-def test_mistakes_are_told(text: str, told: str) -> None:
+def test_mistakes_are_reported(text: str, told: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         parse(text, "s.yaml")
     said = " ".join(str(error) for error in (caught.value, *caught.value.also))

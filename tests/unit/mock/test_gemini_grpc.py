@@ -69,7 +69,7 @@ def test_a_stream_says_the_same_word_by_word() -> None:
     assert answer.trailers == (("grpc-status", "0"),)
 
 
-def test_tools_are_called_and_their_results_told() -> None:
+def test_tools_are_called_and_their_results_reported() -> None:
     document = {**contents("What is 6*7?"), "tools": [{"functionDeclarations": [TOOL]}]}
     (made,) = said(*call(document)).tool_calls
     assert (made.name, json.loads(made.arguments)) == ("calculator", {"expression": "6*7"})
@@ -84,7 +84,7 @@ def test_tools_are_called_and_their_results_told() -> None:
 @pytest.mark.parametrize(
     ("document", "headers", "code"), [(contents("hi"), (), 7), ({"model": "models/g"}, KEYED, 3)]
 )
-def test_refusals_are_told_by_their_status(
+def test_refusals_are_recognised_by_their_status(
     document: dict[str, Any], headers: tuple[tuple[str, str], ...], code: int
 ) -> None:
     _, answer = call(document, headers=headers)

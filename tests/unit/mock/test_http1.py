@@ -48,7 +48,7 @@ def test_any_split_gives_the_same_requests() -> None:
     assert [http1.closes(request) for request in whole] == [False, False, True]
 
 
-def test_who_waits_for_100_is_told_once() -> None:
+def test_a_client_that_waits_for_100_gets_one() -> None:
     requests = http1.Requests()
     requests.feed(b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n")
     assert requests.next() is None

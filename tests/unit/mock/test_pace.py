@@ -113,7 +113,7 @@ def test_a_stream_breaks_where_its_script_says(how: str) -> None:
     assert virtually(work()) == (3, how != "hang")
 
 
-def test_what_is_told_by_the_script_goes_before_what_the_server_was_started_with() -> None:
+def test_the_script_goes_before_what_the_server_was_started_with() -> None:
     started = Pace(0, 0, tokens_per_s=1000, jitter=0.0)
     asked = chat("hello there", stream=True)
     answer = ask("/v1/chat/completions", asked, Answerer(None, 7, 0, pace=started))

@@ -157,7 +157,7 @@ def test_one_response_at_a_time_and_it_can_be_cancelled() -> None:
     assert view(tell(made, "response.create")).finish_reason == "completed"
 
 
-def test_the_next_one_may_come_as_soon_as_the_last_one_is_told_to_be_done() -> None:
+def test_the_next_one_may_come_as_soon_as_the_last_one_is_reported_done() -> None:
     made = session()
     for said in made.receive(json.dumps({"type": "response.create"})):
         if json.loads(said.text)["type"] == "response.done":

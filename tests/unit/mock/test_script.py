@@ -76,7 +76,7 @@ def test_an_old_result_is_not_the_last_one() -> None:
         ("fallback: maybe\nturns: []", 1, "bad_value", "found `maybe` for `script.fallback`"),
     ],
 )
-def test_mistakes_are_told_with_their_place(text: str, line: int, code: str, message: str) -> None:
+def test_mistakes_are_reported_with_their_place(text: str, line: int, code: str, message: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         parse(text, "talk.yaml")
     errors = [caught.value, *caught.value.also]
@@ -87,7 +87,7 @@ def test_mistakes_are_told_with_their_place(text: str, line: int, code: str, mes
     ), [str(e) for e in errors]
 
 
-def test_all_mistakes_are_told_at_once() -> None:
+def test_all_mistakes_are_reported_at_once() -> None:
     with pytest.raises(ScenarioError) as caught:
         parse("x: 1\nturns:\n- reply: {text: 5}\n- match: {turn: -1}\n  reply: {text: a}", "s.yaml")
     assert len(caught.value.also) == 2

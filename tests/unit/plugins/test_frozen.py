@@ -28,7 +28,7 @@ except FrozenInstanceError:
 """
 
 
-def test_whoever_writes_to_a_value_is_told() -> None:
+def test_writing_to_a_value_raises() -> None:
     request = Request("GET", "https", "a.example", 443, "/")
     for value, name in ((request, "port"), (Exchange("s", 1, request), "key")):
         with pytest.raises(FrozenInstanceError):

@@ -142,7 +142,7 @@ def test_parts_keep_their_order_and_their_lines() -> None:
         ),
     ],
 )
-def test_what_it_never_meant_is_told(chaos: str, warning: str) -> None:
+def test_what_it_never_meant_is_reported(chaos: str, warning: str) -> None:
     assert parse(f"chaos: {chaos}", "f.yaml").warnings == (warning,)
 
 

@@ -173,7 +173,7 @@ def test_every_message(text, place, code, message, hint):
     assert error.also == ()
 
 
-def test_everything_wrong_is_told_at_once_in_the_order_of_the_file():
+def test_everything_wrong_is_reported_at_once_in_the_order_of_the_file():
     text = "nam: x\nfaults:\n  - latncy\n  - status: {code: 1, cod: 2}\n    on: {kind: x}\n"
     with pytest.raises(ProfileError) as caught:
         parse(text, "p.yaml")

@@ -156,7 +156,7 @@ def test_an_exchange_with_no_agent_is_on_no_edge():
     assert mismatch(On(edge="*->*"), replace(CALLED, agent=None)) == "edge"
 
 
-def test_a_caller_is_told_by_all_of_its_header_fields():
+def test_a_caller_is_recognised_by_all_of_its_header_fields():
     profile = parse(
         """
 agents:

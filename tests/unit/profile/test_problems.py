@@ -14,7 +14,7 @@ def test_nothing_found_raises_nothing():
     assert len(problems) == 0
 
 
-def test_problems_are_told_in_the_order_of_the_file_in_the_given_class():
+def test_problems_are_reported_in_the_order_of_the_file_in_the_given_class():
     problems = Problems("f\x1b", ConfigError)
     problems.add((3, 1), "bad_value", "third", "a hint")
     problems.add((1, 9), "bad_value", "second")

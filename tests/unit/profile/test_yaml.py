@@ -93,7 +93,7 @@ def test_what_is_refused(source, message, error, word):
 @pytest.mark.parametrize(
     "source", ["a: [", "a: b: c", "\ta: 1", "a: 'x", "- a\nb: 1", '"\\ud800"', "a: @b", "%YAML 9.9\n---\na"]
 )
-def test_what_is_no_yaml_is_told_with_its_place(source):
+def test_what_is_no_yaml_is_reported_with_its_place(source):
     with pytest.raises(ProfileError) as caught:
         read(source, "f.yaml")
     assert caught.value.code == "profile.yaml"

@@ -114,7 +114,7 @@ def test_a_stream_that_broke_off_may_be_asked_for_again():
     assert evidence(parts, "try_again")[1].endswith("ended early (cut); it was not retried")
 
 
-def test_an_agent_that_dies_of_its_own_is_not_told_to_catch_failures():
+def test_an_agent_that_dies_of_its_own_is_not_advised_to_catch_failures():
     assert "catch_failures" not in ids(advise(exchange(1), answer="", exit_code=1))
 
 

@@ -86,7 +86,7 @@ def test_traffic_that_became_no_exchange_is_counted(make_document):
     assert "  … 13 more in the report\n" in text
 
 
-def test_findings_of_one_kind_are_told_once(make_document):
+def test_findings_of_one_kind_are_reported_once(make_document):
     document = make_document()
     document["cells"] += [document["cells"][4]] * 3
     text = printed(document)

@@ -68,7 +68,7 @@ def test_a_trend_is_a_picture_and_numbers():
     assert printed(numbers.trend(part, plain=True))[1] == "0.00, none, 55.00, 100.00 (newest last)"
 
 
-def test_mutations_are_told_by_type():
+def test_mutations_are_reported_by_type():
     row = {"type": "noise", "weight": 1.0, "passed": 1, "total": 2, "low": 0.1, "high": 0.9}
     part = {"robustness": 0.5, "types": [row], **row}
     assert printed(numbers.mutations(part)) == [

@@ -40,7 +40,7 @@ def record(deck: Any, request: Request, said: Response, *, decided: bool, faults
 
 
 @pytest.mark.parametrize("decided", [False, True])
-def test_what_was_no_model_s_is_told_as_other(deck: Any, decided: bool) -> None:
+def test_what_was_no_model_s_is_reported_as_other(deck: Any, decided: bool) -> None:
     fired = FaultFired("latency", "latency", "connection", "fired", "call 1 matches", "k", 0, 0)
     record(
         deck, asked("a.test"), Response(200, "OK", JSON, b'{"logged":1}'), decided=decided, faults=(fired,)

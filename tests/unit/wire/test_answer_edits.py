@@ -448,7 +448,7 @@ def test_a_cohere_text_that_comes_with_its_start() -> None:
     assert (view.text, len(out)) == ("Hi!", 3)
 
 
-def test_calls_are_shared_among_those_that_told_them() -> None:
+def test_calls_are_shared_among_the_pieces_that_held_them() -> None:
     one, two, more = (ToolCall(name, name, "{}") for name in ("a", "b", "c"))
     new = blocks.New(calls=(two, more))
     assert blocks.shared(new, [[one], [], [two]]) == [(), (), (two, more)]

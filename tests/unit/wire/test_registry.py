@@ -80,7 +80,7 @@ def test_a_plug_in_that_is_no_protocol_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("error", [RuntimeError("boom"), SystemError("odd"), TypeError("bad")])
-def test_whatever_a_plug_in_raises_is_told_as_its_failure(error: Exception) -> None:
+def test_whatever_a_plug_in_raises_is_reported_as_its_failure(error: Exception) -> None:
     class Raising(Entry):
         def load(self) -> object:
             raise error
@@ -89,7 +89,7 @@ def test_whatever_a_plug_in_raises_is_told_as_its_failure(error: Exception) -> N
         collect((), [Raising(None)])  # type: ignore[list-item]
 
 
-def test_a_plug_in_that_cannot_start_is_told_as_its_failure() -> None:
+def test_a_plug_in_that_cannot_start_is_reported_as_its_failure() -> None:
     class Broken(Mine):
         def __init__(self) -> None:
             raise RuntimeError("boom")

@@ -71,14 +71,14 @@ def test_without_its_end_a_stream_is_incomplete(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_malformed_events_are_told_and_passed_over(name: str) -> None:
+def test_malformed_events_are_reported_and_passed_over(name: str) -> None:
     found = read(name, b": comment\n\n", b"data: {oops\n\n", b"data: []\n\n", *sse.events(golden(name)))
     assert found.text == "Let me look."
     assert found.error is not None
     assert "no JSON" in found.error
 
 
-def test_in_band_errors_are_told() -> None:
+def test_in_band_errors_are_reported() -> None:
     openai = b'data: {"error":{"message":"server died","type":"server_error"}}\n\n'
     assert read("openai_chat", openai).error == "server died"
     anthropic = (

@@ -32,7 +32,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A card after a change. `addresses` counts those that were replaced; `broke_signature` is True where
+    """A card after a change. `addresses` counts those that were replaced; `signature_broken` is True where
     the card is signed and its signatures no longer fit."""
 
     body: bytes

@@ -153,7 +153,7 @@ def test_a_runnable_is_asked_in_its_own_shape_and_session():
         assert runnable.asked == [(asked, "calm-p1")]
 
 
-def test_a_conversation_is_told_whole_unless_the_graph_keeps_it():
+def test_a_conversation_is_sent_whole_unless_the_graph_keeps_it():
     def graph(asked):
         return {
             "messages": [*asked["messages"], {"role": "assistant", "content": f"n{len(asked['messages'])}"}]

@@ -9,7 +9,7 @@ def names(met):
     return [tool["name"] for tool in met.said[-1]["result"]["tools"]]
 
 
-def test_tools_vanish_after_the_first_list_and_the_client_is_told_once(mcp_session):
+def test_tools_vanish_after_the_first_list_and_the_client_is_notified_once(mcp_session):
     session = mcp_session('  - mcp_list_changed: {tools: "create_*"}')
     assert "create_order" in names(session.ask("tools/list"))
     told = session.call("create_order", item="tea")

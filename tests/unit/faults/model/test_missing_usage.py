@@ -16,6 +16,6 @@ def test_usage_is_gone_and_nothing_else(model, answer, text_stream):
     assert effect == "usage removed"
 
 
-def test_where_none_was_told_none_is_missed(model, text_stream):
+def test_where_none_was_declared_none_is_missed(model, text_stream):
     _, effect, raw = model(MissingUsage(), text_stream)
     assert (effect, raw) == (None, b"".join(text_stream))

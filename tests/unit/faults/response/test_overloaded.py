@@ -22,7 +22,7 @@ def test_each_provider_says_it_in_its_way(chat, anthropic, web, dice):
 
 
 @pytest.mark.parametrize(("wait", "told"), [(5, "5"), (1.2, "2"), (0, "0"), (None, None)])
-def test_the_wait_is_told_in_whole_seconds(chat, dice, wait, told):
+def test_the_wait_is_given_in_whole_seconds(chat, dice, wait, told):
     answer = Overloaded(retry_after_s=wait).start(chat(), dice()).answer()
     assert header(answer.headers, "retry-after") == told
 

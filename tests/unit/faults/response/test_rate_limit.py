@@ -149,7 +149,7 @@ def test_anthropic_tells_what_is_used_up(anthropic, dice, settings, told):
     assert header(limited.headers, "content-length") == str(len(limited.body))
 
 
-def test_a_wait_of_the_users_own_is_told(web, dice):
+def test_a_wait_of_the_users_own_is_reported(web, dice):
     memory, fault = {}, RateLimit(requests=1, retry_after_s=300)
     assert call(fault, web, memory, dice, 0.0, b"x").status == 200
     limited = call(fault, web, memory, dice, 1.0)

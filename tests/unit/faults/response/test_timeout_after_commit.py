@@ -7,7 +7,7 @@ from faultwire.events import Response
 from faultwire.faults.response.timeout_after_commit import TimeoutAfterCommit
 
 
-def test_the_call_is_made_and_a_timeout_told(run, web, dice):
+def test_the_call_is_made_and_a_timeout_returned(run, web, dice):
     mutator = TimeoutAfterCommit().start(web, dice())
     assert mutator.answer() is None, "upstream must be called"
     head = mutator.head(Response(201, "Created", (("location", "/orders/7"),)))

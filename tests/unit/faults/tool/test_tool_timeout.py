@@ -9,6 +9,6 @@ def test_the_model_reads_of_a_timeout(rewritten):
     assert rewritten(ToolTimeout(message="too slow"), "42").text == "too slow"
 
 
-def test_the_agent_waits_as_long_as_it_is_told(dice):
+def test_the_agent_waits_as_long_as_the_server_asks(dice):
     assert ToolTimeout().delay_s(None, dice()) == 0
     assert ToolTimeout(wait_ms=1500).delay_s(None, dice()) == 1.5

@@ -37,6 +37,6 @@ def test_it_is_placed_once_and_never_over_another_file(tmp_path: Path) -> None:
     assert target.read_text() == "mine"
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot write"):
         place(tmp_path / "none")

@@ -86,7 +86,7 @@ def test_what_went_by_its_name_is_gone(tmp_path: Path) -> None:
     assert {(leak.what, leak.masked) for leak in scan(path)} == {("query", "…")}
 
 
-def test_one_of_somebody_who_redacts_nothing_is_told_of(tmp_path: Path) -> None:
+def test_one_of_somebody_who_redacts_nothing_is_reported(tmp_path: Path) -> None:
     path = taped(tmp_path)
     path.chmod(0o600)
     with closing(sqlite3.connect(path)) as rows, rows:
@@ -164,7 +164,7 @@ def test_a_secret_is_found_once_wherever_a_step_ends(
         assert found == [f"byte {before}", *again]
 
 
-def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_reported(tmp_path: Path) -> None:
     path = taped(tmp_path)
     data = bytearray(path.read_bytes())
     data[100:2000] = bytes(1900)

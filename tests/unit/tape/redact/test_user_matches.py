@@ -130,7 +130,7 @@ def test_without_rules_nothing_of_it_is_touched() -> None:
     assert stored(data, "application/json", section=None) == data
 
 
-def test_a_match_is_told_by_its_place() -> None:
+def test_an_edit_has_the_place_and_the_value_of_its_match() -> None:
     rules, text = read_rules(ALL), f"write to {MAIL} now"
     for edits in (rule_edits(text, rules), text_edits(text, rules)):
         assert [(edit.start, edit.end, edit.value) for edit in edits] == [(9, 9 + len(MAIL), MAIL)]

@@ -238,7 +238,7 @@ def test_a_whole_answer_changes_in_its_words_alone():
     assert emptied["result"]["task"]["history"] == TASK["history"], "what was said before stays"
 
 
-def test_a_message_is_retold():
+def test_a_message_is_rewritten():
     body = rpc("SendMessage", {"message": NEW, "configuration": {"historyLength": 1}})
     (place,) = A2A.edits.texts(body)
     assert (place.role, place.text, place.path) == ("user", "hi", ("params", "message", "parts", 0, "text"))

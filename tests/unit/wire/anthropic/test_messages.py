@@ -81,7 +81,7 @@ def test_response_view() -> None:
     assert (found.usage, found.error) == (Usage(12, 50), None)
 
 
-def test_errors_are_told() -> None:
+def test_errors_are_reported() -> None:
     body = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
     assert WIRE.response_view(529, pack(body)).error == "Overloaded"
     assert WIRE.response_view(500, b"{}").error == "status 500"

@@ -152,7 +152,7 @@ def test_a_refusal_is_declared_where_the_protocol_does() -> None:
     assert b'"refusal":"No."' in b"".join(out).replace(b'": "', b'":"')
 
 
-def test_a_last_piece_that_comes_with_the_stop_is_told_before_it() -> None:
+def test_a_last_piece_that_comes_with_the_stop_is_sent_before_it() -> None:
     event = sse.write(b'{"choices":[{"index":0,"delta":{"content":"all"},"finish_reason":"stop"}]}')
     editor = OpenAIEditor().stream_editor(Change(text=lambda text: text + "!"))
     out = [*editor.feed(event), *editor.feed(b"data: [DONE]\n\n")]

@@ -42,7 +42,7 @@ def test_every_text_has_its_place_and_speaker(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_retold_text_changes_nothing_else(name: str) -> None:
+def test_a_rewritten_text_changes_nothing_else(name: str) -> None:
     edits, body = wire.protocol(name).edits, json.dumps(SHAPES[name].request, indent=2).encode()
     (place,) = [place for place in edits.texts(body) if place.text.startswith("Weather")]
     new = edits.rewrite_texts(body, {place.path: "Écoute !"})

@@ -95,12 +95,12 @@ def test_what_ends_early_is_partial(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PACKERS)
-def test_broken_data_is_told(name: str) -> None:
+def test_broken_data_is_reported(name: str) -> None:
     with pytest.raises(WireError, match=f"broken `{name}` data"):
         decoded(b"\xff\xfe not packed at all", coded(name))
 
 
-def test_unknown_codings_and_too_many_layers_are_told() -> None:
+def test_unknown_codings_and_too_many_layers_are_reported() -> None:
     with pytest.raises(WireError, match="content coding `compress`"):
         decoded(b"", coded("compress"))
     with pytest.raises(WireError, match="found 3 content codings, expected at most 2"):

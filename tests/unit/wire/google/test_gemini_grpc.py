@@ -99,7 +99,7 @@ def test_a_call_is_recognised_and_read(method: str, streams: bool) -> None:
     assert (gemini().splitter(request, HEAD) is not None) is streams
 
 
-def test_attempts_are_told_by_the_library_or_not_at_all() -> None:
+def test_attempts_are_counted_by_the_library_or_not_at_all() -> None:
     assert gemini().attempt(ask("GenerateContent")) is None
     retried = ask("GenerateContent", REQUEST, ("grpc-previous-rpc-attempts", "2"))
     assert gemini().attempt(retried) == 2
@@ -163,7 +163,7 @@ def test_a_result_is_replaced_and_every_other_byte_kept(which: int, rewrite: Rew
     assert start > 60
 
 
-def test_texts_are_told_and_retold() -> None:
+def test_texts_are_read_and_rewritten() -> None:
     body = _core.grpc_write(REQUEST)
     places = gemini().edits.texts(body)
     told = {place.role: place for place in places}
@@ -264,7 +264,7 @@ def test_details_are_read_as_google_writes_them() -> None:
 # ---------------------------------------------------------------- services that are not known
 
 
-def test_another_service_is_told_by_its_name_alone() -> None:
+def test_another_service_is_recognised_by_its_name_alone() -> None:
     request = Request(
         "POST", "https", "t.example", 443, "/shop.v1.Orders/Place", KIND, _core.grpc_write(b"\x08\x01")
     )

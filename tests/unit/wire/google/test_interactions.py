@@ -50,7 +50,7 @@ def changed(change: Change, *events: bytes) -> tuple[bytes, ...]:
         ([{"type": "user_input", "content": [{"type": "text", "text": "b"}]}], "b"),
     ],
 )
-def test_every_form_of_input_is_read_and_can_be_retold(asked: Any, text: str) -> None:
+def test_every_form_of_input_is_read_and_can_be_rewritten(asked: Any, text: str) -> None:
     body = pack({"model": "m", "input": asked})
     view = PROTOCOL.request_view(body)
     assert [(turn.role, turn.text) for turn in view.turns] == [("user", text)]
@@ -60,7 +60,7 @@ def test_every_form_of_input_is_read_and_can_be_retold(asked: Any, text: str) ->
     assert again.turns[0].text == "other"
 
 
-def test_texts_are_told_by_role() -> None:
+def test_texts_are_listed_by_role() -> None:
     told = {place.text: (place.role, place.new) for place in PROTOCOL.edits.texts(pack(INTERACTIONS.request))}
     assert told["Be brief."] == ("system", False)
     assert told["Weather in Paris, and 2+2?"] == ("user", False)
@@ -83,7 +83,7 @@ def test_a_request_that_only_continues_names_its_tools_by_the_response_before() 
     assert not PROTOCOL.keeps(post(URL, {**asked, "store": False}))
 
 
-def test_an_error_is_told_by_the_flag_of_its_own() -> None:
+def test_an_error_is_recognised_by_the_flag_of_its_own() -> None:
     body = pack({"model": "m", "input": [{"type": "function_result", "call_id": "c", "result": "22"}]})
     (result,) = PROTOCOL.request_view(body).results
     new = json.loads(PROTOCOL.replace_result(body, result, Rewrite("no", is_error=True)))
@@ -120,7 +120,7 @@ def test_a_stream_that_tells_all_in_its_last_event_is_read() -> None:
     assert heard(out[-1]).text == "Let me"
 
 
-def test_an_error_inside_a_stream_is_told() -> None:
+def test_an_error_inside_a_stream_is_reported() -> None:
     event = PROTOCOL.edits.error_event("overloaded", None)
     assert event is not None
     found = heard(*EVENTS[:3], event)

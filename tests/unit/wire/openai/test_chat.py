@@ -132,7 +132,7 @@ def test_a_refusal_is_text() -> None:
         (500, {}, "status 500"),
     ],
 )
-def test_errors_are_told(status: int, body: Any, error: str) -> None:
+def test_errors_are_reported(status: int, body: Any, error: str) -> None:
     assert CHAT_WIRE.response_view(status, pack(body)).error == error
 
 

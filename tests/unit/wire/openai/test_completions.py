@@ -67,7 +67,7 @@ def changed(change: Change, *events: bytes) -> tuple[bytes, ...]:
 @pytest.mark.parametrize(
     ("prompt", "texts"), [("a", ["a"]), (["a", "b"], ["a", "b"]), ([1, 2], []), ([[1], [2]], []), (None, [])]
 )
-def test_prompts_are_read_and_retold(prompt: Any, texts: list[str]) -> None:
+def test_prompts_are_read_and_rewritten(prompt: Any, texts: list[str]) -> None:
     body = pack({"model": "m", "prompt": prompt, "stream": True})
     view = PROTOCOL.request_view(body)
     assert (view.model, view.stream) == ("m", True)

@@ -47,18 +47,18 @@ TOLD = {
 
 
 @pytest.mark.parametrize(("name", "provider"), TOLD)
-def test_told_in_its_own_words(name, provider):
+def test_a_quota_is_reported_in_the_providers_own_fields(name, provider):
     assert dict(protocol(name).edits.quota_by(provider, QUOTA)) == TOLD[name, provider]
 
 
-def test_groq_tells_it_as_openai_does():
+def test_groq_reports_it_as_openai_does():
     edits = protocol("openai_chat").edits
     assert edits.quota_by("groq", QUOTA) == edits.quota(QUOTA)
     assert edits.quota_by(None, QUOTA) == edits.quota(QUOTA)
     assert "groq" not in BY_PROVIDER
 
 
-def test_what_is_not_limited_is_not_told():
+def test_what_is_not_limited_is_not_reported():
     only = Quota(requests=None, requests_left=0, tokens=5, tokens_left=1, reset_s=1)
     for (name, provider), told in TOLD.items():
         found = dict(protocol(name).edits.quota_by(provider, only))

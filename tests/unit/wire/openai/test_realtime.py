@@ -189,7 +189,7 @@ def test_a_session_is_the_sum_of_its_responses() -> None:
     assert heard("realtime", many).usage == Usage(1400, 700)
 
 
-def test_failures_are_told() -> None:
+def test_failures_are_reported() -> None:
     error = {"type": "failed", "error": {"code": "server_error", "message": "sorry"}}
     failed = {"id": "resp_1", "status": "failed", "status_details": error, "output": []}
     event = json.dumps({"type": "response.done", "response": failed}).encode()

@@ -60,7 +60,7 @@ def test_two_bodies_are_weighed_each_for_itself() -> None:
     assert [is_heavy(body) for body in (light, heavy, light, heavy)] == [False, True, False, True]
 
 
-def test_a_heavy_request_is_told_by_its_head() -> None:
+def test_a_heavy_request_is_recognised_by_its_head() -> None:
     body = chat("x", more=[0] * MOST)
     found = wire.understand(post("https://h.example/v1/chat/completions", body))
     assert (found.kind, found.view, found.unread) == ("llm", None, size_limit.WHY)

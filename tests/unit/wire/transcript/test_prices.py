@@ -117,7 +117,7 @@ def recorded(body: bytes, kind: str = "text/event-stream", status: int = 200) ->
     )
 
 
-def test_a_recorded_exchange_is_told() -> None:
+def test_a_recorded_exchange_is_reported() -> None:
     whole = pack({**RESPONSES.whole, "model": "gpt-4o-2024-08-06"})
     found = wire.transcript_of(recorded(whole, "application/json"))
     assert found is not None
