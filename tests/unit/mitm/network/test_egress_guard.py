@@ -14,7 +14,8 @@ from faultwire.mitm.network import registries, special_purpose
 from faultwire.mitm.network.egress_guard import MARK, Guard, Refused, is_local, private
 
 DATE = "2026-11-23"
-PUBLIC = ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946", "8.8.8.8", "192.0.0.9", "192.31.196.1", "2001:20::1",
+PUBLIC = ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946", "8.8.8.8", "192.0.0.9", "192.31.196.1",
+          "2001:20::1",
           "2620:4f:8000::1", "64:ff9b::808:808", "2002:808:808::1", "2001:0:808:808::f7f7:f7f7"]  # fmt: skip
 PRIVATE = {
     "127.0.0.1": "loopback",
