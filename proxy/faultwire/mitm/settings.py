@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -21,6 +23,26 @@ MAX_LINE = 4 * 1024 * 1024
 
 ROUTE_NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 """How a route in base-URL mode may be called."""
+
+
+RESPONSE_S = 600.0
+"""Seconds for a server to say something: what the SDKs of OpenAI and Anthropic wait for by default."""
+
+
+def _seconds(variable: str) -> float:
+    """A limit from the environment. Raises UsageError."""
+    text = os.environ.get(variable, "")
+    try:
+        found = float(text) if text else RESPONSE_S
+    except ValueError:
+        found = 0.0
+    if not 0 < found < 1e9:
+        raise UsageError(
+            f"`{variable}` is `{text}`, expected a number of seconds above 0",
+            code="engine.settings",
+            hint=f"leave it out for {RESPONSE_S:g}",
+        )
+    return found
 
 
 class SessionSettings(Frozen):
@@ -56,7 +78,8 @@ class EngineSettings(Frozen):
 
     `replay` answers from a tape in place of every server.
 
-    `max_exchanges` may be in flight at once; more are answered 503.
+    `max_exchanges` may be in flight at once; more are answered 503. `first_byte_s` is how long a server may
+    take to begin its response once it has the request, `idle_body_s` how long it may say nothing in between.
     """
 
     run_dir: Path
@@ -81,6 +104,8 @@ class EngineSettings(Frozen):
     replay: ReplaySettings | None = None
     max_exchanges: int = Field(default=1024, ge=1)
     head_timeout_s: float = Field(default=10.0, gt=0)
+    first_byte_s: float = Field(default_factory=partial(_seconds, "FAULTWIRE_FIRST_BYTE_S"), gt=0)
+    idle_body_s: float = Field(default_factory=partial(_seconds, "FAULTWIRE_IDLE_BODY_S"), gt=0)
     drain_s: float = Field(default=5.0, ge=0)
 
     @field_validator("routes")

@@ -43,6 +43,23 @@ def writer_of(client: Client, connection: Connection) -> asyncio.StreamWriter | 
     return writer if isinstance(writer, asyncio.StreamWriter) else None
 
 
+BEHIND = 64 * 1024
+"""Bytes that a client has not taken yet from which on its servers are not read (as asyncio has it)."""
+
+
+def is_behind(client: Client) -> bool:
+    """Does a client take so slowly what it is sent that its servers are not read?"""
+    writer = writer_of(client, client)
+    return writer is not None and writer.transport.get_write_buffer_size() > BEHIND
+
+
+def drop(client: Client, connection: Connection) -> None:
+    """End one of a client's connections to servers; the layers hear that it was closed."""
+    writer = writer_of(client, connection)
+    if writer is not None:
+        writer.transport.abort()
+
+
 async def reset(writer: asyncio.StreamWriter) -> None:
     """Send what is still to be sent, then abort the connection with a TCP RST."""
     writer.transport.set_write_buffer_limits(high=0)

@@ -91,6 +91,7 @@ class Engine:
             loop_guards=True,
         )
         self.gateway.routes.proxies = settings.upstream_proxies
+        self.gateway.response_limits = (settings.first_byte_s, settings.idle_body_s)
         self.gateway.guard.listeners.add(self.port)
         self.gateway.guard.shims = settings.run_dir / "shims"
         loop = asyncio.get_running_loop()

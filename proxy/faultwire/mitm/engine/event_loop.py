@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import logging
 import socket
 import threading
 from contextlib import suppress
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from faultwire.mitm.network.egress_guard import Guard
+
+logger = logging.getLogger(__name__)
 
 _Args = TypeVarTuple("_Args")
 _Found = TypeVar("_Found")
@@ -29,10 +33,34 @@ class GuardedLoop(asyncio.SelectorEventLoop):
     """
 
     guard: Guard | None = None
+    _out_of_files = False
 
     def __init__(self) -> None:
         super().__init__()
         self._looked_up: dict[tuple[Any, ...], asyncio.Future[Any]] = {}
+
+    def _accept_connection(
+        self,
+        factory: Any,
+        sock: Any,
+        sslcontext: Any = None,
+        server: Any = None,
+        backlog: int = 100,
+        *rest: Any,
+    ) -> None:
+        """As in asyncio, one connection at a time. With its 100 and more, every one of them that finds no
+        free descriptor is logged with its own traceback, and asks for another pause."""
+        super()._accept_connection(factory, sock, sslcontext, server, 1, *rest)  # type: ignore[misc]
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """As in asyncio, but one line, once, where descriptors run out: asyncio pauses, and tries again."""
+        error = context.get("exception")
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE) and "socket" in context:
+            if not self._out_of_files:
+                self._out_of_files = True
+                logger.error("no file descriptor is left: new connections wait until one is (`ulimit -n`)")
+            return
+        super().call_exception_handler(context)
 
     async def create_connection(
         self, protocol_factory: Any, host: Any = None, port: Any = None, **arguments: Any

@@ -63,6 +63,7 @@ class Gateway:
         self.tape, self.replays, self.head_timeout_s = tape, replays, head_timeout_s
         self.stats, self.reached, self.handshakes = Stats(), Reached(), FailedHandshakes()
         self.draining, self.live = False, 0
+        self.response_limits: tuple[float, float] | None = None
         self.loop_guards, self.stock_hooks = loop_guards, stock_hooks
         self.routes = Routes(routes or {}, self.guard.remote_hosts)
         self.reverse, self.tunnels = ReverseProxy(reverse or {}), Tunnels()

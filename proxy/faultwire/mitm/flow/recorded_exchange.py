@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Action, FaultFired, Headers, Request, Response
     from faultwire.exchange.pipeline import OutboundRequest, SessionContext
+    from faultwire.mitm.flow.upstream_watch import UpstreamWatch
     from faultwire.mitm.sessions.session import Session
     from faultwire.tape.record.recorder import Recording
     from faultwire.tape.record.writer import TapeWriter
@@ -39,6 +40,7 @@ class RecordedExchange:
         "recording",
         "session",
         "touches",
+        "watch",
         "written",
     )
 
@@ -56,6 +58,8 @@ class RecordedExchange:
         self.recording: Recording | None = tape.admit(self.pipeline.exchange) if tape else None
         self.ended = False
         self.written = 0
+        self.watch: UpstreamWatch | None = None
+        """Watches over the server while it answers."""
         self._begun = False
         self._arrived: Response | None = None
         self._sent = False
@@ -105,6 +109,8 @@ class RecordedExchange:
         self.written += count
 
     def _settle(self) -> None:
+        if self.watch is not None:
+            self.watch.stop()
         if self.written:
             self.session.requests_recorded += 1
 

@@ -30,6 +30,7 @@ from faultwire.mitm.flow.stream_state import (
     StreamState,
     joined,
 )
+from faultwire.mitm.flow.upstream_watch import UpstreamWatch
 from faultwire.mitm.messages import convert, error_responses
 from faultwire.mitm.network.egress_guard import MARK
 
@@ -147,6 +148,7 @@ class RequestReader:
                 RequestTrailers(state.stream_id, state.flow.request.trailers), state.context.server
             )
         yield SendHttp(event, state.context.server)
+        self._watch()
         if state.response is ResponsePhase.DONE:
             state.upstream = False
             yield from self.writer.finish()
@@ -204,6 +206,16 @@ class RequestReader:
         if request.trailers:
             yield SendHttp(RequestTrailers(stream_id, request.trailers), server)
         yield SendHttp(RequestEndOfMessage(stream_id), server)
+        self._watch()
+
+    def _watch(self) -> None:
+        """The server has the whole request: from now on its time runs."""
+        state, limits = self.state, self.state.gateway.response_limits
+        if limits and state.begun and not state.recorded.ended and state.response is not ResponsePhase.DONE:
+            watch = state.recorded.watch = UpstreamWatch(*limits, state.is_held, state.drop_server)
+            watch.start()
+            if state.response is not ResponsePhase.AWAITED:
+                watch.heard()
 
     # ------------------------------------------------------------ upstream
 

@@ -219,14 +219,19 @@ class Responder:
     def lost(self, event: ResponseProtocolError) -> Commands:
         """Upstream broke its protocol or closed; a client that got nothing yet is sent the reason."""
         state = self.state
+        watch = state.recorded.watch if state.begun else None
+        late = watch.expired if watch is not None else None
         if self.writer.all_sent:
             state.upstream = False  # it has answered, and does not want the rest of the request
             state.request = RequestPhase.IGNORED
             return ()
         if state.head_sent or state.request is RequestPhase.FAILED:
-            return self.writer.hang_up("upstream_aborted", event.message)
+            return self.writer.hang_up("upstream_aborted", late or event.message)
         host = state.flow.request.host
         state.upstream, state.response = False, ResponsePhase.FAILED
+        if late is not None:
+            slow = error_responses.upstream_slow(f"`{host}` did not answer in time: {late}")
+            return self.writer.answer_when_read(slow, "upstream_aborted")
         refusal = error_responses.upstream_failed(f"`{host}` did not answer: {event.message}")
         return self.writer.answer_when_read(refusal, "upstream_aborted")
 
@@ -246,6 +251,8 @@ class Responder:
         state.head_sent = True
         convert.apply_response(state.flow.response, head)
         state.recorded.sends(head)
+        if state.recorded.watch is not None:
+            state.recorded.watch.stop()  # a websocket may be silent for as long as it likes
         state.gateway.upgraded(state.flow)
         yield from self.upgrade()
         if state.flow.websocket is None:

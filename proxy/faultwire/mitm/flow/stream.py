@@ -121,6 +121,8 @@ class FaultStream(HttpStream):
         runs the generator.
         """
         kind, state = type(event), self._state
+        if kind in (ResponseHeaders, ResponseData) and state.begun and state.recorded.watch is not None:
+            state.recorded.watch.heard()
         if kind is RequestProtocolError:
             state.leave()
         elif state.pause is not None and type(event) is ResponseData:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from mitmproxy.proxy import commands
 
+from faultwire.mitm.compat import transports
+
 if TYPE_CHECKING:
     from mitmproxy import http
     from mitmproxy.proxy.context import Context
@@ -99,6 +101,18 @@ class StreamState:
             self.pause.leave()
             if self.begun:
                 self.recorded.client_left()
+
+    def is_held(self) -> bool:
+        """Do we keep the response waiting ourselves, or do others share the server's connection?"""
+        client = self.flow.client_conn
+        shared = self.flow.request.is_http2 and len(self.gateway.connection(client).exchanges) > 1
+        waits = self.pause is not None or self.throttled or self.gateway.lags()
+        return shared or waits or transports.is_behind(client)
+
+    def drop_server(self, why: str) -> None:
+        """The server took too long: its connection ends, and the stream hears of it."""
+        if self.upstream and not self.recorded.ended:
+            transports.drop(self.flow.client_conn, self.flow.server_conn)
 
     def fail(self) -> None:
         """Nothing more is sent to either side."""

@@ -22,6 +22,7 @@ REASONS = {
     501: "Not Implemented",
     502: "Bad Gateway",
     503: "Service Unavailable",
+    504: "Gateway Timeout",
 }
 
 
@@ -97,6 +98,11 @@ def not_mocked(why: str) -> Refusal:
 def upstream_failed(why: str) -> Refusal:
     """Upstream was not reached, or did not speak as it should."""
     return Refusal(502, "faultwire_upstream", why)
+
+
+def upstream_slow(why: str) -> Refusal:
+    """Upstream took longer than it may."""
+    return Refusal(504, "faultwire_timeout", why)
 
 
 def busy(limit: int) -> Refusal:
