@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,19 +66,19 @@ def free_port() -> str:
         return str(one.getsockname()[1])
 
 
-def written(walk: str, folder: Path, port: str, *, installed: bool = True) -> None:
-    """The page's files, and what `pip install .` leaves of the package as far as entry points need it."""
+def written(walk: str, folder: Path, port: str) -> None:
+    """The page's files."""
     for name, text in files(walk).items():
         (folder / name).write_text(text.replace(PORT, port))
-    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
-    if not installed:
-        return
-    info = folder / f"{project['name'].replace('-', '_')}-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: 1.0\n")
-    groups = project["entry-points"]
-    lines = [f"[{group}]\n{name} = {at}\n" for group, each in groups.items() for name, at in each.items()]
-    (info / "entry_points.txt").write_text("".join(lines))
+
+
+def installed(folder: Path, site: Path) -> None:
+    """`pip install .` in the folder, built with what this environment has, into a folder for packages."""
+    source = shutil.copytree(folder, site.with_name("source"))  # setuptools writes beside what it builds
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"]
+    command += ["--no-deps", "--no-build-isolation", "--target", str(site), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+    assert done.returncode == 0, done.stderr
 
 
 @contextmanager
@@ -98,7 +98,7 @@ def serving(folder: Path, port: str) -> Iterator[None]:
             server.terminate()
 
 
-def run(command: str, folder: Path, port: str) -> subprocess.CompletedProcess[str]:
+def run(command: str, folder: Path, port: str, site: Path) -> subprocess.CompletedProcess[str]:
     given, *words = shlex.split(command.replace(PORT, port))
     variables = {}
     if "=" in given:
@@ -106,7 +106,7 @@ def run(command: str, folder: Path, port: str) -> subprocess.CompletedProcess[st
         variables[name] = value
         given, *words = words
     assert given == "faultwire"
-    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.run(
         [sys.executable, "-m", "faultwire", *words],
         cwd=folder,
@@ -125,13 +125,15 @@ def plain(text: str) -> str:
 
 @pytest.mark.parametrize("walk", WALKS)
 def test_a_walk_works_as_it_is_written(walk: str, tmp_path: Path) -> None:
-    port = free_port()
-    written(walk, tmp_path, port)
+    port, folder, site = free_port(), tmp_path / "here", tmp_path / "site"
+    folder.mkdir()
+    written(walk, folder, port)
+    installed(folder, site)
     found = steps(walk)
     assert len(found) >= 2
-    with serving(tmp_path, port):
+    with serving(folder, port):
         for step in found:
-            done = run(step.command, tmp_path, port)
+            done = run(step.command, folder, port, site)
             said = plain(done.stdout + " " + done.stderr)
             assert done.returncode == step.code, f"{step.command}\n{done.stdout}{done.stderr}"
             missing = [line for line in step.prints if plain(line) not in said]
@@ -141,9 +143,9 @@ def test_a_walk_works_as_it_is_written(walk: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("walk", WALKS)
 def test_without_the_package_the_first_command_fails(walk: str, tmp_path: Path) -> None:
     port = free_port()
-    written(walk, tmp_path, port, installed=False)
+    written(walk, tmp_path, port)
     first = steps(walk)[0]
-    done = run(first.command, tmp_path, port)
+    done = run(first.command, tmp_path, port, tmp_path / "site")
     said = plain(done.stdout + " " + done.stderr)
     assert done.returncode != first.code or any(plain(line) not in said for line in first.prints)
 

@@ -11,6 +11,7 @@ import json
 import socket
 import socketserver
 import ssl
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -350,16 +351,33 @@ class Acting(Mutator):
 '''
 
 
+PACKAGE = """
+[build-system]
+requires = ["setuptools"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "engine-test-faults"
+version = "1.0"
+
+[tool.setuptools]
+py-modules = ["engine_test_faults"]
+
+[project.entry-points."faultwire.faults"]
+"""
+
+
 @pytest.fixture(scope="session")
 def acts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """An installed package with the faults above; the engine's process finds it as it finds any."""
-    folder = tmp_path_factory.mktemp("plugin")
-    info = folder / "engine_test_faults-1.0.dist-info"
-    info.mkdir(parents=True)
-    (folder / "engine_test_faults.py").write_text(ACTS)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: engine-test-faults\nVersion: 1.0\n")
-    lines = [f"{name} = engine_test_faults:{kind}" for name, kind in KINDS.items()]
-    (info / "entry_points.txt").write_text("[faultwire.faults]\n" + "\n".join(lines) + "\n")
+    source, folder = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("plugin")
+    (source / "engine_test_faults.py").write_text(ACTS)
+    lines = [f'{name} = "engine_test_faults:{kind}"' for name, kind in KINDS.items()]
+    (source / "pyproject.toml").write_text(PACKAGE + "\n".join(lines) + "\n")
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"]
+    command += ["--no-deps", "--no-build-isolation", "--target", str(folder), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
     sys.path.insert(0, str(folder))
     yield
     sys.path.remove(str(folder))
