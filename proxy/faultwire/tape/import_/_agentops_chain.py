@@ -222,7 +222,7 @@ class Chain:
             names = ("dropped_count", "dropped_events", "count")
             count = next((payload[name] for name in names if name in payload), None)
             self.drops += 1
-            yield Found("agentops_drop", f"{here} says that {str(count)[:30]} events are missing", note=True)
+            yield Found("agentops_drop", f"{here} says that {str(count)[:30]} events are missing")
             if not isinstance(count, int) or isinstance(count, bool) or count < 1:
                 yield Found("agentops_drop_malformed", f"{here} counts {str(count)[:30]!r} missing events")
         if isinstance(kind, str) and kind in _TOLD:

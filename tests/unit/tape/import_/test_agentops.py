@@ -239,3 +239,10 @@ def test_a_servers_seal_says_whose_it_is(tmp_path: Path) -> None:
     for event in log:
         event["chain_authority"] = "server"
     assert codes(told(tmp_path, made.lines(log)), notes=False) == ["agentops_seal_invalid"]
+
+
+def test_a_drop_is_a_finding_and_no_note(tmp_path: Path) -> None:
+    events = (made.START, ("LOG_DROP", {"dropped_count": 3}), made.END)
+    assert codes(told(tmp_path, made.lines(made.old_log(*events))), notes=False) == ["agentops_drop"]
+    whole = (made.START, made.END)
+    assert codes(told(tmp_path, made.lines(made.old_log(*whole))), notes=False) == []
