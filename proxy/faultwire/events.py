@@ -127,10 +127,26 @@ class RequestView:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that the provider counted."""
+    """Tokens that the provider counted. What follows the first two says what they hold."""
 
     input_tokens: int
+    """All of the prompt: what was read from a cache, written to one or asked for by tools, too."""
     output_tokens: int
+    """All of the answer, reasoning too."""
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    long_cache_write_tokens: int = 0
+    """Those of the writes that are kept for an hour, which cost more (Anthropic)."""
+    reasoning_tokens: int = 0
+    audio_input_tokens: int = 0
+    audio_output_tokens: int = 0
+    tool_use_tokens: int = 0
+    """Those of the input that a tool of the provider's own read (Gemini)."""
+
+    def plus(self, other: Usage) -> Usage:
+        """Both together."""
+        names = self.__slots__
+        return Usage(*(getattr(self, name) + getattr(other, name) for name in names))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re  # noqa: TID251  # a fixed pattern, over an option's value
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,6 +25,9 @@ READERS = {
 """What `--from` names, and the module whose `read(path)` tells what is in the file."""
 
 
+_HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*")
+
+
 @click.command(name="import")
 @click.argument("file")
 @click.option(
@@ -39,9 +43,20 @@ READERS = {
     metavar="FILE",
     help="A file with the HMAC key that an ELS 1.0 server signed its seals with.",
 )
+@click.option(
+    "--host",
+    metavar="NAME",
+    help="Who was asked, where a tracefork tape holds no URL. Default: the host of the SDK that recorded it.",
+)
 @format_option
 def import_(
-    file: str, source: str | None, output: str, digest: str | None, hmac_key: str | None, format_: Format
+    file: str,
+    source: str | None,
+    output: str,
+    digest: str | None,
+    hmac_key: str | None,
+    host: str | None,
+    format_: Format,
 ) -> None:
     """Make a tape from a HAR, mitmproxy flows, a tracefork tape or an AgentOps Replay log.
 
@@ -69,11 +84,17 @@ def import_(
         raise UsageError(
             "found `--hmac-key` with another format, expected an AgentOps log", code="usage.hmac_key"
         )
-    argument = _key(Path(hmac_key)) if hmac_key is not None else digest
+    options: dict[str, Any] = {}
+    if digest is not None:
+        options["digest"] = digest
+    if hmac_key is not None:
+        options["key"] = _key(Path(hmac_key))
+    if host is not None:
+        options["host"] = _host(host, kind)
     target = target_of(output)
     origin, signer = origin_and_signer(target)
     key = load_key(STATE / "keys" / "redaction.key")
-    done = store(_items(kind, path, argument), target, kind, origin, signer, key=key, about=about)
+    done = store(_items(kind, path, options), target, kind, origin, signer, key=key, about=about)
     if format_ == "json":
         show_json(_document(done))
     else:
@@ -93,11 +114,23 @@ def _key(path: Path) -> bytes:
     return key
 
 
-def _items(kind: str, path: Path, argument: str | bytes | None) -> Iterator[Item]:
+def _host(name: str, kind: str) -> str:
+    from faultwire.errors import UsageError
+
+    if kind != "tracefork":
+        raise UsageError(
+            "found `--host` with another format, expected a tracefork tape", code="usage.import_host"
+        )
+    if len(name) > 253 or not _HOST_NAME.fullmatch(name):
+        raise UsageError(f"found `--host {name[:80]}`, expected a host name", code="usage.import_host")
+    return name.lower()
+
+
+def _items(kind: str, path: Path, options: dict[str, Any]) -> Iterator[Item]:
     from importlib import import_module
 
     reader = import_module(READERS[kind])
-    items: Iterator[Item] = reader.read(path) if argument is None else reader.read(path, argument)
+    items: Iterator[Item] = reader.read(path, **options)
     return items
 
 

@@ -18,7 +18,8 @@ from tests.unit.tape.import_ import made
 from faultwire.cli import main
 from faultwire.cli._tape_foreign import entry, lines
 from faultwire.cli.tape_import import READERS
-from faultwire.tape.read.reader import Foreign
+from faultwire.history import Recorded
+from faultwire.tape.read.reader import Foreign, TapeReader
 
 
 def run(*args: str) -> Result:
@@ -94,6 +95,39 @@ def test_flows_and_tracefork() -> None:
     assert run("import", "t.sqlite", "-o", "ok", "--digest", digest[:16]).exit_code == 0
     assert run("import", "t.sqlite", "-o", "bad", "--digest", "0" * 64).exit_code == 1
     assert run("import", "x.flows", "-o", "no", "--digest", digest).exit_code == 2
+
+
+def exchanges(name: str) -> list[Recorded]:
+    with TapeReader.open(Path(f".faultwire/tapes/{name}.tape")) as tape:
+        return list(tape.exchanges())
+
+
+def test_the_host_of_a_tracefork_tape() -> None:
+    made.sqlite_tape(Path("t.sqlite"))
+
+    def hosts(*options: str) -> set[str]:
+        done = run("import", "t.sqlite", "-o", f"t{len(options)}", *options)
+        assert done.exit_code == 0, done.output
+        return {one.request.host for one in exchanges(f"t{len(options)}") if one.kind == "llm"}
+
+    assert hosts() == {"api.openai.com"}
+    assert hosts("--host", "LLM.test") == {"llm.test"}
+    for wrong in ("a b", "-x", "https://x", "x:1", ""):
+        refused = run("import", "t.sqlite", "-o", "no", "--host", wrong)
+        assert (refused.exit_code, "expected a host name" in refused.output) == (2, True)
+    Path("x.har").write_bytes(made.har(made.entry()))
+    assert run("import", "x.har", "-o", "no", "--host", "llm.test").exit_code == 2
+
+
+def test_a_recorded_429_stays_one() -> None:
+    Path("t").write_bytes(made.envelope(7))
+    assert run("import", "t", "-o", "new").exit_code == 0
+    Path("u").write_bytes(made.envelope(6))  # without statuses they are taken for 200
+    assert run("import", "u", "-o", "old").exit_code == 0
+    statuses = [
+        [one.delivered.status for one in exchanges(name) if one.delivered][:2] for name in ("new", "old")
+    ]
+    assert statuses == [[429, 200], [200, 200]]
 
 
 def test_what_cannot_be_read_or_written() -> None:

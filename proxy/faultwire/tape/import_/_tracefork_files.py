@@ -1,39 +1,48 @@
-"""The two forms of a tracefork tape, read as what a stranger may have written.
+"""What a tracefork tape holds, and the envelope that holds it in one piece; all of it hostile input.
 
-SQLite: tables `blobs(hash, data)` with zstd data, `events(seq, kind, a, b)`, `meta(key, value)`. Envelope:
-`TFTAPE\\0`, version (u16), length of the header (u32), JSON header, then a length (u32) and zstd data for
-each of its `blob_hashes`, all big-endian; version 1 is JSON with Base64 bodies and has no magic.
+Envelope: `TFTAPE\\0`, version (u16), length of the header (u32), JSON header, then a length (u32) and zstd
+data for each of its `blob_hashes`, all big-endian; version 1 is JSON with Base64 bodies and has no magic,
+version 6 adds the URLs and version 7 status and content type.
 """
 
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 import struct
 from base64 import b64decode
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import zstandard
 
 from faultwire.errors import TapeError
-from faultwire.tape.format.sqlite_schema import bounded
 from faultwire.tape.import_._api import Found
 from faultwire.tape.import_._source import MAX_DOCUMENT, parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator
 
-SQLITE = b"SQLite format 3\0"
 MAGIC = b"TFTAPE\0"
-VERSIONS = range(1, 7)
+VERSIONS = range(1, 8)
 MAX_BODY = 64 << 20
-_STEPS = 100_000
-_MAX_STEPS = 20_000
-"""SQLite's machine may take this many times `_STEPS` instructions: a view in disguise never ends."""
+WITNESSES = {
+    "request_urls": "request URLs",
+    "response_status": "statuses",
+    "response_content_type": "content types",
+}
+"""Lists with an entry for each call, and what they hold."""
 
 Pair = tuple[str, str]
+
+
+class Call(NamedTuple):
+    """The hashes of a call's two bodies, and what the tape says of them beside."""
+
+    pair: Pair
+    url: str | None = None
+    status: int | None = None
+    content_type: str | None = None
 
 
 class Contents:
@@ -44,10 +53,14 @@ class Contents:
         self.about: dict[str, Any] = {}
         self.digest: str | None = None
         self.redacted = False
+        self.oldest = False
+        """Was it written by tracefork 0.1.0, which recorded the Anthropic SDK only?"""
+        self.framed = False
+        """Does its digest hash kind and value of a draw one by one, as tracefork 1.0.0 does?"""
         self.claims: list[tuple[str, int, int]] = []
         """(what, how many the tape claims, how many it holds)."""
         self.draws: Callable[[], Iterator[Pair]] = lambda: iter(())
-        self.calls: Callable[[], Iterator[tuple[Pair, str | None]]] = lambda: iter(())
+        self.calls: Callable[[], Iterator[Call]] = lambda: iter(())
         self.tool_calls: Callable[[], Iterator[Pair]] = lambda: iter(())
         self._fetch = fetch
         self._found = found
@@ -88,81 +101,16 @@ def _unpacked(data: bytes) -> bytes | None:
     return bytes(body)
 
 
-# ---------------------------------------------------------------- SQLite
-
-
-@contextmanager
-def sqlite(path: Path, found: list[Found]) -> Iterator[Contents]:
-    """A tape in SQLite's form. Raises TapeError."""
-    wal = path.with_name(path.name + "-wal")
-    if wal.exists() and wal.stat().st_size:
-        text = "there is a `-wal` file beside the tape, and what only that holds was not read"
-        found.append(Found("tracefork_unfinished", text))
-    try:
-        # `immutable`: nothing is written beside somebody else's file, not even a lock.
-        uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
-        connection = sqlite3.connect(uri, uri=True, isolation_level=None)
-    except sqlite3.Error as error:
-        raise _unreadable(error) from error
-    try:
-        _harden(connection)
-        yield _in_sqlite(connection, found)
-    except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:
-        raise _unreadable(error) from error
-    finally:
-        connection.close()
-
-
-def _harden(connection: sqlite3.Connection) -> None:
-    left = [_MAX_STEPS]
-
-    def tire() -> int:
-        left[0] -= 1
-        return int(left[0] < 0)
-
-    connection.text_factory = lambda text: text.decode("utf-8", "replace")
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 256 << 20)
-    connection.setlimit(sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 0)
-    query = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name IN ('blobs','events','meta')"
-    more = TapeError("it has more tables than a tracefork tape", code="tape.import_unreadable")
-    with bounded(connection, more):
-        for pragma in ("trusted_schema=OFF", "query_only=ON", "cell_size_check=ON", "mmap_size=0"):
-            connection.execute(f"PRAGMA {pragma}")
-        tables = dict(connection.execute(query))
-    connection.set_progress_handler(tire, _STEPS)
-    if len(tables) != 3 or any(not str(sql).upper().startswith("CREATE TABLE") for sql in tables.values()):
-        raise TapeError("it has not the tables of a tracefork tape", code="tape.import_unreadable")
-
-
-def _in_sqlite(connection: sqlite3.Connection, found: list[Found]) -> Contents:
-    def fetch(name: str) -> bytes | None:
-        row = connection.execute("SELECT data FROM blobs WHERE hash = ?", (name,)).fetchone()
-        return row[0] if row is not None and isinstance(row[0], bytes) else None
-
-    def pairs(kind: str) -> Iterator[Pair]:
-        query = "SELECT a, b FROM events WHERE kind = ? ORDER BY seq"
-        return ((str(a), str(b)) for a, b in connection.execute(query, (kind,)))
-
-    meta = {
-        str(k)[:200]: str(v)[:10_000] for k, v in connection.execute("SELECT key, value FROM meta LIMIT 100")
-    }
-    version = meta.get("schema_version", "1")
-    if version not in ("1", "2"):
-        found.append(Found("tracefork_version", f"the tape has schema {version[:40]}, expected 1 or 2"))
-    contents = Contents(fetch, found)
-    contents.about, contents.agent = {"form": "sqlite", **meta}, meta.get("agent_name", "")
-    contents.digest = meta.get("digest") or None
-    contents.redacted = meta.get("content_redacted", "0") not in ("0", "")
-    contents.draws = lambda: pairs("draw")
-    contents.calls = lambda: ((pair, None) for pair in pairs("exchange"))
-    contents.tool_calls = lambda: pairs("tool_exchange")
-    query = "SELECT kind, count(*) FROM events WHERE kind NOT IN ('draw','exchange','tool_exchange')"
-    for kind, count in connection.execute(f"{query} GROUP BY kind LIMIT 20"):
-        found.append(Found("tracefork_event_unknown", f"{count} events are of kind {str(kind)[:80]!r}"))
-    return contents
-
-
-# ---------------------------------------------------------------- envelope
+def witnessed(pairs: Iterable[Pair], lists: dict[str, list[Any]]) -> Iterator[Call]:
+    """Each call with its entry of every list, as far as a list goes."""
+    columns = (chain(lists.get(name) or (), repeat(None)) for name in WITNESSES)
+    for pair, url, status, kind in zip(pairs, *columns, strict=False):
+        yield Call(
+            pair,
+            url if isinstance(url, str) else None,
+            status if isinstance(status, int) and not isinstance(status, bool) else None,
+            kind if isinstance(kind, str) else None,
+        )
 
 
 @contextmanager
@@ -174,7 +122,7 @@ def envelope(data: bytes, found: list[Found]) -> Iterator[Contents]:
         else:
             yield _in_json(data, found)
     except (ValueError, KeyError, TypeError, AttributeError, struct.error) as error:
-        raise _unreadable(error) from error
+        raise unreadable(error) from error
 
 
 def _in_envelope(data: bytes, found: list[Found]) -> Contents:
@@ -218,19 +166,18 @@ def _headed(header: dict[str, Any], contents: Contents, version: int, found: lis
     draws = [_pair(one) for one in header.get("draws", [])]
     calls = [_pair(one) for one in header["exchanges"]]
     tool_calls = [_pair(one) for one in header.get("tool_exchanges", [])]
-    urls = header.get("request_urls") or []
-    padded = [*(one if isinstance(one, str) else None for one in urls), *[None] * len(calls)]
-    lists = ("draws", "exchanges", "tool_exchanges", "blob_hashes", "request_urls")
+    held = {name: header.get(name) or [] for name in WITNESSES}
+    lists = ("draws", "exchanges", "tool_exchanges", "blob_hashes", *WITNESSES)
     rest = {name: value for name, value in header.items() if name not in lists}
     contents.about = {"form": "envelope", "version": version, **rest}
     contents.agent = str(header.get("agent_name") or "")
     contents.digest = header["digest"] if isinstance(header.get("digest"), str) else None
     contents.redacted = bool(header.get("content_redacted"))
     contents.draws = lambda: iter(draws)
-    contents.calls = lambda: zip(calls, padded, strict=False)
+    contents.oldest, contents.framed = version == 1, version >= 7
+    contents.calls = lambda: witnessed(calls, held)
     contents.tool_calls = lambda: iter(tool_calls)
-    if urls:
-        contents.claims.append(("request URLs", len(urls), len(calls)))
+    contents.claims += [(text, len(held[name]), len(calls)) for name, text in WITNESSES.items() if held[name]]
     used = {name for pair in (*calls, *tool_calls) for name in pair}
     for name in list(dict.fromkeys(map(str, header.get("blob_hashes", []))))[:10_000]:
         if name not in used:
@@ -268,5 +215,5 @@ def _pair(value: Any) -> Pair:
     return first, second
 
 
-def _unreadable(error: Exception) -> TapeError:
+def unreadable(error: Exception) -> TapeError:
     return TapeError(f"it is no readable tracefork tape: {error!r}"[:300], code="tape.import_unreadable")

@@ -24,7 +24,16 @@ def usage_of(usage: Any) -> Usage | None:
     if not isinstance(usage, dict):
         return None
     read = sum(json_bytes.count(usage.get(key)) for key in _INPUT_COUNTS)
-    return Usage(read, json_bytes.count(usage.get("output_tokens")))
+    long = json_bytes.count(json_bytes.member(usage, "cache_creation", "ephemeral_1h_input_tokens"))
+    thought = json_bytes.member(usage, "output_tokens_details", "thinking_tokens")
+    return Usage(
+        read,
+        json_bytes.count(usage.get("output_tokens")),
+        cache_read_tokens=json_bytes.count(usage.get("cache_read_input_tokens")),
+        cache_write_tokens=json_bytes.count(usage.get("cache_creation_input_tokens")),
+        long_cache_write_tokens=long,
+        reasoning_tokens=json_bytes.count(thought),
+    )
 
 
 def error_text(document: json_bytes.Object) -> str | None:

@@ -27,7 +27,12 @@ def usage_of(usage: Any) -> Usage | None:
     if not isinstance(usage, dict):
         return None
     read = sum(json_bytes.count(usage.get(key)) for key in _READ)
-    return Usage(read, json_bytes.count(usage.get("outputTokens")))
+    return Usage(
+        read,
+        json_bytes.count(usage.get("outputTokens")),
+        cache_read_tokens=json_bytes.count(usage.get("cacheReadInputTokens")),
+        cache_write_tokens=json_bytes.count(usage.get("cacheWriteInputTokens")),
+    )
 
 
 class Reader(Gatherer):

@@ -6,6 +6,7 @@ Here an event is one text message, without any framing bytes (RFC 6455 §5.6).
 from __future__ import annotations
 
 from collections import OrderedDict
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from faultwire.errors import WireError
@@ -85,7 +86,7 @@ class Responses(StreamReader):
         if not views:
             return ResponseView(error=self._error, complete=False)
         counted = [view.usage for view in views if view.usage is not None]
-        total = Usage(sum(u.input_tokens for u in counted), sum(u.output_tokens for u in counted))
+        total = reduce(Usage.plus, counted, Usage(0, 0))
         return ResponseView(
             model=views[-1].model,
             text="\n".join(view.text for view in views if view.text),

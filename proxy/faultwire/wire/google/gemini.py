@@ -74,6 +74,8 @@ class Gemini(Protocol):
         path = recognition.bare_path(request)
         if _method(path) in _METHODS:
             return True
+        if path.endswith("/cachedContents"):  # a prefix is stored there, and no model asked
+            return False
         if request.body is None or recognition.is_settled(path) or b'"contents"' not in request.body:
             return False
         contents = json_bytes.member(recognition.document(request.body), "contents")

@@ -64,10 +64,31 @@ class Reader(Gatherer):
             self.finish, self.complete = finish, True
         usage = document.get("usageMetadata")
         if isinstance(usage, dict):
-            written = (
-                json_bytes.count(usage.get(key)) for key in ("candidatesTokenCount", "thoughtsTokenCount")
-            )
-            self.usage = Usage(json_bytes.count(usage.get("promptTokenCount")), sum(written))
+            self.usage = usage_of(usage)
+
+
+def usage_of(usage: json_bytes.Object) -> Usage:
+    """What `usageMetadata` counts. What a tool read is no part of the prompt's count, and is charged as such;
+    thoughts are output; what was cached is part of the prompt."""
+
+    def count(name: str) -> int:
+        return json_bytes.count(usage.get(name))
+
+    def audio(name: str) -> int:
+        listed = json_bytes.objects(usage.get(name))
+        return sum(
+            json_bytes.count(one.get("tokenCount")) for _, one in listed if one.get("modality") == "AUDIO"
+        )
+
+    return Usage(
+        count("promptTokenCount") + count("toolUsePromptTokenCount"),
+        count("candidatesTokenCount") + count("thoughtsTokenCount"),
+        cache_read_tokens=count("cachedContentTokenCount"),
+        reasoning_tokens=count("thoughtsTokenCount"),
+        audio_input_tokens=audio("promptTokensDetails") + audio("toolUsePromptTokensDetails"),
+        audio_output_tokens=audio("candidatesTokensDetails"),
+        tool_use_tokens=count("toolUsePromptTokenCount"),
+    )
 
 
 def cut_body(body: bytes, max_tokens: int) -> bytes:

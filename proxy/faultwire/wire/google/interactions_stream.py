@@ -40,8 +40,16 @@ def usage_of(interaction: json_bytes.Object) -> Usage | None:
     usage = interaction.get("usage")
     if not isinstance(usage, dict):
         return None
-    counts = (json_bytes.count(usage.get(key)) for key in ("total_output_tokens", "total_thought_tokens"))
-    return Usage(json_bytes.count(usage.get("total_input_tokens")), sum(counts))
+    thought, used = (
+        json_bytes.count(usage.get(key)) for key in ("total_thought_tokens", "total_tool_use_tokens")
+    )
+    return Usage(
+        json_bytes.count(usage.get("total_input_tokens")) + used,
+        json_bytes.count(usage.get("total_output_tokens")) + thought,
+        cache_read_tokens=json_bytes.count(usage.get("total_cached_tokens")),
+        reasoning_tokens=thought,
+        tool_use_tokens=used,
+    )
 
 
 def error_of(document: json_bytes.Object) -> str | None:

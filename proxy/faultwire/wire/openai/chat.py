@@ -15,6 +15,7 @@ from faultwire.wire.editing import tool_content
 from faultwire.wire.framing import sse
 from faultwire.wire.openai import chat_stream as openai_chat_stream, errors as openai_errors
 from faultwire.wire.openai.chat_edits import OpenAIEditor
+from faultwire.wire.openai.usage import chat_usage
 from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import recognise as recognition
 from faultwire.wire.recognition.confirm import Signs
@@ -186,12 +187,7 @@ class OpenAIChat(Protocol):
 
 def usage_of(document: json_bytes.Object) -> Usage | None:
     """What `usage` counts, None where it is missing or null."""
-    usage = document.get("usage")
-    if not isinstance(usage, dict):
-        return None
-    return Usage(
-        json_bytes.count(usage.get("prompt_tokens")), json_bytes.count(usage.get("completion_tokens"))
-    )
+    return chat_usage(document.get("usage"))
 
 
 def _view(body: bytes, earlier: ConversationHistory | None) -> RequestView:

@@ -11,6 +11,7 @@ from faultwire.wire import json_bytes
 from faultwire.wire.editing import tool_content
 from faultwire.wire.editing.token_budget import Budget
 from faultwire.wire.framing import sse
+from faultwire.wire.openai.usage import chat_usage
 from faultwire.wire.types import StreamEditor, StreamReader
 
 if TYPE_CHECKING:
@@ -110,8 +111,7 @@ class Reader(StreamReader):
         self._error = self._error or error_text(document)
         usage = document.get("usage") or json_bytes.member(document.get("x_groq"), "usage")
         if isinstance(usage, dict):
-            counts = (json_bytes.count(usage.get(key)) for key in ("prompt_tokens", "completion_tokens"))
-            self._usage = Usage(*counts)
+            self._usage = chat_usage(usage)
         choices = document.get("choices")
         for choice in choices if isinstance(choices, list) else ():
             if isinstance(choice, dict) and choice.get("index", 0) == 0:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
-from faultwire.events import ResponseView, ToolCall, Usage
+from faultwire.events import ResponseView, ToolCall
 from faultwire.wire import json_bytes
 from faultwire.wire.editing.json_stream import Gatherer, JsonEditor
 from faultwire.wire.editing.token_budget import Budget
 from faultwire.wire.editing.truncate import Part, cut_parts, put_count
 from faultwire.wire.editing.websocket import MESSAGES
+from faultwire.wire.openai.usage import responses_usage
 
 if TYPE_CHECKING:
     from faultwire.events import Path
@@ -89,14 +90,10 @@ def answer_of(response: json_bytes.Object) -> ResponseView:
         text="".join(words_of(item) for item in items if item.get("type") == "message"),
         finish_reason=json_bytes.string(json_bytes.member(details, "reason")) or status or None,
         tool_calls=tuple(call_of(item) for item in items if item.get("type") == CALL),
-        usage=_usage(usage) if isinstance(usage, dict) else None,
+        usage=responses_usage(usage),
         error=failed if status == "failed" else None,
         complete=status != "in_progress",
     )
-
-
-def _usage(usage: json_bytes.Object) -> Usage:
-    return Usage(json_bytes.count(usage.get("input_tokens")), json_bytes.count(usage.get("output_tokens")))
 
 
 class Reader(Gatherer):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from faultwire.events import ResponseView, ToolCall, Usage
+from faultwire.events import ResponseView, ToolCall
 from faultwire.wire import json_bytes
 from faultwire.wire.editing import tool_content
 from faultwire.wire.editing.json_stream import Gatherer, JsonEditor
 from faultwire.wire.editing.token_budget import Budget
 from faultwire.wire.editing.truncate import Part, cut_parts, put_count
 from faultwire.wire.openai import chat_stream as openai_chat_stream
+from faultwire.wire.openai.usage import responses_usage
 
 if TYPE_CHECKING:
     from faultwire.events import Path
@@ -62,7 +63,7 @@ def answer_of(document: json_bytes.Object) -> ResponseView:
         text="".join(texts),
         finish_reason=_finish(document),
         tool_calls=tuple(calls),
-        usage=_usage(document.get("usage")),
+        usage=responses_usage(document.get("usage")),
         error=openai_chat_stream.error_text(document),
         complete=status not in ("in_progress", "queued"),
     )
@@ -74,14 +75,13 @@ def _finish(document: json_bytes.Object) -> str | None:
     return why or json_bytes.string(document.get("status")) or None
 
 
-def _usage(usage: Any) -> Usage | None:
-    if not isinstance(usage, dict):
-        return None
-    return Usage(json_bytes.count(usage.get("input_tokens")), json_bytes.count(usage.get("output_tokens")))
-
-
 class Reader(Gatherer):
     """Gathers deltas; the closing event's own word on model, usage and status stands."""
+
+    def feed(self, event: bytes) -> None:
+        """Take one event. OpenRouter ends the stream with `data: [DONE]`, which says nothing more."""
+        if not (event.startswith(b"data: [DONE]") or event.startswith(b"data:[DONE]")):
+            super().feed(event)
 
     def take(self, name: str, document: json_bytes.Object) -> None:
         """Take one event."""

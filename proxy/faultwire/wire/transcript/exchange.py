@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from faultwire.errors import WireError
 from faultwire.events import Response
 from faultwire.wire.recognition import placeholders
+from faultwire.wire.recognition.recognise import provider_of
 from faultwire.wire.registry import protocols
 from faultwire.wire.transcript import prices as _prices, websocket as websocket_transcript
 from faultwire.wire.transcript.response import request_id, response_view
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from faultwire.wire.transcript.prices import Prices
 
 
+_LOCAL = frozenset(("localhost", "127.0.0.1", "::1"))
 _NOT_KEPT = "the tape holds a placeholder in place of this body, which could not be searched for secrets"
 
 
@@ -92,9 +94,21 @@ def transcript_of(
         answer=answer,
         problem="; ".join(problems) or None,
         first_event_ms=_first_event_ms(protocol, recorded),
-        cost=table.cost(recorded.provider, model, usage),
+        cost=table.cost(_vendor(recorded), model, usage),
         charged=usage,
     )
+
+
+def _vendor(recorded: Recorded) -> str | None:
+    """Whose prices hold: the provider that runs the host.
+
+    A host that nobody is known to run has prices under its own name only, as a model of the same name costs
+    otherwise there; one on this machine stands for the provider whose protocol it speaks.
+    """
+    host = recorded.request.host.lower().rstrip(".")
+    if provider_of(host) is not None or host in _LOCAL:
+        return recorded.provider
+    return host
 
 
 def _answer(

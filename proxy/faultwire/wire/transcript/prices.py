@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 BUILTIN = Path(__file__).with_name("prices.yaml")
 _MILLION = Decimal(1_000_000)
 _MOST = 1 << 20
+_PARTS = frozenset(("cache_read", "cache_write", "cache_write_1h", "audio_input", "audio_output"))
+_MEMBERS = _PARTS | {"input", "output", "up_to"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +33,37 @@ class Price:
     input: Decimal
     output: Decimal
     up_to: int | None = None
+    cache_read: Decimal | None = None
+    cache_write: Decimal | None = None
+    cache_write_1h: Decimal | None = None
+    audio_input: Decimal | None = None
+    audio_output: Decimal | None = None
 
     def cost(self, usage: Usage) -> Decimal | None:
-        """Dollars for an exchange; None where the prompt is longer than the price holds for."""
+        """Dollars for an exchange; None where the prompt is longer than the price holds for, where a part of
+        it has a price that is not known, and where parts overlap in a way that the counts do not tell."""
         if self.up_to is not None and usage.input_tokens > self.up_to:
             return None
-        return (self.input * usage.input_tokens + self.output * usage.output_tokens) / _MILLION
+        if usage.cache_read_tokens and usage.audio_input_tokens:
+            return None  # how much of the audio was cached is not counted
+        short_writes = usage.cache_write_tokens - usage.long_cache_write_tokens
+        parts = (
+            (usage.cache_read_tokens, self.cache_read),
+            (short_writes, self.cache_write),
+            (usage.long_cache_write_tokens, self.cache_write_1h),
+            (usage.audio_input_tokens, self.audio_input),
+        )
+        plain = usage.input_tokens - sum(count for count, _ in parts)
+        said = usage.output_tokens - usage.audio_output_tokens
+        every = (
+            *parts,
+            (usage.audio_output_tokens, self.audio_output),
+            (plain, self.input),
+            (said, self.output),
+        )
+        if any(count < 0 or (count and price is None) for count, price in every):
+            return None
+        return sum((price * count for count, price in every if price is not None), Decimal(0)) / _MILLION
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +80,17 @@ class Prices:
         `gpt-4o-audio`.
         """
         known = self.models.get(provider, {})
-        name = model.rpartition("/")[2].lower()
-        if name in known:
-            return known[name]
-        fits = [known_as for known_as in known if _is_version(name, known_as)]
-        return known[max(fits, key=len)] if fits else None
+        name = model.lower()
+        vendor, _, last = name.rpartition("/")
+        # `openai/gpt-4o` at OpenAI is its own; a vendor's name before it means somebody else's model.
+        own = vendor.rpartition("/")[2] in ("models", provider)
+        for wanted in (name, last) if own else (name,):
+            if wanted in known:
+                return known[wanted]
+            fits = [known_as for known_as in known if _is_version(wanted, known_as)]
+            if fits:
+                return known[max(fits, key=len)]
+        return None
 
     def cost(self, provider: str | None, model: str, usage: Usage | None) -> Decimal | None:
         """Dollars for an exchange, None where anything about it is unknown."""
@@ -114,7 +147,8 @@ def _parsed(data: bytes, path: Path) -> Prices:
     import yaml
 
     try:
-        document = yaml.safe_load(data)
+        # The built-in table has many rows: libyaml reads it ten times as fast, where it is there.
+        document = yaml.load(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # a safe loader
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise _bad(path, f"found no YAML: {str(error).splitlines()[0]}") from None
     if not isinstance(document, dict) or not isinstance(document.get("models"), dict):
@@ -136,14 +170,16 @@ def _frozen(models: Mapping[str, dict[str, Price]]) -> Mapping[str, Mapping[str,
 
 
 def _price(entry: Any, name: str, path: Path) -> Price:
-    if not isinstance(entry, dict) or not {"input", "output"} <= entry.keys() <= {"input", "output", "up_to"}:
+    if not isinstance(entry, dict) or not {"input", "output"} <= entry.keys() <= _MEMBERS:
+        expected = ", ".join(f"`{one}`" for one in sorted(_MEMBERS - {"input", "output"}))
         raise _bad(
-            path, f"price of `{name}`: found `{entry}`, expected `input`, `output` and perhaps `up_to`"
+            path, f"price of `{name}`: found `{entry}`, expected `input`, `output` and perhaps {expected}"
         )
     up_to = entry.get("up_to")
     if up_to is not None and (not isinstance(up_to, int) or isinstance(up_to, bool) or up_to < 1):
         raise _bad(path, f"price of `{name}`: found `up_to` of `{up_to}`, expected a number of tokens")
-    return Price(_dollars(entry["input"], name, path), _dollars(entry["output"], name, path), up_to)
+    parts = {one: _dollars(entry[one], name, path) for one in _PARTS & entry.keys()}
+    return Price(_dollars(entry["input"], name, path), _dollars(entry["output"], name, path), up_to, **parts)
 
 
 def _dollars(value: Any, name: str, path: Path) -> Decimal:

@@ -82,7 +82,11 @@ def har(*entries: Any, version: str = "1.2") -> bytes:
 # ---------------------------------------------------------------- tracefork
 
 
-def tracefork_digest(draws: list[tuple[str, str]], calls: list[tuple[bytes, bytes]], tools: Any = ()) -> str:
+def tracefork_digest(
+    draws: list[tuple[str, str]], calls: list[tuple[bytes, bytes]], tools: Any = (), *, framed: bool = False
+) -> str:
+    if framed:
+        draws = [(sha(kind.encode()), sha(value.encode())) for kind, value in draws]
     lines = [f"D:{kind}:{value}\n" for kind, value in draws]
     lines += [f"X:{sha(one)}:{sha(two)}\n" for one, two in calls]
     lines += [f"T:{sha(one)}:{sha(two)}\n" for one, two in tools]
@@ -104,7 +108,7 @@ def sqlite_tape(path: Path, schema: str = "2", **meta: str) -> Path:
             "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);"
         )
         connection.executemany("INSERT INTO events (kind, a, b) VALUES ('draw', ?, ?)", DRAWS)
-        for kind, pairs in (("exchange", CALLS), ("tool_exchange", TOOLS if schema == "2" else [])):
+        for kind, pairs in (("exchange", CALLS), ("tool_exchange", TOOLS if schema != "1" else [])):
             for pair in pairs:
                 for body in pair:
                     row = (sha(body), packer.compress(body))
@@ -112,7 +116,27 @@ def sqlite_tape(path: Path, schema: str = "2", **meta: str) -> Path:
                 values = (kind, sha(pair[0]), sha(pair[1]))
                 connection.execute("INSERT INTO events (kind, a, b) VALUES (?, ?, ?)", values)
         told = {"boundary": "b", "agent_name": "shop agent", "schema_version": schema, **meta}
+        if schema == "3":
+            witnesses = {
+                "request_urls": ["https://api.openai.com/v1/chat/completions"] * 2,
+                "response_status": [429, 200],
+                "response_content_type": ["application/json", "text/event-stream; charset=utf-8"],
+            }
+            told = {**{name: json.dumps(value) for name, value in witnesses.items()}, **told}
         connection.executemany("INSERT INTO meta VALUES (?, ?)", told.items())
+    connection.close()
+    return path
+
+
+def tracefork_store(path: Path, runs: dict[str, bytes]) -> Path:
+    """A store with a branch of the first run."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript(
+            "CREATE TABLE tapes (run_id TEXT PRIMARY KEY, agent_name TEXT, tape_bytes BLOB, created_at TEXT);"
+            "CREATE TABLE branches (branch_id TEXT PRIMARY KEY, parent_run_id TEXT);"
+            "INSERT INTO branches VALUES ('b', 'one');"
+        )
+        connection.executemany("INSERT INTO tapes VALUES (?, 'a', ?, '2026')", runs.items())
     connection.close()
     return path
 
@@ -142,6 +166,9 @@ def envelope(version: int = 6, **changed: Any) -> bytes:
         header["provenance"] = {"matcher_name": "identity"}
     if version >= 6:
         header["request_urls"] = ["https://api.openai.com/v1/chat/completions"] * len(CALLS)
+    if version >= 7:
+        header["response_status"] = [429, 200]
+        header["response_content_type"] = ["application/json", "text/event-stream; charset=utf-8"]
     header.update(changed)
     text = json.dumps(header).encode()
     packer = zstandard.ZstdCompressor(level=3)

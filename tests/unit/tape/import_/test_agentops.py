@@ -48,6 +48,17 @@ def test_sound_logs_of_both_generations(tmp_path: Path) -> None:
     ]
 
 
+def test_a_session_digest_in_each_form_that_its_verifier_takes(tmp_path: Path) -> None:
+    log = made.old_log(*made.OLD_EVENTS)
+    last = log[-1]["event_hash"]
+    whole = made.sha(("s-1" + "".join(event["event_hash"] for event in log) + last).encode())
+    for digest in (last, f"sha256:{last}", whole):
+        assert codes(told(tmp_path, made.lines(made.sealed_old(log, session_digest=digest)))) == UNPROVEN
+    for wrong in (log[-2]["event_hash"], f"sha256:{log[-2]['event_hash']}", f"sha512:{last}", f"{last} "):
+        found = codes(told(tmp_path, made.lines(made.sealed_old(log, session_digest=wrong))))
+        assert found == ["agentops_digest_mismatch", *UNPROVEN], wrong
+
+
 def test_a_seal_without_a_key_proves_nothing(tmp_path: Path) -> None:
     log = made.sealed_old(made.old_log(*made.OLD_EVENTS), event_count=6)
     assert codes(told(tmp_path, made.lines(log))) == UNPROVEN
@@ -228,3 +239,10 @@ def test_a_servers_seal_says_whose_it_is(tmp_path: Path) -> None:
     for event in log:
         event["chain_authority"] = "server"
     assert codes(told(tmp_path, made.lines(log)), notes=False) == ["agentops_seal_invalid"]
+
+
+def test_a_drop_is_a_finding_and_no_note(tmp_path: Path) -> None:
+    events = (made.START, ("LOG_DROP", {"dropped_count": 3}), made.END)
+    assert codes(told(tmp_path, made.lines(made.old_log(*events))), notes=False) == ["agentops_drop"]
+    whole = (made.START, made.END)
+    assert codes(told(tmp_path, made.lines(made.old_log(*whole))), notes=False) == []

@@ -1,4 +1,4 @@
-"""`faultwire.tape.import_.tracefork`, `faultwire.tape.import_._tracefork_files`."""
+"""`faultwire.tape.import_.tracefork`, `faultwire.tape.import_._tracefork_files`, `_tracefork_sqlite`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ from tests.unit.tape.import_ import made
 from faultwire.errors import TapeError
 from faultwire.tape.import_ import tracefork
 from faultwire.tape.import_._api import Event, Exchanged, Found, Item
+from faultwire.tape.import_._tracefork_address import address
 
+Json = dict[str, object]
 NOTES = ["tracefork_digest", "tracefork_no_heads"]
+GUESSED = ["tracefork_host", *NOTES]
 DIGEST = made.tracefork_digest(made.DRAWS, made.CALLS, made.TOOLS)
 
 
@@ -37,13 +40,13 @@ def bodies(items: list[Item]) -> list[tuple[bytes | None, bytes | None]]:
     return [(one.request.body, one.delivered.body if one.delivered else None) for one in each]
 
 
-@pytest.mark.parametrize("schema", ["1", "2"])
+@pytest.mark.parametrize("schema", ["1", "2", "3"])
 def test_sqlite(tmp_path: Path, schema: str) -> None:
     items = told(made.sqlite_tape(tmp_path / "t.sqlite", schema))
-    tools = made.TOOLS if schema == "2" else []
+    tools = made.TOOLS if schema != "1" else []
     assert bodies(items) == [*made.CALLS, *tools]
-    assert codes(items) == NOTES
-    digest = made.tracefork_digest(made.DRAWS, made.CALLS, tools)
+    assert codes(items) == (NOTES if schema == "3" else GUESSED)
+    digest = made.tracefork_digest(made.DRAWS, made.CALLS, tools, framed=schema == "3")
     assert any(isinstance(one, Found) and digest in one.message for one in items)
     events = [one for one in items if isinstance(one, Event)]
     assert [one.kind for one in events] == ["draw:clock", "draw:uuid", "header"]
@@ -52,19 +55,22 @@ def test_sqlite(tmp_path: Path, schema: str) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.sqlite"]
 
 
-@pytest.mark.parametrize("version", range(1, 7))
+@pytest.mark.parametrize("version", range(1, 8))
 def test_envelopes(tmp_path: Path, version: int) -> None:
     items = told(tmp_path / "t", made.envelope(version))
     tools = made.TOOLS if version >= 3 else []
     assert bodies(items) == [*made.CALLS, *tools]
-    assert codes(items) == NOTES
-    digest = made.tracefork_digest(made.DRAWS, made.CALLS, tools)
+    assert codes(items) == (NOTES if version >= 6 else GUESSED)
+    digest = made.tracefork_digest(made.DRAWS, made.CALLS, tools, framed=version >= 7)
     assert any(isinstance(one, Found) and digest in one.message for one in items)
     first, second = (one.exchange for one in items[3:5] if isinstance(one, Exchanged))
-    known = version >= 6
-    assert first.request.host == ("api.openai.com" if known else "tracefork.invalid")
+    assert (first.request.scheme, first.request.host) == ("https", "api.openai.com")
+    assert first.request.path == "/v1/chat/completions"
+    assert first.delivered
     assert second.delivered
-    assert second.delivered.headers == (("content-type", "text/event-stream"),)
+    assert [first.delivered.status, second.delivered.status] == [429 if version >= 7 else 200, 200]
+    kind = "text/event-stream" + ("; charset=utf-8" if version >= 7 else "")
+    assert second.delivered.headers == (("content-type", kind),)
 
 
 def test_a_digest_that_somebody_gave(tmp_path: Path) -> None:
@@ -104,7 +110,7 @@ def test_a_blob_that_unpacks_to_ten_gigabytes(tmp_path: Path) -> None:
         connection.execute("UPDATE blobs SET data = ? WHERE hash = ?", (packed, made.sha(made.CALLS[0][1])))
     connection.close()
     items = told(path)
-    assert codes(items) == ["tracefork_blob_missing", "tracefork_blob_malformed", *NOTES]
+    assert codes(items) == ["tracefork_blob_missing", "tracefork_blob_malformed", *GUESSED]
     assert bodies(items)[0] == (made.CALLS[0][0], None)
 
 
@@ -112,7 +118,7 @@ def test_a_blob_that_unpacks_to_ten_gigabytes(tmp_path: Path) -> None:
     ("data", "why"),
     [
         (b"TFTAPE\0", "unpack"),
-        (b"TFTAPE\0" + struct.pack(">HI", 7, 2) + b"{}", "version 7"),
+        (b"TFTAPE\0" + struct.pack(">HI", 8, 2) + b"{}", "version 8"),
         (b"TFTAPE\0" + struct.pack(">HI", 6, 4_000_000_000) + b"{}", "claims 4000000000 bytes"),
         (b"TFTAPE\0" + struct.pack(">HI", 6, 2) + b"[]", "readable"),
         (b"TFTAPE\0" + struct.pack(">HI", 6, 2) + b"{}", "exchanges"),
@@ -170,3 +176,73 @@ def test_a_schema_of_many_tables_is_not_read_to_its_end(tmp_path: Path) -> None:
     with pytest.raises(TapeError, match="more tables than"):
         told(path)
     assert time.process_time() - began < 0.1
+
+
+def test_the_framing_of_a_digest_is_that_of_the_version(tmp_path: Path) -> None:
+    framed = made.tracefork_digest(made.DRAWS, made.CALLS, made.TOOLS, framed=True)
+    assert codes(told(tmp_path / "t", made.envelope(7), framed)) == NOTES
+    # 1.0.0 names an older tape by its own framing; 0.3.0 never saw a tape of version 7.
+    assert codes(told(tmp_path / "t", made.envelope(6), framed)) == NOTES
+    assert "tracefork_digest_mismatch" in codes(told(tmp_path / "t", made.envelope(7), DIGEST))
+
+
+def test_witnesses_of_another_length_or_form(tmp_path: Path) -> None:
+    found = codes(told(tmp_path / "t", made.envelope(7, response_status=[429])))
+    assert found == ["tracefork_digest", "tracefork_count_mismatch", "tracefork_no_heads"]
+    found = codes(told(tmp_path / "t", made.envelope(7, response_status=[True, 9_999])))
+    assert "tracefork_status_malformed" in found
+    path = made.sqlite_tape(tmp_path / "s", "3", response_status="{")
+    assert codes(told(path)) == ["tracefork_witness_malformed", *NOTES]
+
+
+MESSAGES = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "url"),
+    [
+        (MESSAGES, {"type": "message", "content": []}, "api.anthropic.com/v1/messages"),
+        (MESSAGES, {"object": "chat.completion"}, "api.openai.com/v1/chat/completions"),
+        ({"input": "x"}, {"object": "response"}, "api.openai.com/v1/responses"),
+        (
+            {"contents": []},
+            {"candidates": [], "modelVersion": "g/1"},
+            "generativelanguage.googleapis.com/v1beta/models/g%2F1:generateContent",
+        ),
+        (
+            {"messages": []},
+            {"output": {}, "stopReason": "end_turn"},
+            "bedrock-runtime.us-east-1.amazonaws.com/model/unknown/converse",
+        ),
+        ({**MESSAGES, "model": "claude-x"}, None, "api.anthropic.com/v1/messages"),
+        (MESSAGES, {"oops": 1}, None),
+    ],
+)
+def test_an_address_follows_from_the_bodies(asked: Json, answer: Json | None, url: str | None) -> None:
+    bodies = json.dumps(asked).encode(), None if answer is None else json.dumps(answer).encode()
+    assert address(*bodies, None, oldest=False) == (None if url is None else f"https://{url}")
+    path = "/" if url is None else "/" + url.partition("/")[2]
+    assert address(*bodies, "llm.test", oldest=False) == f"https://llm.test{path}"
+
+
+def test_the_oldest_version_recorded_one_sdk() -> None:
+    asked = json.dumps(MESSAGES).encode()
+    assert address(asked, None, None, oldest=True) == "https://api.anthropic.com/v1/messages"
+    assert address(asked, None, None, oldest=False) is None
+    stream = b'event: message_start\ndata: {"type":"message_start"}\n\n'
+    assert address(b"", stream, None, oldest=False) == "https://api.anthropic.com/v1/messages"
+
+
+def test_a_store_holds_many_tapes(tmp_path: Path) -> None:
+    path = made.tracefork_store(tmp_path / "store.db", {"one": made.envelope(7), "two": made.envelope(1)})
+    items = told(path)
+    each = [one for one in items if isinstance(one, Exchanged)]
+    assert [(one.session, one.exchange.delivered and one.exchange.delivered.status) for one in each] == [
+        *[("one", 429), ("one", 200), ("one", 200)],
+        *[("two", 200), ("two", 200)],
+    ]
+    assert codes(items) == [*NOTES, *GUESSED, "tracefork_branches"]
+    path = made.tracefork_store(tmp_path / "broken.db", {"one": b"TFTAPE", "two": made.envelope(7)})
+    assert codes(told(path))[0] == "tracefork_run_unreadable"
+    with pytest.raises(TapeError, match="holds no run"):
+        told(made.tracefork_store(tmp_path / "empty.db", {}))

@@ -78,7 +78,7 @@ def test_response_view() -> None:
     )
     assert (found.model, found.text, found.finish_reason) == ("m", "ab", "end_turn")
     assert found.tool_calls == (ToolCall("t", "x", '{"a":1}'),)
-    assert (found.usage, found.error) == (Usage(12, 50), None)
+    assert (found.usage, found.error) == (Usage(12, 50, cache_read_tokens=3), None)
 
 
 def test_errors_are_reported() -> None:

@@ -30,7 +30,9 @@ ONE = Usage(1_000_000, 1_000_000)
         ("openai", "gpt-5-mini-2025-08-07", "2.25"),
         ("anthropic", "claude-3-5-haiku-latest", "4.8"),
         ("mistral", "mistral-small-2506", "0.4"),
-        ("openai", "gpt-4o-audio-preview", None),
+        ("openai", "meta/gpt-4o", None),
+        ("google", "models/gemini-2.5-flash", "2.8"),
+        ("openai", "gpt-4o-nonsense", None),
         ("openai", "gpt-4omega", None),
         ("openai", "claude-3-haiku", None),
         ("nobody", "gpt-4o", None),
@@ -47,6 +49,28 @@ def test_what_is_unknown_costs_unknown_and_not_nothing() -> None:
     assert table.cost(None, "gpt-4o", ONE) is None
     assert table.cost("openai", "gpt-4o", None) is None
     assert table.cost("openai", "gpt-4o", Usage(0, 0)) == 0
+
+
+def test_each_part_has_its_price() -> None:
+    table = prices.builtin()
+    cached = Usage(1_000_000, 0, cache_read_tokens=900_000)
+    assert table.cost("openai", "gpt-4o", cached) == Decimal("1.375")  # 2.50 without the cache's price
+    written = Usage(1_000_000, 0, cache_write_tokens=1_000_000, long_cache_write_tokens=400_000)
+    assert table.cost("anthropic", "claude-haiku-4-5", written) == Decimal("1.55")
+    assert table.cost("openai", "gpt-4o", Usage(10, 10, reasoning_tokens=9)) == Decimal("0.000125")
+
+
+def test_a_part_without_a_price_makes_the_cost_unknown() -> None:
+    price = prices.Price(Decimal(1), Decimal(1))
+    assert price.cost(Usage(9, 9)) == Decimal("0.000018")
+    for part in (
+        *("cache_read_tokens", "cache_write_tokens", "audio_input_tokens", "audio_output_tokens"),
+        "long_cache_write_tokens",
+    ):
+        assert price.cost(replace(Usage(9, 9), **{part: 1})) is None, part
+    known = prices.Price(Decimal(1), Decimal(1), cache_read=Decimal(1), audio_input=Decimal(1))
+    assert known.cost(Usage(9, 9, cache_read_tokens=10)) is None  # more was cached than read
+    assert known.cost(Usage(9, 9, cache_read_tokens=1, audio_input_tokens=1)) is None
 
 
 def test_a_price_holds_only_up_to_its_size() -> None:
@@ -179,3 +203,15 @@ def test_prices_of_one_s_own_hold_for_every_command(tmp_path: Path) -> None:
     finally:
         prices.choose(None)
     assert prices.current() is prices.builtin()
+
+
+@pytest.mark.parametrize(
+    ("host", "known"),
+    [("api.openai.com", True), ("localhost", True), ("llm.vendor.example", False), ("api.x.ai", False)],
+)
+def test_a_model_of_the_same_name_elsewhere_has_no_price_of_openai(host: str, *, known: bool) -> None:
+    one = recorded(pack({**RESPONSES.whole, "model": "gpt-4o"}), "application/json")
+    request = replace(one.request, host=host)
+    found = wire.transcript_of(replace(one, request=request, provider=wire.classify(request).provider))
+    assert found is not None
+    assert (found.cost is not None) is known
