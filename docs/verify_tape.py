@@ -163,8 +163,8 @@ def parse_checkpoint(text):
 def signer(note, keys):
     text, signatures = note
     for name, key_id, public in keys:
-        for said, said_id, signature in signatures:
-            if (name, key_id) == (said, said_id) and signature_holds(public, text.encode(), signature):
+        for named, named_id, signature in signatures:
+            if (name, key_id) == (named, named_id) and signature_holds(public, text.encode(), signature):
                 return name, key_id, public
     return None
 

@@ -1,8 +1,9 @@
 """Which tools an agent used, wherever that is seen.
 
 A tool is seen at its own exchange (HTTP or MCP), and as a result in a later request to a model; tools
-inside of the agent's process only there. Providers are sent the whole conversation again and again, so
-results are distinguished by their position in it.
+inside of the agent's process only there. Where the agent's framework refuses arguments that are no JSON, the
+tool did not run. Providers are sent the whole conversation again and again, so results are distinguished by
+their position in it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire import wire
 from faultwire.checks._once import once
+from faultwire.checks._refused import refused
 from faultwire.checks._traffic import failed
 from faultwire.checks._transcripts import models
 from faultwire.checks._walk import Walked, last_word
@@ -129,15 +131,15 @@ def _reported(history: History) -> list[Use]:
                 place = (*what, times[what])
                 if what[1] and place not in known:
                     known.add(place)
-                    found.append(_use(result, what, exchange.number))
+                    found += _executed(result, what, exchange.number, calls)
             if at == last:
                 walked.keep(turns[: at + 1], times.copy())
         if last < 0 and before is not None:
             walked.keep(turns[:first], before)
-        for call in transcript.answer.tool_calls if transcript.answer is not None else ():
-            if call.id and calls.get(call.id) != call:
-                calls[call.id] = call
-                if call.id in answered:
+        for made in transcript.answer.tool_calls if transcript.answer is not None else ():
+            if made.id and calls.get(made.id) != made:
+                calls[made.id] = made
+                if made.id in answered:
                     walked.forget()
     return found
 
@@ -148,5 +150,9 @@ def _what(result: ToolResult, calls: dict[str, ToolCall]) -> _What:
     return result.call_id, name, result.arguments or (call.arguments if call is not None else "")
 
 
-def _use(result: ToolResult, what: _What, number: int) -> Use:
-    return Use(what[1], what[2], number, "a request to the model", result.text, result.is_error)
+def _executed(result: ToolResult, what: _What, number: int, calls: dict[str, ToolCall]) -> list[Use]:
+    """The execution that a result shows; none where the framework refused a call that is no JSON."""
+    call = calls.get(result.call_id)
+    if call is not None and refused(call.arguments, result.text):
+        return []
+    return [Use(what[1], what[2], number, "a request to the model", result.text, result.is_error)]

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire.checks._calls import SLACK_MS, ended_ms
 from faultwire.checks._once import compiled
+from faultwire.checks._refused import is_json, refused
 from faultwire.checks._tools import uses
 from faultwire.checks._traffic import whole
 from faultwire.checks._transcripts import models
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from faultwire.events import History, Recorded, ToolCall
     from faultwire.wire import Transcript
@@ -70,7 +71,7 @@ class Truncated(NamedTuple):
 
 
 class Executed(NamedTuple):
-    """A tool call of a truncated answer that was executed; `seen` is the exchange that shows it."""
+    """A tool call of a truncated answer that was answered; `seen` is the exchange that shows it."""
 
     cut: Truncated
     call: ToolCall
@@ -78,12 +79,14 @@ class Executed(NamedTuple):
     seen: int
     sent: bool
     """Is it seen by its result in a request to a model? Else at the tool's own exchange."""
+    refused: bool = False
+    """Did the agent's framework answer it in place of the tool?"""
 
     @property
     def repaired(self) -> bool:
         """Was it executed with arguments that the model had not finished?"""
         arguments = self.call.arguments
-        return bool(arguments and self.arguments) and arguments != self.arguments and not _is_json(arguments)
+        return bool(arguments and self.arguments) and arguments != self.arguments and not is_json(arguments)
 
 
 def truncated(history: History, *, limits: bool) -> list[Truncated]:
@@ -156,11 +159,17 @@ def executed(history: History, *, limits: bool) -> Executed | None:
     A call is known by its id, or by its tool and arguments where the provider sends no ids. Of an answer that
     ended at a limit, calls whose arguments are not whole JSON count in any case.
     """
-    return _sent(history, limits) or _own(history, limits)
+    sent = (one for one in _sent(history, limits) if not one.refused)
+    return next(sent, None) or _own(history, limits)
 
 
-def _sent(history: History, limits: bool) -> Executed | None:
-    """One whose result stands in a later request to a model."""
+def refusals(history: History, *, limits: bool) -> dict[int, Executed]:
+    """The calls of truncated answers that the agent's framework refused to execute, by exchange."""
+    return {one.cut.exchange.number: one for one in _sent(history, limits) if one.refused}
+
+
+def _sent(history: History, limits: bool) -> Iterator[Executed]:
+    """Those whose result stands in a later request to a model."""
     made: dict[tuple[str, str], list[tuple[Truncated, ToolCall, int]]] = {}
     finished: dict[tuple[str, str], list[str]] = {}
     cuts = {cut.exchange.number: cut for cut in truncated(history, limits=True)}
@@ -171,7 +180,8 @@ def _sent(history: History, limits: bool) -> Executed | None:
             key = _key(result.call_id, result.name)
             for cut, call, before in made.get(key, ()):
                 if known[key] > before and _from_cut(call, result.arguments, finished.get(key, [])):
-                    return Executed(cut, call, result.arguments, exchange.number, sent=True)
+                    rejected = refused(call.arguments, result.text)
+                    yield Executed(cut, call, result.arguments, exchange.number, True, rejected)
         cut_here = cuts.get(exchange.number)
         for call in transcript.answer.tool_calls if transcript.answer is not None else ():
             key = _key(call.id, call.name)
@@ -179,7 +189,6 @@ def _sent(history: History, limits: bool) -> Executed | None:
                 made.setdefault(key, []).append((cut_here, call, known[key]))
             elif key in made:
                 finished.setdefault(key, []).append(call.arguments)
-    return None
 
 
 def _own(history: History, limits: bool) -> Executed | None:
@@ -208,7 +217,7 @@ def _own(history: History, limits: bool) -> Executed | None:
 
 
 def _counts(cut: Truncated, call: ToolCall, limits: bool) -> bool:
-    return cut.limit is None or limits or not _is_json(call.arguments or "{}")
+    return cut.limit is None or limits or not is_json(call.arguments or "{}")
 
 
 def _from_cut(cut: ToolCall, ran: str, finished: Sequence[str]) -> bool:
@@ -223,7 +232,7 @@ def _fits(cut: str, ran: str) -> bool:
     if _same(cut, ran):
         return True
     bare = "".join(ran.split()).rstrip(_CLOSERS)
-    return bool(bare) and not _is_json(cut) and "".join(cut.split()).startswith(bare)
+    return bool(bare) and not is_json(cut) and "".join(cut.split()).startswith(bare)
 
 
 def _same(one: str, other: str) -> bool:
@@ -231,14 +240,6 @@ def _same(one: str, other: str) -> bool:
         return bool(json.loads(one) == json.loads(other))
     except (ValueError, RecursionError):
         return one == other
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _key(ident: str, name: str | None) -> tuple[str, str]:

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
-from faultwire.checks._truncated import NO_ANSWER, admits, continued, executed, holds, replacements, truncated
+from faultwire.checks._truncated import (
+    NO_ANSWER,
+    admits,
+    continued,
+    executed,
+    holds,
+    refusals,
+    replacements,
+    truncated,
+)
 
 if TYPE_CHECKING:
     from faultwire.checks._truncated import Executed, Truncated
@@ -25,9 +34,10 @@ class TruncatedStreamNotAccepted(Check):
     What it judges:
         Answers of models that ended before their closing event or (with `count_length`) at a token limit:
         `length`, `max_tokens`, `MAX_TOKENS`. The agent may ask again, fail, say that something is missing,
-        or say something else; what it must not do is end well with the cut text, or with nothing, as its
-        answer, or execute a tool call of the cut answer. A call whose arguments the limit cut counts in
-        any case: some SDKs close the half JSON, and the tool runs with arguments that nobody wrote.
+        say something else, or answer a call that is no JSON with an error; what it must not do is end well
+        with the cut text, or with nothing, as its answer, or execute a tool call of the cut answer. A call
+        whose arguments the limit cut counts in any case: some SDKs close the half JSON, and the tool runs
+        with arguments that nobody wrote.
 
     Why agents fail it:
         Many SDKs end the iteration without an exception when a stream just stops.
@@ -58,6 +68,11 @@ class TruncatedStreamNotAccepted(Check):
         if agent is not None and (agent.exit_code != 0 or agent.timed_out):
             return judged(True, "the agent did not end well", "failed", numbers)
         left = [cut for cut in cuts if not _replaced(history, cut, cuts, answer)]
+        rejected = refusals(history, limits=self.count_length)
+        if rejected and all(cut.exchange.number in rejected and not cut.text for cut in left):
+            one = next(iter(rejected.values()))
+            words = f"the agent answered the unfinished call of {quoted(one.call.name)} with an error"
+            return judged(True, words, "refused", (*rejected, one.seen))
         if not left:
             words = "the agent retried and received a complete answer"
             return judged(True, words, "again", numbers[-1:])

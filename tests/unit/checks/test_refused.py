@@ -1,0 +1,62 @@
+"""Frameworks that refuse a call whose arguments are no JSON did not run its tool."""
+
+import pytest
+from tests.unit.checks.conftest import at_limit, call, cut_call, result, said, user
+
+from faultwire.checks._refused import refused
+from faultwire.checks.tool_called import ToolCalled
+from faultwire.checks.tool_not_called import ToolNotCalled
+from faultwire.checks.truncated_stream_not_accepted import TruncatedStreamNotAccepted
+
+HALF = '{"q": "17'
+REFUSALS = [
+    '{"error":[{"type":"json_invalid","loc":[],"msg":"Invalid JSON: EOF while parsing an object"}]}',
+    "Invalid input for tool search: JSON parsing failed: Text: {.",
+    "An error occurred while parsing tool arguments. Please try again with valid JSON. Error: x",
+    "Error invoking tool 'search' with kwargs {} with error: q: Field required",
+    "Could not parse the arguments",
+]
+ASKED = [user()]
+
+
+def talks(wire, text, arguments=HALF):
+    return [
+        cut_call(1, ASKED),
+        wire.talk(
+            2, [*ASKED, said("", call("search", arguments)), result(text)], answer="Please say it again."
+        ),
+    ]
+
+
+@pytest.mark.parametrize("text", REFUSALS)
+def test_the_words_of_frameworks_are_known(verdict, wire, text):
+    assert refused(HALF, text)
+    exchanges = talks(wire, text)
+    found = verdict(TruncatedStreamNotAccepted(), exchanges, "Please say it again.")
+    assert (found.verdict, found.exchanges) == ("pass", (1, 2))
+    assert found.explanation == "the agent answered the unfinished call of `search` with an error"
+    assert verdict(ToolCalled(tool="search"), exchanges, "").verdict == "fail"
+    assert verdict(ToolNotCalled(tool="search"), exchanges, "").verdict == "unknown"
+
+
+def test_sdks_that_close_the_arguments_refuse_them_all_the_same(verdict, wire):
+    found = verdict(TruncatedStreamNotAccepted(), talks(wire, REFUSALS[1], "{}"), "Please say it again.")
+    assert found.verdict == "pass", found.explanation
+
+
+def test_a_result_of_the_tool_shows_that_it_ran(verdict, wire):
+    exchanges = talks(wire, "no such thing")
+    assert verdict(TruncatedStreamNotAccepted(), exchanges, "Please say it again.").verdict == "fail"
+    assert verdict(ToolCalled(tool="search"), exchanges, "").verdict == "pass"
+    assert verdict(ToolNotCalled(tool="search"), exchanges, "").verdict == "fail"
+
+
+def test_a_tool_may_say_the_same_of_whole_arguments():
+    assert not any(refused('{"q": 17}', text) for text in REFUSALS)
+
+
+def test_the_limit_s_half_of_a_call_may_be_refused_too(verdict, wire):
+    cut = at_limit(1, ASKED)
+    again = wire.talk(2, [*ASKED, said("", call("search", HALF)), result(REFUSALS[0])], answer="Sorry.")
+    found = verdict(TruncatedStreamNotAccepted(count_length=True), [cut, again], "Sorry.")
+    assert found.verdict == "pass", found.explanation
