@@ -105,4 +105,10 @@ PYTHON = (
         ("faultwire/exchange/agent_cards.py", "faultwire/exchange/tunnel.py"),
         ("tests/unit/exchange/test_agent_cards.py", "tests/unit/exchange/test_tunnel.py"),
     ),
+    # What belongs to one conversation.
+    PythonRoom(
+        "conversation",
+        ("faultwire/exchange/conversation.py",),
+        ("tests/unit/exchange/test_conversation.py",),
+    ),
 )
