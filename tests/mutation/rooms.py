@@ -105,4 +105,15 @@ PYTHON = (
         ("faultwire/exchange/agent_cards.py", "faultwire/exchange/tunnel.py"),
         ("tests/unit/exchange/test_agent_cards.py", "tests/unit/exchange/test_tunnel.py"),
     ),
+    # The hash of a run's ledger, and what belongs to one conversation.
+    PythonRoom(
+        "ledger",
+        ("faultwire/tape/read/fault_ledger.py",),
+        ("tests/unit/tape/read", "tests/unit/tape/test_parts.py"),
+    ),
+    PythonRoom(
+        "conversation",
+        ("faultwire/exchange/conversation.py",),
+        ("tests/unit/exchange/test_conversation.py",),
+    ),
 )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import Any
 
 import pytest
 
 from faultwire import wire
-from faultwire.events import Request
+from faultwire.events import Path, Request, ToolResult
 from faultwire.exchange.conversation import (
     KEPT,
     Conversation,
@@ -138,3 +139,65 @@ def test_the_conversations_that_go_on_are_the_ones_that_are_kept() -> None:
     assert len(texts) == KEPT
     assert list(texts.within(["h0"])), "it was asked for last"
     assert not list(texts.within(["h1"]))
+
+
+def digest(*parts: str) -> str:
+    """The parts with their lengths before them, as the dice of every release must find them."""
+    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    return sha256(b"".join(str(len(part)).encode() + b":" + part for part in encoded)).hexdigest()
+
+
+def with_results(*results: ToolResult, messages: tuple[dict[str, Any], ...] = (SYSTEM,)) -> Conversation:
+    """The conversation of a request whose results were read elsewhere."""
+    body = json.dumps({"model": "m", "messages": messages}).encode()
+    request = Request("POST", "https", "api.openai.com", 443, "/v1/chat/completions", (), body)
+    protocol = wire.classify(request).protocol
+    assert protocol is not None
+    made = conversation_of(protocol, request, results)
+    assert made is not None
+    return made
+
+
+def result(text: str, path: Path, name: str | None = "search") -> ToolResult:
+    return ToolResult("c1", name, "{}", text, is_error=False, path=path, new=True)
+
+
+def test_the_digests_are_the_same_in_every_release() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    answer = {"role": "tool", "tool_call_id": "c1", "content": "42"}
+    made = chat(
+        SYSTEM, USER, {"role": "assistant", "tool_calls": [call]}, answer, {**SYSTEM, "content": "more"}
+    )
+    begun = digest(digest("conversation"), "text", "system", "be brief")
+    asked_for = digest(begun, "text", "user", "find it")
+    found = digest(asked_for, "text", "tool", "42", "result", "search", "{}", "42")
+    assert made.histories == (asked_for, found, digest(found, "text", "system", "more"))
+    assert chat(SYSTEM).histories == (digest(begun, "whole"),)
+    placeholder = {"role": "user", "content": f"key redacted:v1:{'a' * 32}"}
+    assert chat(placeholder).histories == (
+        digest(digest("conversation"), "text", "user", "key redacted:v1:0"),
+    )
+
+
+def test_a_result_is_of_the_message_that_holds_it() -> None:
+    begun = digest(digest("conversation"), "text", "system", "be brief")
+    alone = with_results(result("42", ("messages", 3, "content")))
+    assert alone.histories == (digest(begun, "result", "search", "{}", "42"),)
+    nameless = with_results(result("\ud800", ("messages", 3, "content"), name=None))
+    assert nameless.histories == (digest(begun, "result", "", "{}", "\ud800"),)
+    without_a_message = with_results(result("42", ("input",)), messages=(SYSTEM, USER))
+    first = digest(digest("conversation"), "text", "system", "be brief", "result", "search", "{}", "42")
+    assert without_a_message.histories == (first, digest(first, "text", "user", "find it"))
+
+
+def test_what_was_read_is_kept_with_the_conversation() -> None:
+    made = with_results(messages=(USER,))
+    assert made.body == b'{"model": "m", "messages": [{"role": "user", "content": "find it"}]}'
+    assert [(text.role, text.text) for text in made.texts] == [("user", "find it")]
+
+
+def test_a_request_without_a_body_is_of_no_conversation() -> None:
+    request = Request("POST", "https", "api.openai.com", 443, "/v1/chat/completions", (), None)
+    protocol = wire.classify(request).protocol
+    assert protocol is not None
+    assert conversation_of(protocol, request, ()) is None
