@@ -215,7 +215,7 @@ class RequestReader:
             watch = state.recorded.watch = UpstreamWatch(*limits, state.is_held, state.drop_server)
             watch.start()
             if state.response is not ResponsePhase.AWAITED:
-                watch.heard()
+                watch.note_data()
 
     # ------------------------------------------------------------ upstream
 

@@ -122,7 +122,7 @@ class FaultStream(HttpStream):
         """
         kind, state = type(event), self._state
         if kind in (ResponseHeaders, ResponseData) and state.begun and state.recorded.watch is not None:
-            state.recorded.watch.heard()
+            state.recorded.watch.note_data()
         if kind is RequestProtocolError:
             state.leave()
         elif state.pause is not None and type(event) is ResponseData:

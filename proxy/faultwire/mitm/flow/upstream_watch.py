@@ -22,20 +22,20 @@ class UpstreamWatch:
     expire: Callable[[str], None]
     expired: str | None = None
     _begun: bool = False
-    _heard_at: float = 0.0
+    _received_at: float = 0.0
     _timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
         """The request has been sent."""
         if self._timer is None:
-            self._heard_at = asyncio.get_running_loop().time()
+            self._received_at = asyncio.get_running_loop().time()
             self._set(self.first_byte_s)
 
-    def heard(self) -> None:
+    def note_data(self) -> None:
         """Something of the response came."""
         self._begun = True
         if self._timer is not None:
-            self._heard_at = asyncio.get_running_loop().time()
+            self._received_at = asyncio.get_running_loop().time()
 
     def stop(self) -> None:
         """The response is over, or nobody waits for it any more."""
@@ -49,9 +49,9 @@ class UpstreamWatch:
     def _look(self) -> None:
         now = asyncio.get_running_loop().time()
         if self.held():
-            self._heard_at = now
+            self._received_at = now
         limit = self.idle_s if self._begun else self.first_byte_s
-        left = self._heard_at + limit - now
+        left = self._received_at + limit - now
         if left > 0.001:
             self._set(left)
             return

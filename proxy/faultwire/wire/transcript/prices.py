@@ -54,12 +54,12 @@ class Price:
             (usage.audio_input_tokens, self.audio_input),
         )
         plain = usage.input_tokens - sum(count for count, _ in parts)
-        said = usage.output_tokens - usage.audio_output_tokens
+        written = usage.output_tokens - usage.audio_output_tokens
         every = (
             *parts,
             (usage.audio_output_tokens, self.audio_output),
             (plain, self.input),
-            (said, self.output),
+            (written, self.output),
         )
         if any(count < 0 or (count and price is None) for count, price in every):
             return None

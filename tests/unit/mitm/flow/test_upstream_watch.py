@@ -23,7 +23,7 @@ async def test_no_response_in_time() -> None:
 async def test_nothing_more_in_time() -> None:
     made, over, _ = watch(first=0.02, idle=0.2)
     made.start()
-    made.heard()
+    made.note_data()
     assert await asyncio.wait_for(over, 5) == "it said nothing more within 0.2 seconds"
 
 
