@@ -1,4 +1,4 @@
-"""IANA's registries of special-purpose addresses, as of 2026-11-23.
+"""IANA's registries of special-purpose addresses, copied by hand on 2026-11-23.
 
 A word says what a network is for where it is not globally reachable; the longest counts.
 
