@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from faultwire.errors import FaultwireError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from faultwire.capture.bypass_watch import InvocationWatch
     from faultwire.capture.runtime import Runtime
@@ -44,6 +44,11 @@ PROBES: dict[str, tuple[str, ...]] = {
 An answer with an error in it counts: what is asked is whether the call arrives and its TLS holds."""
 
 
+FIXED = {"h2": ("4.3.0", "CVE-2025-57804"), "h11": ("0.16.0", "CVE-2025-43859")}
+"""The first versions of mitmproxy's HTTP libraries without a flaw that lets malformed messages pass. The
+newest mitmproxy for Python 3.11 pins older ones."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """The result of one check: `ok`, `note` (harmless) or `fail`."""
@@ -62,7 +67,30 @@ def machine() -> list[Finding]:
         f"{__version__}, Python {platform.python_version()}, mitmproxy {version('mitmproxy')}, "
         f"click {version('click')}"
     )
-    return [Finding("ok", "faultwire", versions), _authority(), *_environment(os.environ)]
+    return [
+        Finding("ok", "faultwire", versions),
+        _libraries(version),
+        _authority(),
+        *_environment(os.environ),
+    ]
+
+
+def _libraries(installed: Callable[[str], str]) -> Finding:
+    """The HTTP libraries below mitmproxy, and the flaws that their versions are known for."""
+    found = {name: installed(name) for name in FIXED}
+    text = ", ".join(f"{name} {number}" for name, number in found.items())
+    flawed = [
+        f"{name} below {FIXED[name][0]} has {FIXED[name][1]}"
+        for name, number in found.items()
+        if _numbers(number) < _numbers(FIXED[name][0])
+    ]
+    if not flawed:
+        return Finding("ok", "HTTP", text)
+    return Finding("note", "HTTP", f"{text}: {', '.join(flawed)}; faultwire validates every head itself")
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:3] if part.isdigit())
 
 
 def _authority() -> Finding:

@@ -35,6 +35,28 @@ def test_a_plain_machine_has_no_findings() -> None:
     assert "environment" not in told
 
 
+@pytest.mark.parametrize(
+    ("versions", "state", "words"),
+    [
+        ({"h2": "4.3.0", "h11": "0.16.0"}, "ok", "h2 4.3.0, h11 0.16.0"),
+        ({"h2": "4.10", "h11": "1.0.0rc1"}, "ok", "h2 4.10, h11 1.0.0rc1"),
+        ({"h2": "4.1.0", "h11": "0.16.0"}, "note", "h2 below 4.3.0 has CVE-2025-57804; faultwire validates"),
+        (
+            {"h2": "4.3.0", "h11": "0.14.0"},
+            "note",
+            "h11 below 0.16.0 has CVE-2025-43859; faultwire validates",
+        ),
+    ],
+)
+def test_libraries_with_known_flaws_are_named(
+    versions: dict[str, str], state: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_examine, "version", lambda name: versions.get(name, "1.0"))
+    assert found()["HTTP"][0] == state
+    assert words in found()["HTTP"][1]
+    assert ("CVE" in found()["HTTP"][1]) == (state == "note")
+
+
 def test_environment_variables_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("https_proxy", "http://user:secret@corporate:3128")
     state, text = found()["environment"]
