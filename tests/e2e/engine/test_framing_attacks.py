@@ -179,7 +179,8 @@ def test_control_a_bare_mitmdump_makes_two_requests_of_one(
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [
-        sys.executable, "-c", "from mitmproxy.tools.main import mitmdump; mitmdump()", "-q", "--listen-host", "127.0.0.1", "-p", str(port),
+        sys.executable, "-c", "from mitmproxy.tools.main import mitmdump; mitmdump()", "-q",
+        "--listen-host", "127.0.0.1", "-p", str(port),
         "--set", f"confdir={tmp_path}", "--set", f"ssl_verify_upstream_trusted_ca={test_ca.pem}",
         "--set", "connection_strategy=lazy",
     ]  # fmt: skip
