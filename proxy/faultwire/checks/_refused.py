@@ -13,12 +13,13 @@ import json
 from faultwire.checks._once import compiled
 
 _TEXTS = (
-    r"(?i)\bjson_invalid\b|\bvalid json\b|\berror invoking tool\b|"
-    r"\binvalid (json|input for tool|arguments? for|tool (arguments?|input))|"
-    r"\bparsing (failed|(tool |function )?arguments)|"
-    r"\b(failed|unable|could not|cannot) (to )?(parse|decode) (the )?"
-    r"(tool |function )?(json|arguments?|input)"
+    r"(?i)\A\s*(\{\"error\": ?\[\{\"type\": ?\"json_invalid\"|"
+    r"(error: )?(invalid (json|input for tool|arguments? for|tool (arguments?|input))\b|"
+    r"an error occurred while parsing tool arguments\b|error invoking tool '|"
+    r"(failed|unable|could not|cannot) (to )?(parse|decode) (the )?"
+    r"(tool |function )?(json|arguments?|input)\b))"
 )
+"""Only at the beginning: what a tool found may say such things further on."""
 
 
 def refused(made: str, result: str) -> bool:

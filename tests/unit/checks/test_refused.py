@@ -44,8 +44,17 @@ def test_sdks_that_close_the_arguments_refuse_them_all_the_same(verdict, wire):
     assert found.verdict == "pass", found.explanation
 
 
-def test_a_result_of_the_tool_shows_that_it_ran(verdict, wire):
-    exchanges = talks(wire, "no such thing")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no such thing",
+        "Servers want valid JSON: https://docs.example/json",
+        "3 hits. The log of Monday says: could not parse the arguments",
+        '{"hits": ["invalid input for tool search: JSON parsing failed"]}',
+    ],
+)
+def test_a_result_of_the_tool_shows_that_it_ran(verdict, wire, text):
+    exchanges = talks(wire, text)
     assert verdict(TruncatedStreamNotAccepted(), exchanges, "Please say it again.").verdict == "fail"
     assert verdict(ToolCalled(tool="search"), exchanges, "").verdict == "pass"
     assert verdict(ToolNotCalled(tool="search"), exchanges, "").verdict == "fail"

@@ -27,6 +27,7 @@ from faultwire.mitm.compat import http2
 from faultwire.mitm.compat.hooks import FaultwireWaitHook
 from faultwire.mitm.flow import stream_state
 from faultwire.mitm.flow.gateway import Gateway
+from faultwire.mitm.flow.recorded_exchange import RecordedExchange
 from faultwire.mitm.flow.stream import FaultLayer
 from faultwire.mitm.network.egress_guard import Guard
 from faultwire.profile.inline import inline
@@ -258,6 +259,32 @@ def test_a_refusal_of_nothing_but_a_head_stays_one(said_all: bool) -> None:
     play.flush()
     assert play.client.heads == {1: dict(refusal)}
     assert (play.client.bodies, play.client.ended) == ({}, [1])
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [("head", "the response head is malformed: "), ("trailers", "the trailers are malformed: ")],
+)
+def test_a_server_s_malformed_part_is_named(part: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    errors: list[str | None] = []
+    end_as_before = RecordedExchange.end
+
+    def end(self: RecordedExchange, ending: Any, error: str | None = None) -> None:
+        errors.append(error)
+        end_as_before(self, ending, error)
+
+    monkeypatch.setattr(RecordedExchange, "end", end)
+    play = Play()
+    stream = play.ask()
+    _, server = play.servers[0]
+    server.http.config.validate_outbound_headers = server.http.config.normalize_outbound_headers = False
+    status, malformed = (":status", "200"), ("Bad Name", "x")
+    if part == "trailers":
+        server.http.send_headers(1, [status])
+    server.http.send_headers(1, [status, malformed] if part == "head" else [malformed], end_stream=True)
+    play.flush()
+    assert any(error is not None and message in error for error in errors), errors
+    assert (play.client.heads.get(stream, {}).get(":status") == "502") == (part == "head")
 
 
 def goaway(last: int, code: int = 0) -> bytes:

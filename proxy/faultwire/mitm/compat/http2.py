@@ -79,10 +79,11 @@ class _Patient(_http2.Http2Connection):
         self.h2_conn.config = config
 
     def _break(self, stream_id: int, message: str) -> Commands:
-        """A stream's trailers are malformed: it ends, for the peer and for us."""
+        """A stream's response head or trailers are malformed: it ends, for the peer and for us."""
         self.streams.pop(stream_id, None)
-        self.h2_conn.reset_stream(stream_id, PROTOCOL_ERROR)
-        yield commands.SendData(self.conn, self.h2_conn.data_to_send())
+        if not self.is_closed(stream_id):  # it is, where both sides have ended it
+            self.h2_conn.reset_stream(stream_id, PROTOCOL_ERROR)
+            yield commands.SendData(self.conn, self.h2_conn.data_to_send())
         code: Any = self.ReceiveProtocolError.code
         yield ReceiveHttp(self.ReceiveProtocolError(stream_id, message, code))
 
@@ -140,13 +141,13 @@ class PatientHttp2Client(_Patient, _http2.Http2Client):
 
     def handle_h2_event(self, event: Any) -> Generator[commands.Command, Any, bool]:
         """Take a response, or end its stream where it is malformed."""
-        flaw = None
+        flaw, what = None, "the response head is"
         if isinstance(event, h2.events.ResponseReceived):
             flaw = response_flaw(event.headers)
         elif isinstance(event, h2.events.TrailersReceived):
-            flaw = trailers_flaw(event.headers, http2=True)
+            flaw, what = trailers_flaw(event.headers, http2=True), "the trailers are"
         if flaw is not None:
-            yield from self._break(event.stream_id, f"the response head is malformed: {flaw}")
+            yield from self._break(event.stream_id, f"{what} malformed: {flaw}")
             return False
         return (yield from super().handle_h2_event(event))
 
