@@ -164,6 +164,49 @@ def test(python: Path, work: Path, *, everything: bool) -> None:
         sys.exit(f"wheel: the end-to-end tests ended with code {done.returncode}")
 
 
+def reproduce(work: Path) -> None:
+    """Build one commit twice, from nothing, and compare: the second time as a user who lets nobody else read.
+
+    Both in the same folder, whose name is in the bill of materials that maturin writes.
+    """
+    source, archive = work / "source", work / "source.tar"
+    run("git", "archive", "--output", archive, "HEAD", cwd=ROOT)
+    instant = run("git", "log", "-1", "--format=%ct", cwd=ROOT).strip()
+    cargo = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
+    digests = []
+    for number, umask in enumerate((0o022, 0o077)):
+        before = os.umask(umask)
+        try:
+            source.mkdir()
+            run("tar", "-xf", archive, "-C", source, cwd=work)
+            env = environment() | {
+                "SOURCE_DATE_EPOCH": instant,
+                "CARGO_TARGET_DIR": str(work / f"target{number}"),
+                "RUSTFLAGS": f"--remap-path-prefix={cargo}=cargo",
+            }
+            out = work / f"built{number}"
+            run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", out, source, cwd=work, env=env)
+        finally:
+            os.umask(before)
+        (wheel,) = out.glob("*.whl")
+        digests.append(hashlib.sha256(wheel.read_bytes()).hexdigest())
+        shutil.rmtree(source)
+    if len(set(digests)) != 1:
+        sys.exit(f"wheel: two builds of one commit differ: {digests}")
+    print(f"two builds of one commit are the same wheel: sha256 {digests[0]}")
+
+
+def locked(work: Path, wheel: Path) -> None:
+    """Install what the command needs by the hashes of the lock alone, and the wheel on top."""
+    run(sys.executable, "-m", "venv", work / "locked", cwd=work)
+    python = work / "locked" / "bin" / "python"
+    lock = ROOT / ".ci" / "lock" / "runtime.txt"
+    run(python, "-m", "pip", "install", "--quiet", "--require-hashes", "-r", lock, cwd=work)
+    run(python, "-m", "pip", "install", "--quiet", "--no-deps", wheel, cwd=work)
+    print(run(python, "-m", "pip", "check", cwd=work).strip())
+    run(python.with_name("faultwire"), "--version", cwd=work, env=environment())
+
+
 def main() -> None:
     everything = "--all" in sys.argv[1:]
     with tempfile.TemporaryDirectory(prefix="fw") as folder:
@@ -174,6 +217,9 @@ def main() -> None:
         python = install(work, wheel, anew=everything)
         apart(python, work)
         use(python, work)
+        if everything:
+            locked(work, wheel)
+            reproduce(work)
         test(python, work, everything=everything)
         print(f"{wheel.name}: installed clean, used and tested")
 
