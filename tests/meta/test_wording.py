@@ -163,7 +163,7 @@ def private_names(source: str, allowed: Container[str] = ()) -> list[str]:
     ]
 
 
-def test_names_say_what_a_value_is() -> None:
+def test_names_state_what_a_value_is() -> None:
     files = sorted(PACKAGE.rglob("*.py"))
     assert files
     found = {

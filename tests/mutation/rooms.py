@@ -46,6 +46,17 @@ CORE = (
 )
 
 EXCHANGE = ("tests/unit/exchange",)
+REDACTION = ("tests/unit/tape/redact", "tests/unit/tape/files/test_copy.py")
+
+
+def redaction(*names: str) -> tuple[str, ...]:
+    return tuple(f"faultwire/tape/redact/{name}.py" for name in names)
+
+
+def replay(*names: str) -> tuple[str, ...]:
+    return tuple(f"faultwire/replay/{name}.py" for name in names)
+
+
 PYTHON = (
     PythonRoom(
         "contract",
@@ -115,5 +126,33 @@ PYTHON = (
         "conversation",
         ("faultwire/exchange/conversation.py",),
         ("tests/unit/exchange/test_conversation.py",),
+    ),
+    # Redaction, what a replay answers, attacks on what an agent reads, and the gate's figures.
+    PythonRoom("redaction names", redaction("base64", "edit", "headers", "names", "url"), REDACTION),
+    PythonRoom("redaction text", redaction("known_keys", "text", "values"), REDACTION),
+    PythonRoom("redaction streams", redaction("eventstream", "stream"), REDACTION),
+    PythonRoom("redaction bodies", redaction("content_coding", "header_fields", "redactor"), REDACTION),
+    PythonRoom("redaction rules", redaction("rules", "user_matches"), REDACTION),
+    PythonRoom("redaction scans", redaction("rekey", "scan"), REDACTION),
+    PythonRoom(
+        "replay matching",
+        replay("mask", "match", "request_key", "shingles", "volatile_values"),
+        ("tests/unit/replay",),
+    ),
+    PythonRoom("replay rebinding", replay("rebind"), ("tests/unit/replay",)),
+    PythonRoom("replay answers", replay("answer", "player", "script"), ("tests/unit/replay",)),
+    PythonRoom(
+        "attacks",
+        ("faultwire/faults/attack/*.py",),
+        ("tests/unit/faults/attack", "tests/unit/faults/test_carrier.py", "tests/unit/faults/test_payloads.py"),
+    ),
+    PythonRoom(
+        "gate",
+        tuple(f"faultwire/runner/{name}.py" for name in ("gate", "run_identity", "scored")),
+        (
+            "tests/unit/runner/test_gate.py",
+            "tests/unit/runner/test_run_identity.py",
+            "tests/unit/runner/test_play_phase.py",
+        ),
     ),
 )

@@ -211,7 +211,7 @@ def test_clean_traffic_is_not_touched() -> None:
     assert touched <= len(texts) // 1000
 
 
-def test_what_has_no_shape_is_found_where_no_name_tells_it(tmp_path: Path) -> None:
+def test_what_has_no_shape_is_found_where_no_name_shows_it(tmp_path: Path) -> None:
     """The control: the same search sees what nobody could know to be secret."""
     found = searched(tmp_path, 10, random.Random(1), lambda chance: "".join(chance.choices(LETTERS, k=40)))
     assert len(found) >= 10

@@ -100,7 +100,7 @@ def test_without_the_limit_a_body_does(name: str, monkeypatch: pytest.MonkeyPatc
     assert cost(body, "/v1/chat/completions", rounds=2) > 2 * most
 
 
-def test_faults_that_had_to_read_it_say_so() -> None:
+def test_faults_that_had_to_read_it_report_that() -> None:
     heavy = (
         b'{"model":"gpt-4o","messages":[{"role":"user","content":"weather"}],"x":['
         + b"0," * (1 << 20)
@@ -116,7 +116,7 @@ def test_faults_that_had_to_read_it_say_so() -> None:
     )
 
 
-def test_nothing_is_said_of_one_that_is_read() -> None:
+def test_nothing_is_reported_of_one_that_is_read() -> None:
     light = b'{"model":"gpt-4o","messages":[{"role":"user","content":"weather"}]}'
     exchange_record = pipeline("/v1/chat/completions", *FAULTS)
     list(exchange_record.request(light).actions)

@@ -138,7 +138,7 @@ BEDROCK_HEAD = replace(
 WEATHER = ON_FIRE.replace("get_weather", "weather")
 
 
-def test_a_signed_request_is_never_rewritten_and_the_ledger_says_so() -> None:
+def test_a_signed_request_is_never_rewritten_and_the_ledger_reports_that() -> None:
     made = context(profile=WEATHER)
     body = pack(BEDROCK.request)
     for _ in range(2):

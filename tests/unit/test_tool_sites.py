@@ -59,7 +59,7 @@ class Session:
 FIRED = ("fired", "call 1 matches")
 
 
-def test_a_tool_without_a_call_on_the_wire_is_met_at_its_result():
+def test_a_tool_without_a_call_on_the_wire_is_faulted_at_its_result():
     assert Session().result() == [FIRED]
 
 
@@ -124,7 +124,7 @@ def test_what_mcp_says_around_its_calls_is_at_its_site(site, fires):
         ("tool_empty: {}", "kind: llm, site: http", "`site: http` with `kind: llm`"),
     ],
 )
-def test_a_site_that_can_never_be_met_is_an_error(fault, on, why):
+def test_a_site_that_can_never_be_reached_is_an_error(fault, on, why):
     with pytest.raises(ProfileError, match=f"found {why}"):
         Session(fault, f"{{{on}}}")
 

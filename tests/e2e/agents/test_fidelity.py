@@ -35,7 +35,7 @@ def test_the_page_has_every_fault_and_sdk_and_no_other() -> None:
     assert fidelity.document(cells) == fidelity.DOC.read_text(), "it is as the command writes it"
 
 
-def test_every_fault_is_met_in_some_way() -> None:
+def test_every_fault_is_covered_by_a_case() -> None:
     missed = {fault for fault, row in page().items() if set("".join(row.values())) <= set("– /")}
     assert not missed
 
@@ -63,13 +63,13 @@ def test_a_page_that_is_read_and_written_again_is_the_same() -> None:
 
 @pytest.mark.parametrize("sdk", [SAMPLE[0], pytest.param(SAMPLE[1], marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("fault", SAMPLED)
-def test_what_the_page_says_is_still_so(sdk: str, fault: str) -> None:
+def test_the_statements_of_the_page_still_hold(sdk: str, fault: str) -> None:
     assert fidelity.run(sdk, fault) == page()[fault][sdk]
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("sdk", SDKS)
-def test_all_that_the_page_says_is_still_so(sdk: str) -> None:
+def test_all_statements_of_the_page_still_hold(sdk: str) -> None:
     said = page()
     for fault in (*FAULTS, *IN_A_LOOP):
         assert fidelity.run(sdk, fault) == said[fault][sdk], fault

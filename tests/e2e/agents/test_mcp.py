@@ -92,7 +92,7 @@ def test_faults_on_tools(sdk: str, way: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("sdk", "way"), ONE_WAY)
-def test_the_work_is_done_once_and_a_timeout_told(sdk: str, way: str, tmp_path: Path) -> None:
+def test_the_work_is_done_once_and_a_timeout_reported(sdk: str, way: str, tmp_path: Path) -> None:
     faults = ("timeout_after_commit: {on: {tool: create_order}}",)
     done = run(tmp_path, sdk, way, "list", "order", "orders", faults=faults)
     assert done.met["order"]["error"] in ("MCPError", "McpError", "StreamableHTTPError")

@@ -30,7 +30,7 @@ def test_a_page_that_is_read_and_written_again_is_the_same() -> None:
 @pytest.mark.parametrize(
     "name", ["openai 3 (Python)", "google-generativeai 0.8, gRPC", "ai 6 (Node), Responses"]
 )
-def test_what_the_page_says_is_still_so(name: str) -> None:
+def test_the_statements_of_the_page_still_hold(name: str) -> None:
     said = outcomes.read(outcomes.DOC.read_text())[name]
     for column in ("429", "cut stream", "error in stream"):
         whole, stream = outcomes.run(outcomes.ROWS[name], column)

@@ -97,7 +97,7 @@ def test_slowness_changes_no_word(name: str, fault: str, tmp_path: Path) -> None
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", ALL)
-def test_tool_error_reaches_the_model_or_the_ledger_says_why_not(name: str, tmp_path: Path) -> None:
+def test_tool_error_reaches_the_model_or_the_ledger_states_why_not(name: str, tmp_path: Path) -> None:
     done = run(tmp_path, name, "tool_error", "tools")
     seen = done.met["tools"]
     assert "error" not in seen

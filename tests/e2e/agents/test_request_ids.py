@@ -24,7 +24,7 @@ def test_the_tape_names_a_request_as_the_sdk_does(agent: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("agent", ["openai-3"])
-def test_show_says_it(agent: str, tmp_path: Path) -> None:
+def test_show_prints_it(agent: str, tmp_path: Path) -> None:
     import subprocess
 
     done = execute(tmp_path, command(agent, "sync/whole"), "--mock", "--fault", "auth_error: {}")

@@ -44,7 +44,7 @@ def edit(folder: Path, old: str, new: str, name: str = "faultwire.yaml") -> None
 
 
 @pytest.mark.nightly
-def test_verify_says_that_the_agent_fails(started, faultwire):
+def test_verify_states_that_the_agent_fails(started, faultwire):
     edit(started, "def main():", "def main():\n    sys.exit('out of order')", "agent.py")
     edit(started, "    sys.exit(", "    ask('hi')\n    sys.exit(", "agent.py")
     done = faultwire("verify", "--format", "json")
@@ -54,7 +54,7 @@ def test_verify_says_that_the_agent_fails(started, faultwire):
     assert agent["text"] == "asked `p1` it exited with 1 without an answer, after printing `out of order`"
 
 
-def test_verify_says_that_nothing_arrives(started, faultwire):
+def test_verify_states_that_nothing_arrives(started, faultwire):
     edit(started, "    for attempt", "    print('Paris')\n    return\n    for attempt", "agent.py")
     done = faultwire("verify")
     assert done.returncode == 3, done.stdout + done.stderr
@@ -63,7 +63,7 @@ def test_verify_says_that_nothing_arrives(started, faultwire):
 
 
 @pytest.mark.nightly
-def test_verify_says_that_the_agent_does_not_start(started, faultwire):
+def test_verify_states_that_the_agent_does_not_start(started, faultwire):
     edit(started, '["python3", "agent.py"', '["no-such-program", "agent.py"')
     done = faultwire("verify")
     assert done.returncode == 2, done.stdout + done.stderr
@@ -71,7 +71,7 @@ def test_verify_says_that_the_agent_does_not_start(started, faultwire):
     assert "Traceback" not in done.stderr
 
 
-def test_verify_tells_every_mistake_of_the_file_and_starts_nothing(started, faultwire):
+def test_verify_lists_every_mistake_of_the_file_and_starts_nothing(started, faultwire):
     edit(started, "mock: true", "moc: true")
     edit(started, "profile: rate_limits", "profile: rate_limit")
     done = faultwire("verify")
@@ -82,7 +82,7 @@ def test_verify_tells_every_mistake_of_the_file_and_starts_nothing(started, faul
     assert not list((started / ".faultwire").glob("runs/*"))
 
 
-def test_verify_says_that_the_model_cannot_be_reached(started, faultwire, port):
+def test_verify_states_that_the_model_cannot_be_reached(started, faultwire, port):
     edit(started, "mutations:\n", "mutations:\n  engine: model\n")
     with (started / "faultwire.yaml").open("a") as file:
         file.write(

@@ -55,7 +55,7 @@ def test_mutants_of_structured_input_keep_its_keys(folder, faultwire):
     assert all("Describe the product" in text for text in asked)
 
 
-def test_a_profile_of_flakestorms_shape_meets_it(folder, faultwire):
+def test_a_profile_of_flakestorms_shape_acts_on_it(folder, faultwire):
     done = faultwire("chaos", "--profile", "profiles/poisoned.yaml", "-c", ready(folder, "commented_v1"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"poisoned +memory_poisoning +×1", done.stdout)
@@ -102,7 +102,7 @@ class Static(BaseHTTPRequestHandler):
         pass
 
 
-def test_a_server_that_runs_without_our_proxy_is_told_what_it_needs(folder, faultwire):
+def test_a_server_without_our_proxy_gets_a_message_with_what_it_needs(folder, faultwire):
     with HTTPServer(("127.0.0.1", 0), Static) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()

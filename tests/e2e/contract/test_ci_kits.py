@@ -174,7 +174,7 @@ def test_the_action_installs_a_version_into_an_environment_of_its_own(action: Ac
     assert "exit-code=0" in done.stdout
 
 
-def test_the_action_s_description_says_what_its_script_reads() -> None:
+def test_the_action_s_description_states_what_its_script_reads() -> None:
     told = yaml.safe_load((ACTION / "action.yml").read_text())
     assert list(told["inputs"]) == ["config", "profile", "min-score", "version"]
     (step,) = told["runs"]["steps"]

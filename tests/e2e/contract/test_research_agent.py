@@ -74,7 +74,7 @@ def test_the_silent_one_proves_nothing_about_tools(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("manners", "code"), [("careful", 0), ("careless", 1)])
-def test_the_incident_stays_mended(manners: str, code: int, folder: Path) -> None:
+def test_the_incident_stays_fixed(manners: str, code: int, folder: Path) -> None:
     done = play(folder, manners, "replay", "run")
     assert done.code == code, done.stdout + done.stderr
     rules = {cell["invariant"]: cell["verdict"] for cell in done.report["cells"]}

@@ -229,7 +229,7 @@ def ended(runs: Path) -> int:
     return 0
 
 
-def test_without_a_package_index_it_says_plainly_what_is_missing(demo):
+def test_without_a_package_index_it_states_plainly_what_is_missing(demo):
     nowhere = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": "/dev/null"}
     ran = demo(env=nowhere, python=None)
     assert ran.code == 3

@@ -238,7 +238,7 @@ def both(tools: Any, *faults: tuple[str, dict[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def test_a_client_that_does_not_sit_out_the_wait_meets_nothing_after_it(
+def test_a_client_that_leaves_during_a_wait_gets_no_later_fault(
     tools: Any, engine: Engine, upstream: Any
 ) -> None:
     told = both(tools, ("latency", {"ms": 60_000}), ("status", {"code": 503}))
@@ -256,7 +256,7 @@ def test_a_client_that_does_not_sit_out_the_wait_meets_nothing_after_it(
     assert upstream.asked == []
 
 
-def test_what_a_client_left_behind_is_neither_met_nor_recorded(
+def test_what_a_client_left_behind_is_neither_faulted_nor_recorded(
     tools: Any, engine: Engine, upstream: Any
 ) -> None:
     upstream.handlers["/"] = lambda asked, connection: connection.sendall(

@@ -108,7 +108,7 @@ def test_tls_failure_is_found_by_the_clients_own_tls(
     assert (inside.request.method, inside.faults) == ("GET", ())
 
 
-def test_a_client_that_takes_a_bad_certificate_is_told_of(
+def test_a_client_that_accepts_a_bad_certificate_is_reported(
     tools: Any, engine: Engine, tls_upstream: Any
 ) -> None:
     tls_upstream.answer("/", b"{}")
@@ -181,7 +181,7 @@ def test_without_a_tunnel_the_call_itself_is_turned_away(tools: Any, engine: Eng
     }
 
 
-def test_a_session_that_closes_keeps_what_its_open_tunnels_met(tools: Any, engine: Engine) -> None:
+def test_a_session_that_closes_keeps_the_faults_of_its_open_tunnels(tools: Any, engine: Engine) -> None:
     session = engine.open_session(tools.fresh("tls"), tools.profile(entry("tls_failure")), 1)
     with tools.Client(engine, "localhost:443", session=session) as client:
         assert client.connect_reply.startswith(b"HTTP/1.1 200 ")
@@ -229,7 +229,7 @@ def test_the_clients_of_this_test_speak_to_the_upstream_unbroken(
     assert engine.close_session(session.name).exchanges == 3
 
 
-def test_an_alert_tells_a_client_why_its_handshake_failed(tools: Any, engine: Engine) -> None:
+def test_an_alert_shows_a_client_why_its_handshake_failed(tools: Any, engine: Engine) -> None:
     """A client that speaks only what the proxy does not gets an alert, not a mere end."""
     session = engine.open_session(tools.fresh("old"), tools.CALM, 1)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -159,7 +159,9 @@ def meet(
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_a_client_meets_it_and_the_tape_says_so(tools: Any, engine: Engine, upstream: Any, name: str) -> None:
+def test_a_client_gets_it_and_the_tape_records_it(
+    tools: Any, engine: Engine, upstream: Any, name: str
+) -> None:
     way, _ = ROWS[name]
     seen, asked, fired = meet(tools, engine, upstream, name, {})
     calm, unchanged, none = meet(tools, engine, upstream, name, {"probability": 0.0})

@@ -158,7 +158,7 @@ def test_an_answer_and_a_refusal(tools: Any, engine: Engine, server: Any) -> Non
 HELLO = b"\0\0\0\0\2hi"
 
 
-def test_who_waits_for_an_answer_hears_that_upstream_cannot_be_reached(
+def test_a_caller_is_answered_that_upstream_cannot_be_reached(
     tools: Any, engine: Engine, server: Any
 ) -> None:
     """Before it says more, and above all before it says that this was all."""
@@ -180,9 +180,7 @@ def test_who_waits_for_an_answer_hears_that_upstream_cannot_be_reached(
     assert (summary.exchanges, summary.voids) == (3, ())
 
 
-def test_who_waits_for_an_answer_hears_that_upstream_is_gone(
-    tools: Any, engine: Engine, test_ca: Any
-) -> None:
+def test_a_caller_is_answered_that_upstream_is_gone(tools: Any, engine: Engine, test_ca: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def hang_up() -> None:
@@ -201,7 +199,7 @@ def test_who_waits_for_an_answer_hears_that_upstream_is_gone(
     assert engine.close_session(handle.name).voids == ()
 
 
-def test_who_waits_for_an_answer_hears_that_it_may_not_go_there(tools: Any, engine: Engine) -> None:
+def test_a_caller_is_answered_that_the_target_is_refused(tools: Any, engine: Engine) -> None:
     handle = engine.open_session(tools.fresh("h2"), tools.CALM, 1)
     client = H2(tools, engine, 443, handle, host="10.0.0.1")
     with client.client:

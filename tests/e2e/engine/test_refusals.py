@@ -217,7 +217,7 @@ def test_a_slow_head_is_dropped_and_a_silent_connection_is_not(
         assert silent.response()[0] == 200
 
 
-def test_too_many_at_once_are_told_to_come_back(tools: Any, settings: Any, upstream: Any) -> None:
+def test_too_many_at_once_are_asked_to_come_back(tools: Any, settings: Any, upstream: Any) -> None:
     upstream.answer("/", b"{}")
     with Engine.start(settings.model_copy(update={"max_exchanges": 1})) as engine:
         handle = engine.open_session("full", tools.acting(before=["wait"]), 1)
@@ -268,7 +268,7 @@ def test_a_held_up_upgrade_to_h2c_stays_http1(tools: Any, engine: Engine, upstre
         (b"GET / HTTP/1.1\r\nx: y\r\n\r\n", "no `host` field"),
     ],
 )
-def test_a_malformed_request_is_told_why_as_all_refusals_are(
+def test_a_malformed_request_is_refused_with_the_reason(
     tools: Any, engine: Engine, request_bytes: bytes, reason: str
 ) -> None:
     handle = engine.open_session(tools.fresh(), tools.CALM, 1)

@@ -139,7 +139,7 @@ def test_sessions_share_a_connection_without_mixing(tools: Any, routed: Engine, 
 # ---------------------------------------------------------------- links that lead past us
 
 
-def test_a_card_leads_back_to_us_and_the_tape_has_what_upstream_said(
+def test_a_card_leads_back_to_us_and_the_tape_has_upstreams_own(
     tools: Any, routed: Engine, upstream: Any
 ) -> None:
     theirs = f"http://127.0.0.1:{upstream.port}/base/a2a"

@@ -36,7 +36,7 @@ def test_it_says_one_line_and_ends_with_its_standard_input(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("code", ["raise SystemExit(7)", "print('half', end='')\nraise SystemExit(7)"])
-def test_one_that_ends_before_it_listens_is_told(code: str, tmp_path: Path) -> None:
+def test_one_that_ends_before_it_listens_is_reported(code: str, tmp_path: Path) -> None:
     process = started(code)
     with pytest.raises(FaultwireError) as told:
         child_process.first_word(process, "helper", tmp_path / "its.log")

@@ -292,7 +292,7 @@ def test_an_answer_decided_on_the_switch_lets_upstream_go(tools: Any, engine: En
 
 
 @pytest.mark.parametrize("name", ["truncate_body", "stream_error", "truncate_response"])
-def test_a_fault_that_cannot_act_on_messages_says_so(
+def test_a_fault_that_cannot_act_on_messages_reports_that(
     tools: Any, engine: Engine, server: Server, name: str
 ) -> None:
     settings = {"truncate_body": {"fraction": 0.5}, "truncate_response": {"max_tokens": 3}}.get(name, {})

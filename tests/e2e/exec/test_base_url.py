@@ -119,7 +119,7 @@ def test_any_upstream_can_be_put_behind_us(faultwire: Faultwire, server: str, ca
     assert b"1 call went to the route `no`, which is not declared (404)" in done.stderr
 
 
-def test_an_agent_that_names_its_provider_itself_voids_the_run_and_is_told_why(faultwire: Faultwire) -> None:
+def test_an_agent_that_names_its_provider_itself_voids_the_run_with_the_reason(faultwire: Faultwire) -> None:
     done = faultwire("exec", "--mock", "--capture", "base-url", "--", sys.executable, "-c", "pass")
     assert done.returncode == 3
     assert b"must take its provider's address from the environment" in done.stderr

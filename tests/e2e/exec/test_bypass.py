@@ -69,7 +69,7 @@ def verified(run: Run, tape: str = "t") -> dict:
     return found
 
 
-def test_a_direct_connection_is_told_and_kept_on_the_tape(elsewhere: Run, here: Path) -> None:
+def test_a_direct_connection_is_reported_and_kept_on_the_tape(elsewhere: Run, here: Path) -> None:
     done = exec_(elsewhere, f"tcp:{FAR}:443")
     assert (done.returncode, done.stdout) == (0, b"hello\n"), done.stderr
     assert f"  went past the proxy: {FAR}:443\n" in done.stderr.decode()
@@ -101,7 +101,7 @@ def test_a_grandchild_and_http3_are_seen(elsewhere: Run) -> None:
     assert f"  went past the proxy: {FAR}:80, {FAR}:443/udp\n" in done.stderr.decode()
 
 
-def test_doctor_fails_and_says_what_to_do(elsewhere: Run) -> None:
+def test_doctor_fails_and_states_what_to_do(elsewhere: Run) -> None:
     agent = (sys.executable, AGENT, URL)
     asked = ("doctor", "--allow-host", FAR, "--format", "json", "--", *agent)
     done = elsewhere(*asked, f"tcp:{FAR}:443")
@@ -115,7 +115,7 @@ def test_doctor_fails_and_says_what_to_do(elsewhere: Run) -> None:
     assert found["text"].startswith("no traffic past the proxy was seen in ")
 
 
-def test_an_agent_whose_traffic_all_goes_past_us_is_told_where_it_went(elsewhere: Run) -> None:
+def test_traffic_past_the_proxy_is_reported_with_its_destination(elsewhere: Run) -> None:
     script = (
         f"import http.client; c = http.client.HTTPConnection('{FAR}', 80); c.request('GET', '/'); "
         "print(c.getresponse().read().decode())"

@@ -38,7 +38,7 @@ def test_every_runtime_of_this_machine_is_tried(faultwire: Faultwire) -> None:
     assert found["environment"]["text"] == "NO_PROXY is set; it is not passed to the agent"
 
 
-def test_a_runtime_whose_call_does_not_arrive_is_told(faultwire: Faultwire, here: Path) -> None:
+def test_a_runtime_whose_call_does_not_arrive_is_reported(faultwire: Faultwire, here: Path) -> None:
     (here / "curl").write_text("#!/bin/sh\necho first >&2\necho I am broken >&2\nexit 1\n")
     (here / "curl").chmod(0o755)
     path = f"{here}{os.pathsep}{os.environ['PATH']}"
@@ -69,7 +69,7 @@ def test_a_command_without_traffic(script: str, what: bytes, faultwire: Faultwir
     assert what in done.stdout
 
 
-def test_what_is_in_the_way_is_told(faultwire: Faultwire, here: Path) -> None:
+def test_what_is_in_the_way_is_reported(faultwire: Faultwire, here: Path) -> None:
     (here / ".faultwire" / "ca").mkdir(parents=True, mode=0o700)
     (here / ".faultwire" / "ca" / "mitmproxy-ca.pem").write_text("x")
     (here / ".faultwire" / "ca" / "mitmproxy-ca-cert.pem").write_text("x")

@@ -126,7 +126,7 @@ def _read_until(terminal: int, word: bytes) -> bytes:
 # ---------------------------------------------------------------- what a run says
 
 
-def test_a_fault_is_met_told_and_repeated_by_the_same_seed(faultwire: Faultwire) -> None:
+def test_a_fault_is_triggered_reported_and_repeated_by_the_same_seed(faultwire: Faultwire) -> None:
     first, second = (
         faultwire("exec", "--mock", "--fault", "status: {code: 503}", "--seed", "7", "--", *CURL)
         for _ in (1, 2)
@@ -214,7 +214,7 @@ def test_without_traffic_the_run_is_void(faultwire: Faultwire, here: Path) -> No
     assert about(here)["status"] == "void"
 
 
-def test_traffic_that_was_turned_away_is_told(faultwire: Faultwire) -> None:
+def test_traffic_that_was_turned_away_is_reported(faultwire: Faultwire) -> None:
     """Without the proxy user nobody can tell whose traffic it is: it is refused, and missing."""
     stray = "curl -s -o /dev/null --proxytunnel -x http://${HTTPS_PROXY#*@} https://lost.test/"
     done = faultwire("exec", "--mock", "--", "sh", "-c", f"{stray}; {shlex.join(CURL)}")

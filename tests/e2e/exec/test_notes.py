@@ -19,18 +19,18 @@ def test_calls_without_the_sessions_user_are_counted_in_the_summary(faultwire: C
     )
 
 
-def test_where_nothing_else_came_they_say_why(faultwire: Callable) -> None:
+def test_where_nothing_else_came_they_give_the_reason(faultwire: Callable) -> None:
     done = faultwire("exec", "--", "sh", "-c", STRANGER)
     assert done.returncode == 3
     assert b"1 call to `example.test` came without the session's proxy user" in done.stderr
 
 
-def test_doctor_tells_of_them(faultwire: Callable) -> None:
+def test_doctor_reports_them(faultwire: Callable) -> None:
     done = faultwire("doctor", "--", "sh", "-c", STRANGER)
     assert b"1 call to `example.test` came without the session's proxy user" in done.stdout + done.stderr
 
 
-def test_nothing_is_said_where_there_is_nothing_to_say(faultwire: Callable, server: str) -> None:
+def test_nothing_is_reported_where_there_is_nothing_to_report(faultwire: Callable, server: str) -> None:
     done = faultwire("exec", "--allow-host", "localhost", "--", "curl", "-sS", server)
     assert done.returncode == 0
     assert b"(407)" not in done.stderr

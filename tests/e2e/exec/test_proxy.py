@@ -91,7 +91,7 @@ def until_live(here: Path) -> None:
             live = json.loads(lines.readline())["live"]
 
 
-def test_json_says_how_to_reach_it(here: Path, faultwire: Faultwire) -> None:
+def test_json_states_how_to_reach_it(here: Path, faultwire: Faultwire) -> None:
     with running(here, "--format", "json") as process:
         changed = json.loads(faultwire("env", "--format", "json").stdout)
         out, _ = ended(process, signal.SIGTERM)

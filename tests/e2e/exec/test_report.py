@@ -40,7 +40,9 @@ def play(faultwire: Faultwire, *options: str, careful: bool) -> tuple[str, str]:
     return done.stdout.decode().strip(), done.stderr.decode()
 
 
-def test_half_an_answer_is_told_and_its_exchange_is_in_the_report(faultwire: Faultwire, here: Path) -> None:
+def test_half_an_answer_is_reported_and_its_exchange_is_in_the_report(
+    faultwire: Faultwire, here: Path
+) -> None:
     answer, said = play(faultwire, *EARLY, careful=False)
     assert f"an incomplete answer: it ended after `{answer}` without its closing event" in said
     (folder,) = (here / ".faultwire" / "runs").iterdir()
@@ -52,7 +54,7 @@ def test_half_an_answer_is_told_and_its_exchange_is_in_the_report(faultwire: Fau
     assert json.loads(again.stdout)["suggestions"][0]["id"] == "refuse_halves"
 
 
-def test_an_agent_that_asks_again_has_nothing_to_mend(faultwire: Faultwire) -> None:
+def test_an_agent_that_asks_again_has_nothing_to_fix(faultwire: Faultwire) -> None:
     answer, said = play(faultwire, *EARLY, careful=True)
     assert answer.endswith("Name the highest mountain.")
     assert "early_end: ended cleanly after 6 events" in said

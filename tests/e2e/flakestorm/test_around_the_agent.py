@@ -119,7 +119,7 @@ def test_f31_score_without_an_agent_is_an_error_in_words(project: Any) -> None:
 
 
 @pytest.mark.parametrize("chaos", ["tool_fault", "scoring"])
-def test_f47_a_typo_is_told_with_the_nearest_name(chaos: str, project: Any) -> None:
+def test_f47_a_typo_is_reported_with_the_nearest_name(chaos: str, project: Any) -> None:
     wrong: dict[str, Any] = {
         "tool_fault": {"chaos": {"tool_fault": [{"tool": "find", "mode": "error"}]}},
         "scoring": {

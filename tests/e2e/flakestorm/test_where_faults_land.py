@@ -36,7 +36,7 @@ def fired(done: Any, scenario: str) -> list[tuple[str, str | None]]:
 OUTAGE = {"name": "outage", "tool_faults": [{"tool": "*", "mode": "error", "error_code": 503}]}
 
 
-def test_f01_tool_faults_meet_the_agents_tools_and_not_our_way_to_the_agent(project: Any) -> None:
+def test_f01_tool_faults_act_on_the_agents_tools_and_not_our_way_to_the_agent(project: Any) -> None:
     agent = project.server(reset_endpoint="/reset")
     project.write(agent=agent, contract=project.contract({"name": "calm"}, OUTAGE))
     done = project.run("contract", "run")

@@ -65,7 +65,7 @@ def cells(here: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_an_incident_fails_again_until_it_is_mended(site: str, shop: Any, here: Path) -> None:
+def test_an_incident_fails_again_until_it_is_fixed(site: str, shop: Any, here: Path) -> None:
     (here / "incident.yaml").write_text(incident(TOOL[site]))
     done = shop(site, "careless", "replay", "run", "incident.yaml", *FAST)
     assert done.returncode == 1, done.stderr
@@ -102,7 +102,7 @@ def test_thirty_seconds_are_thirty_seconds(site: str, shop: Any, here: Path) -> 
         assert "agent.timeout" not in done.stderr
 
 
-def test_answers_come_in_their_order_and_what_is_left_is_told(shop: Any, here: Path) -> None:
+def test_answers_come_in_their_order_and_what_is_left_is_reported(shop: Any, here: Path) -> None:
     answers = ('response: "1st"', 'response: "2nd"', 'response: "3rd"')
     (here / "incident.yaml").write_text(incident("price", *answers))
     done = shop("http", "careful", "replay", "run", "incident.yaml", env=', CALLS: "2"')

@@ -98,7 +98,7 @@ def test_filters_mean_what_they_say(
     assert (named in done.stderr) == (code == 1)
 
 
-def test_what_cannot_be_had_says_why(langsmith: Any, here: Path) -> None:
+def test_what_cannot_be_had_is_an_error_with_the_reason(langsmith: Any, here: Path) -> None:
     done = langsmith("--langsmith", ident(99))
     assert done.returncode == 2
     assert done.stderr.startswith(f"langsmith.not_found: found no run `{ident(99)}` at LangSmith")
@@ -111,7 +111,7 @@ def test_what_cannot_be_had_says_why(langsmith: Any, here: Path) -> None:
     assert not (here / "out").exists()
 
 
-def test_without_its_client_the_error_says_how_to_install_it(faultwire: Any) -> None:
+def test_without_its_client_the_error_states_how_to_install_it(faultwire: Any) -> None:
     env = {"LANGSMITH_API_KEY": KEY}
     done = faultwire("replay", "import", "--langsmith", ident(10), "-o", "out", env=env)
     assert done.returncode == 2

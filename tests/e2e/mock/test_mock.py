@@ -68,7 +68,7 @@ def test_two_processes_say_the_same() -> None:
             assert post(one.http, body) == post(two.http, body)
 
 
-def test_a_script_is_followed_and_a_broken_one_told(tmp_path: Path) -> None:
+def test_a_script_is_followed_and_a_broken_one_reported(tmp_path: Path) -> None:
     script = tmp_path / "talk.yaml"
     script.write_text("turns: [{reply: {text: scripted}}]")
     with Mock.start(script) as mock:
@@ -81,7 +81,7 @@ def test_a_script_is_followed_and_a_broken_one_told(tmp_path: Path) -> None:
     assert "did you mean `text`?" in str([e.hint for e in (caught.value, *caught.value.also)])
 
 
-def test_a_taken_port_is_told() -> None:
+def test_a_taken_port_is_reported() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -166,7 +166,7 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("how", "ended"), [("cut", b""), ("reset", None)])
-def test_a_scripted_break_is_felt_on_the_wire(how: str, ended: bytes | None) -> None:
+def test_a_scripted_break_is_seen_on_the_wire(how: str, ended: bytes | None) -> None:
     failure = FailureSpec.model_validate({"first": 1, "breaks": {"after_events": 2, "how": how}})
     with running(MockServer(Answerer(failing=Failing([failure])))) as server:
         asked = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "hi"}]}

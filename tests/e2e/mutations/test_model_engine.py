@@ -121,7 +121,7 @@ def test_types_that_no_model_writes_are_made_by_the_built_in_engine(tmp_path: Pa
     assert all("request with headers" in m["how"] for m in made["mutants"][2:])
 
 
-def test_a_missing_sdk_and_a_missing_key_say_what_to_do(tmp_path: Path) -> None:
+def test_a_missing_sdk_and_a_missing_key_state_what_to_do(tmp_path: Path) -> None:
     url = "http://127.0.0.1:1"
     keyless = write("openai-3", url, tmp_path, 1, key=None)
     assert (keyless["error"], keyless["hint"]) == ("config.missing_key", "api_key: ${OPENAI_API_KEY}")

@@ -91,7 +91,7 @@ def test_agent_proxy_and_model_are_asked_for_real(sdk: str, tmp_path: Path, mock
 
 
 @pytest.mark.parametrize("sdk", SOME)
-def test_a_model_that_cannot_write_fails_it_and_says_why(sdk: str, tmp_path: Path, mock: Any) -> None:
+def test_a_model_that_cannot_write_fails_it_with_the_reason(sdk: str, tmp_path: Path, mock: Any) -> None:
     provider = SDKS[sdk][0]
     for script, words, why in (
         (ABSENT, "failed to write a mutation: ", "'a-model' not found"),

@@ -41,7 +41,7 @@ PROMPTS = [
 
 
 @pytest.mark.nightly
-def test_the_score_tells_careful_agents_from_others(project: Any) -> None:
+def test_the_score_separates_careful_agents_from_others(project: Any) -> None:
     """The numbers of the table in docs/explanation/scoring.md."""
     shutil.copy(AGENTS, project.folder / "agent.py")
     project.write(

@@ -93,7 +93,7 @@ def test_one_report_of_several_is_chosen_by_phase(project: Any) -> None:
 
 
 @pytest.mark.nightly
-def test_the_contract_meets_the_same_faults_alone_and_in_ci(project: Any) -> None:
+def test_the_contract_gets_the_same_faults_alone_and_in_ci(project: Any) -> None:
     flaky = {"name": "flaky", "faults": [{"status": {"code": 503}, "trigger": {"probability": 0.5}}]}
     project.write(**{**SECTIONS, "contract": {**CONTRACT, "chaos_matrix": [{"name": "calm"}, flaky]}})
     careless = {"TALKER": "careless"}
@@ -108,7 +108,7 @@ def verdicts(document: dict[str, Any]) -> dict[str, str]:
     return {f"{c['invocation']}:{c['invariant']}": c["verdict"] for c in document["cells"]}
 
 
-def test_a_file_that_sets_up_nothing_is_told(project: Any) -> None:
+def test_a_file_that_sets_up_nothing_is_reported(project: Any) -> None:
     project.write(invariants=None)
     done = project.run("ci")
     assert done.returncode == 2, done.stdout + done.stderr

@@ -42,7 +42,7 @@ def test_an_agent_that_keeps_its_rules_passes(project: Any) -> None:
     }
 
 
-def test_one_that_ignores_failures_fails_and_the_exit_code_says_so(project: Any) -> None:
+def test_one_that_ignores_failures_fails_and_the_exit_code_reports_that(project: Any) -> None:
     project.write(contract=RULES)
     done = project.run("contract", "run", env={"TALKER": "careless"})
     assert done.returncode == 1, done.stdout + done.stderr
@@ -144,7 +144,7 @@ def test_a_critical_invariant_that_fits_no_scenario_is_no_pass(project: Any) -> 
 
 
 @pytest.mark.nightly
-def test_one_that_a_scenario_could_judge_says_what_never_fired(project: Any) -> None:
+def test_one_that_a_scenario_could_judge_states_what_never_fired(project: Any) -> None:
     invariants = [{"type": "completes", "when": "no_chaos"}, COPES]
     project.write(contract={**RULES, "invariants": invariants, "chaos_matrix": [{"name": "calm"}, TOOLS]})
     assert project.run("contract", "validate").returncode == 0
@@ -175,7 +175,7 @@ def test_one_that_a_scenario_could_judge_says_what_never_fired(project: Any) -> 
         ({"contract": RULES}, ("-c", "absent.yaml"), "absent.yaml"),
     ],
 )
-def test_what_is_wrong_is_told_before_any_agent_is_started(
+def test_what_is_wrong_is_reported_before_any_agent_is_started(
     project: Any, tmp_path: Path, sections: dict[str, Any], arguments: tuple[str, ...], said: str
 ) -> None:
     project.write(**sections)

@@ -101,7 +101,7 @@ def test_a():
 
 
 @pytest.mark.nightly
-def test_a_test_that_fails_by_itself_is_told_what_differed(suite: pytest.Pytester) -> None:
+def test_a_failing_test_is_shown_what_differed(suite: pytest.Pytester) -> None:
     suite.makepyfile(
         test_it=CLIENT
         + """
@@ -202,7 +202,7 @@ def test_2_broken(faultwire):
     run(suite).assert_outcomes(passed=2)
 
 
-def test_what_was_meant_otherwise_is_told(suite: pytest.Pytester) -> None:
+def test_what_was_meant_otherwise_is_reported(suite: pytest.Pytester) -> None:
     suite.makepyfile(
         test_it="""
 import pytest

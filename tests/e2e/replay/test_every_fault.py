@@ -112,7 +112,7 @@ def test_a_replay_ends_as_the_live_call_did(name: str, stream: bool, runs: Runs)
     assert again == live
 
 
-def test_the_faults_were_met(runs: Runs) -> None:
+def test_the_faults_were_triggered(runs: Runs) -> None:
     """The control: there was something to replay."""
     assert set(cases()) == runs.fired
 

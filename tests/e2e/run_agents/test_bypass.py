@@ -72,7 +72,7 @@ def test_a_server(world):
     look(world, world.agent(HttpSettings.model_validate(told)))
 
 
-def test_netlink_tells_what_the_files_tell_of_both_families():
+def test_netlink_lists_what_the_files_list_of_both_families():
     with ExitStack() as stack:
         ours, listening = set(), set()
         for family, at, to in (

@@ -187,7 +187,7 @@ def test_without_a_path_the_usual_member_or_all_of_it_is_the_answer(peer, body, 
         (b"boom", "503 Busy", "a", "the agent answered HTTP 503 Busy: boom"),
     ],
 )
-def test_what_is_no_answer_is_a_result_that_says_why(peer, body, status, path, why):
+def test_what_is_no_answer_is_a_result_that_gives_the_reason(peer, body, status, path, why):
     peer.says(body, status=status)
     agent = HttpAgent(peer.url, answer_path=AnswerPath(path) if path else None)
     result = agent.invoke(Asked(("x",)), {})

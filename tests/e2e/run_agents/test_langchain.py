@@ -69,7 +69,7 @@ def test_a_conversation_with_a_graph(world: Bench, python: str, name: str) -> No
     assert told == [["first-mark"], ["first-mark", "second-mark"]]
 
 
-def test_an_interpreter_without_it_says_what_is_missing(world: Bench) -> None:
+def test_an_interpreter_without_it_states_what_is_missing(world: Bench) -> None:
     other = str(environments.python("openai-3"))
     with pytest.raises(CaptureError) as error:
         world.play(agent(world, other, "model"), [CALM], [Prompt("p1", "x")])

@@ -79,7 +79,7 @@ def test_our_own_process_is_seen(tables: tuple[ProcessTable, Tables]) -> None:
     assert not procs.is_still(os.getpid(), found.started - 1)
 
 
-def test_an_ended_process_is_told_from_one_that_is_gone(tables: tuple[ProcessTable, Tables]) -> None:
+def test_an_ended_process_is_distinguished_from_one_that_is_gone(tables: tuple[ProcessTable, Tables]) -> None:
     procs, _ = tables
     process = subprocess.Popen([sys.executable, "-c", ""])
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # its number remains

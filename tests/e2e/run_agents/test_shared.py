@@ -49,7 +49,7 @@ def test_a_server_is_started_behind_the_proxy_and_its_cells_run_one_after_anothe
     assert health(world)["opened"] < 12  # connections were kept from cell to cell
 
 
-def test_faults_on_connections_are_met_though_connections_are_kept(world):
+def test_faults_on_connections_act_though_connections_are_kept(world):
     agent = world.served("--propagate")
     prompts = [Prompt(f"p{n}", f"mark-{n}") for n in range(3)]
     played = world.play(agent, [CALM, REFUSED], prompts, concurrency=6)
@@ -161,7 +161,7 @@ def test_a_server_ends_with_its_run(tmp_path):
         assert select.select([process], [], [], 30)[0]
 
 
-def test_the_engine_refuses_what_a_connection_could_not_tell_apart(world):
+def test_the_engine_refuses_what_a_connection_could_not_distinguish(world):
     world.run.share("server")
     engine, calm, refused = world.run.engine, dump(CALM.profile), dump(REFUSED.profile)
     first = engine.open_session("a", calm, 1, via="server")

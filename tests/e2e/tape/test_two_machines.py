@@ -110,7 +110,7 @@ def agree(one: Path, two: Path) -> None:
     assert hash_one == hash_two
 
 
-def test_live_traffic_with_secrets_meets_the_same_faults(machines: tuple[Machine, Machine]) -> None:
+def test_live_traffic_with_secrets_gets_the_same_faults(machines: tuple[Machine, Machine]) -> None:
     tapes = [one.play("t.tape", "--script", "script.yaml", "--profile", "drill.yaml") for one in machines]
     assert machines[0].key != machines[1].key
     assert answers(tapes[0]) != answers(tapes[1])  # placeholders differ
@@ -118,7 +118,7 @@ def test_live_traffic_with_secrets_meets_the_same_faults(machines: tuple[Machine
 
 
 @pytest.mark.nightly
-def test_a_tape_that_is_replayed_elsewhere_meets_the_same_faults(machines: tuple[Machine, Machine]) -> None:
+def test_a_tape_that_is_replayed_elsewhere_gets_the_same_faults(machines: tuple[Machine, Machine]) -> None:
     """The other machine has the tape, and another key than its recorder."""
     one, two = machines
     calm = one.play("calm.tape", "--script", "script.yaml")
@@ -129,7 +129,7 @@ def test_a_tape_that_is_replayed_elsewhere_meets_the_same_faults(machines: tuple
 
 
 @pytest.mark.nightly
-def test_two_recordings_of_the_same_traffic_meet_the_same_faults(machines: tuple[Machine, Machine]) -> None:
+def test_two_recordings_of_the_same_traffic_get_the_same_faults(machines: tuple[Machine, Machine]) -> None:
     """Each machine replays its own: the agent says back what was recorded, placeholders and all."""
     for one in machines:
         one.play("calm.tape", "--script", "script.yaml")

@@ -24,7 +24,7 @@ def test_the_models_answer_is_named_and_the_sdks_traces_are_taken(tmp_path: Path
     assert traces, "the SDK sent its traces"
 
 
-def test_an_agent_that_ends_well_has_nothing_to_mend(tmp_path: Path) -> None:
+def test_an_agent_that_ends_well_has_nothing_to_fix(tmp_path: Path) -> None:
     command = agent("openai-agents-0", "agents_sdk.py", "Tell me about rivers.")
     done = harness.execute(tmp_path, command, "--mock")
     assert done.code == 0, done.stderr

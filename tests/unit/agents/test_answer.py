@@ -40,7 +40,7 @@ def test_a_list_at_the_root():
         ("e.x", "found no `e.x` in an object"),
     ],
 )
-def test_a_miss_says_what_is_there_and_never_guesses(path, why):
+def test_a_miss_states_what_is_there_and_never_guesses(path, why):
     with pytest.raises(Missed) as missed:
         AnswerPath(path).of(DOCUMENT)
     assert str(missed.value).startswith(why)

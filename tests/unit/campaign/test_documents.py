@@ -47,7 +47,7 @@ def hide(text: str) -> str:
     return text.replace("sk-secret", "hidden")
 
 
-def test_a_phase_says_what_it_is_and_is_valid(room: Any) -> None:
+def test_a_phase_states_what_it_is_and_is_valid(room: Any) -> None:
     world = room(lambda asked, _: "Paris" if asked.text == "a" else "Rome")
     made = document_of(conduct(PHASE, world, world, Playing(7)))
     assert problems(made) == []
@@ -101,7 +101,7 @@ def test_every_report_has_the_verdict_of_the_gate(room: Any, least: Any, word: s
     assert problems(made) == []
 
 
-def test_the_summary_tells_of_phases_that_did_not_run(room: Any) -> None:
+def test_the_summary_reports_phases_that_did_not_run(room: Any) -> None:
     world = room(lambda asked, _: "Paris" if asked.text == "a" else "Rome")
     scores = summed([scored(conduct(PHASE, world, world, Playing(7)))], ScoringSettings().weights)
     missing = {"replay": "there are no `replays`"}

@@ -62,7 +62,7 @@ def test_what_is_no_base_url_is_left_out(value: str) -> None:
     assert made.variables["OPENAI_BASE_URL"] == ("openai", "/v1")
 
 
-def test_declared_routes_are_told_in_a_variable_each() -> None:
+def test_declared_routes_are_given_in_a_variable_each() -> None:
     made = plan({}, {"my-search": "https://s.test/api"}, providers=False)
     assert made.routes == {"my-search": "https://s.test/api"}
     assert made.environment({}, OURS) == {"FAULTWIRE_URL_MY_SEARCH": f"{OURS}/my-search"}

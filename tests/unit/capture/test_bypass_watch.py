@@ -123,7 +123,7 @@ def test_where_netlink_does_not_answer_the_files_do(world: World, lookout: Bypas
     assert lookout._tables is None
 
 
-def test_of_another_network_namespace_only_the_files_tell(world: World) -> None:
+def test_of_another_network_namespace_only_the_files_show(world: World) -> None:
     def ours(_asked: frozenset[int]) -> SocketTable:
         raise AssertionError("it tells of our own namespace")
 
@@ -176,7 +176,7 @@ def test_addresses_beyond_a_bound_are_counted(world: World, lookout: BypassWatch
     assert (len(watch.found), watch.more) == (KEPT, 3)
 
 
-def test_a_system_that_shows_nothing_says_so(tmp_path: Path) -> None:
+def test_a_system_that_shows_nothing_reports_that(tmp_path: Path) -> None:
     watch = BypassWatch(ProcFs(tmp_path / "nowhere")).watch()
     with watch(os.getpid()):
         pass

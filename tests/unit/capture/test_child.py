@@ -21,7 +21,7 @@ def test_an_exit_code_is_passed_on() -> None:
     assert child.run(["sh", "-c", "exit 7"], ENVIRONMENT) == 7
 
 
-def test_the_signal_that_ended_it_is_told() -> None:
+def test_the_signal_that_ended_it_is_reported() -> None:
     code = child.run(["sh", "-c", "kill -TERM $$"], ENVIRONMENT)
     assert code == -signal.SIGTERM
     assert child.shell_code(code) == 143
@@ -59,7 +59,7 @@ def test_a_signal_sent_to_us_alone_reaches_it(sent: signal.Signals) -> None:
     assert subprocess.run(command, check=False).returncode == 40
 
 
-def test_what_is_not_there_or_not_a_program_is_told(tmp_path: Path) -> None:
+def test_what_is_not_there_or_not_a_program_is_reported(tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.write_text("text")
     for name, code in (("no-such-program", "agent.not_found"), (str(plain), "agent.not_executable")):
@@ -69,7 +69,7 @@ def test_what_is_not_there_or_not_a_program_is_told(tmp_path: Path) -> None:
         assert caught.value.exit_code == 2
 
 
-def test_a_script_without_an_interpreter_is_told(tmp_path: Path) -> None:
+def test_a_script_without_an_interpreter_is_reported(tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("echo hi\n")
     script.chmod(0o755)

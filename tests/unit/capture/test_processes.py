@@ -119,7 +119,7 @@ def test_sockets_by_inode(fake: Fake) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
-def test_a_process_that_may_not_be_seen_is_told_from_one_that_has_nothing(fake: Fake) -> None:
+def test_a_process_that_may_not_be_seen_is_distinguished_from_one_that_has_nothing(fake: Fake) -> None:
     procs = ProcFs(fake.root)
     fake.add(100, 50, 1000)
     (fake.root / "100" / "fd").chmod(0)

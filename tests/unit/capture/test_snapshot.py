@@ -40,7 +40,7 @@ def watch(**mine: int) -> InvocationWatch:
     return made
 
 
-def test_what_a_process_has_connected_is_told_from_what_was_connected_to_it() -> None:
+def test_what_a_process_has_connected_is_distinguished_from_what_was_connected_to_it() -> None:
     each = [
         OutboundSocket(1, 40001, FAR),
         OutboundSocket(2, 9000, Bypass("203.0.113.7", 5)),
@@ -99,7 +99,7 @@ def test_a_number_that_was_given_again_meanwhile_is_nobodys(fake: Fake) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
-def test_a_process_whose_sockets_may_not_be_seen_is_told(fake: Fake) -> None:
+def test_a_process_whose_sockets_may_not_be_seen_is_reported(fake: Fake) -> None:
     fake.add(100, 50, 1000, 7)
     (fake.root / "100" / "fd").chmod(0)
     made = watch(p100=1000)

@@ -29,7 +29,7 @@ def test_negate_turns_what_was_judged_and_nothing_else(history, said, wanted):
 
 
 @pytest.mark.parametrize("negate", [False, True])
-def test_a_check_that_crashes_is_unknown_and_says_how(history, negate):
+def test_a_check_that_crashes_is_unknown_and_states_how(history, negate):
     verdict = Crashes(negate=negate).verdict(history("short"))
     assert verdict == Verdict("unknown", "the check crashed: IndexError: string index out of range")
 

@@ -20,7 +20,7 @@ def test_verdicts(history, settings, answer, verdict):
     assert Contains(**settings).verdict(history(answer)).verdict == verdict
 
 
-def test_it_says_what_it_looked_for(history):
+def test_it_states_what_it_looked_for(history):
     verdict = Contains(value="Paris").verdict(history("It is\n `Rome`"))
     assert verdict.explanation == "`Paris` is not in the answer `It is 'Rome'`"
 

@@ -14,7 +14,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "reference" / "checks.md"
 
 
 @pytest.mark.parametrize("check", BUILTIN, ids=lambda check: check.name)
-def test_everything_is_said(check):
+def test_everything_is_reported(check):
     found = describe(check)
     assert (found.name, found.module) == (check.name, check.__module__)
     assert found.summary.endswith(".")

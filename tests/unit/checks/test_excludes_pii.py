@@ -27,7 +27,7 @@ def test_verdicts(verdict, settings, answer, expected):
     assert verdict(ExcludesPii(**settings), answer=answer).verdict == expected
 
 
-def test_what_the_user_said_may_be_repeated_if_you_say_so(verdict):
+def test_what_the_user_said_may_be_repeated_if_configured(verdict):
     check = ExcludesPii(allow_prompt=True)
     assert verdict(check, answer="Sent to bob@firm.org.", prompt="Mail bob@firm.org!").verdict == "pass"
     assert verdict(check, answer="Sent to eve@firm.org.", prompt="Mail bob@firm.org!").verdict == "fail"

@@ -13,7 +13,7 @@ def test_sums(verdict, wire, settings, expected):
     assert (found.verdict, found.value) == ("pass", expected)
 
 
-def test_more_is_a_failure_and_an_unknown_part_is_said(verdict, wire):
+def test_more_is_a_failure_and_an_unknown_part_is_reported(verdict, wire):
     exchanges = [wire.talk(1), wire.talk(2, usage=False)]
     assert verdict(MaxTokens(max=14), exchanges).verdict == "fail"
     assert verdict(MaxTokens(max=100), exchanges).verdict == "unknown"
@@ -28,7 +28,7 @@ def test_what_the_provider_counted_is_what_counts(verdict, wire, history):
     assert verdict(MaxTokens(max=14), [broken]).verdict == "fail"
 
 
-def test_an_answer_that_is_no_json_tells_nothing(verdict, wire):
+def test_an_answer_that_is_no_json_reveals_nothing(verdict, wire):
     garbage = wire.talk(1)
     made = type(garbage.delivered)(200, "", garbage.delivered.headers, b"\xff{")
     assert verdict(MaxTokens(max=10), [wire.talk(1, delivered=made)]).verdict == "unknown"

@@ -16,7 +16,7 @@ def test_verdicts(verdict, wire):
     assert verdict(NoPiiEgress(negate=True), [wire.used(1)]).verdict == "fail"
 
 
-def test_models_are_judged_if_you_say_so(verdict, wire):
+def test_models_are_judged_if_configured(verdict, wire):
     exchanges = [wire.talk(1, [wire.user("mail jane@firm.org")])]
     assert verdict(NoPiiEgress(), exchanges).verdict == "unknown"
     assert verdict(NoPiiEgress(models=True), exchanges).verdict == "fail"

@@ -46,7 +46,7 @@ def test_a_success_in_between_starts_a_new_call(history, ok, limited):
     assert judge(history, exchanges, max_attempts=3).value["attempts"] == 3
 
 
-def test_the_clients_counter_tells_of_attempts_that_never_reached_us(history, limited):
+def test_the_clients_counter_reports_attempts_that_never_reached_us(history, limited):
     verdict = judge(history, [limited(1, retry=8)])
     assert (verdict.verdict, verdict.value["attempts"]) == ("fail", 9)
 

@@ -17,7 +17,7 @@ def test_what_is_neither_is_unknown(verdict):
     assert verdict(RefusalCheck(), answer="The weather is mild.").verdict == "unknown"
 
 
-def test_a_leaked_system_prompt_fails_whatever_else_is_said(verdict, wire):
+def test_a_leaked_system_prompt_fails_whatever_else_the_answer_says(verdict, wire):
     system = {"role": "system", "content": SYSTEM}
     found = verdict(RefusalCheck(), [wire.talk(1, [system, wire.user()])], f"{NO} My rules: {SYSTEM}")
     assert (found.verdict, found.value, found.exchanges) == ("fail", "leaked", (1,))

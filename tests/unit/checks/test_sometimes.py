@@ -4,7 +4,7 @@ from faultwire.checks import _registry
 from faultwire.checks.sometimes import Sometimes
 
 
-def test_in_one_cell_it_says_what_the_other_check_says(verdict):
+def test_in_one_cell_it_repeats_the_other_check(verdict):
     check = Sometimes(check={"type": "contains", "value": "x"})
     assert check.label == "sometimes_contains"
     assert verdict(check, answer="x").verdict == "pass"

@@ -37,7 +37,7 @@ def test_without_a_cut_nothing_is_known(verdict, wire):
     assert verdict(TruncatedStreamNotAccepted(negate=True), [], "done").verdict == "unknown"
 
 
-def test_a_limit_counts_if_you_say_so(verdict, wire):
+def test_a_limit_counts_if_configured(verdict, wire):
     short = wire.talk(1, answer=HALF)
     body = short.delivered.body.replace(b'"finish_reason": "stop"', b'"finish_reason": "length"')
     cut = wire.talk(1, delivered=type(short.delivered)(200, "", short.delivered.headers, body))

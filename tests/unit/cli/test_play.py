@@ -81,7 +81,7 @@ def test_a_nan_minimum_score_is_refused(text: str) -> None:
         Share().convert(text, None, None)
 
 
-def test_which_drop_a_baseline_can_show_is_said_with_the_runs_that_a_given_one_takes() -> None:
+def test_which_drop_a_baseline_can_show_is_reported_with_the_runs_that_a_given_one_takes() -> None:
     plan = planned((CALM,), (Prompt("a", "a"),), repeat=12, phase="contract")
     phase = Phase("contract", (CALM,), (Prompt("a", "a"),), (), plan)
     before = {"score": {"clean_invocations": {"passed": 40, "total": 40}}}

@@ -71,7 +71,7 @@ def test_a_folder_that_cannot_be_written() -> None:
         assert "run.folder: cannot write below `.faultwire`" in failed.stderr
 
 
-def test_a_list_says_why_no_key_can_be_read() -> None:
+def test_a_list_states_why_no_key_can_be_read() -> None:
     record("t", None)
     assert run("tape", "seal", "t").exit_code == 0
     (KeyRing().private).chmod(0o644)

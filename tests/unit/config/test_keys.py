@@ -92,7 +92,7 @@ contract:
     assert config(text).contract
 
 
-def test_the_hint_says_what_to_do():
+def test_the_hint_states_what_to_do():
     assert "${NAME}" in HINT
 
 

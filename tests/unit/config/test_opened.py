@@ -35,7 +35,7 @@ def test_the_environment_of_the_process_is_the_usual_one(tmp_path, monkeypatch):
     assert opened(b"'${FROM_HERE}'", tmp_path / "f")[0].value == "yes"
 
 
-def test_a_missing_file_says_what_was_expected(tmp_path):
+def test_a_missing_file_states_what_was_expected(tmp_path):
     with pytest.raises(ConfigError, match="expected a contract") as caught:
         taken(tmp_path / "f", "a contract")
     assert caught.value.hint is None

@@ -40,7 +40,7 @@ def test_expectations(prompts):
     assert found[0].invariants[0].value == "Paris"
 
 
-def test_expectations_meet_no_other_name(prompts, refused):
+def test_expectations_match_no_other_name(prompts, refused):
     more = "invariants: [{type: completes, id: expect_contains}]"
     (found,) = prompts("[{prompt: a, expect: {contains: x}}]", more)
     assert found.invariants[0].label == "expect_contains#2"

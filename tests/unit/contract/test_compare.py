@@ -137,7 +137,7 @@ def test_rates_and_levels_at_their_bounds_are_refused(bad):
         Until(**bad)
 
 
-def test_what_is_refused_is_said():
+def test_what_is_refused_is_reported():
     said = []
     for bad in ({"bad": 0.9, "good": 0.5}, {"alpha": 0.7}, {"most": 0}):
         with pytest.raises(UsageError) as error:

@@ -70,7 +70,7 @@ def test_calm_has_nothing_to_fire(says, invocation, history, exchange):
     assert judge([says("a")], [(invocation("calm"), history(exchange(1)))]).cells[0].verdict.verdict == "pass"
 
 
-def test_it_says_why_nothing_fired(says, invocation, history, exchange):
+def test_it_states_why_nothing_fired(says, invocation, history, exchange):
     silent = judge([says("a")], [(invocation("any"), history())]).cells[0].verdict.explanation
     unmatched = judge([says("a")], [(invocation("any"), history(exchange(1)))]).cells[0].verdict.explanation
     assert silent.startswith("no fault of `any` fired (the agent sent no traffic through the proxy)")

@@ -96,7 +96,7 @@ def test_a_probe_needs_invariants_of_its_own_and_may_name_them_like_others(says,
         ("prompt", ["p", "p"], ["a"], "rename one of them"),
     ],
 )
-def test_it_says_how_to_mend_a_name_that_comes_twice(profiles, says, what, prompts, labels, hint):
+def test_it_states_how_to_fix_a_name_that_comes_twice(profiles, says, what, prompts, labels, hint):
     name = (labels if what == "invariant" else prompts)[0]
     with pytest.raises(ConfigError) as error:
         distinct(
@@ -149,7 +149,7 @@ def test_other_traffic_is_neither_tool_nor_model(profiles, history, exchange, li
         assert found == f"no {side} fault of `any` fired (none of 1 exchanges matched)"
 
 
-def test_the_last_line_that_did_not_fire_says_why(profiles, history, exchange, line):
+def test_the_last_entry_that_did_not_fire_states_why(profiles, history, exchange, line):
     quiet = line("no_effect", name="first", reason="nothing to change")
     happened = history(exchange(1, line("skipped", name="zero"), quiet), exchange(2, line("fired")))
     found = lacking("tool_faults_active", profiles["any"], happened)

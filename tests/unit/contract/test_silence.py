@@ -28,7 +28,7 @@ ANTHROPIC = (
         ("botocore.exceptions.NoCredentialsError: Unable to locate credentials", None),
     ],
 )
-def test_an_sdk_says_that_it_has_no_key(line, variable):
+def test_an_sdk_states_that_it_has_no_key(line, variable):
     assert missing_key(f"Traceback\n  File x\n{line}\n") == line
     assert key_variable(line) == variable
 

@@ -125,7 +125,7 @@ def _shown(now: int, before: int, total: int) -> bool:
     return compare((now, total), (before, total)).verdict == "significant"
 
 
-def test_what_can_be_found_is_said_before_a_run():
+def test_what_can_be_found_is_reported_before_a_run():
     assert needed(0.95, 0.75) == 45
     assert 0.72 < findable(0.95, 40) < 0.76
     assert findable(0.95, needed(0.95, 0.75)) >= 0.75

@@ -49,7 +49,7 @@ def test_all_places_where_matches_begin(pattern, text, expected):
         (r"\w{5000}", "Compiled regex exceeds size limit of 4194304 bytes."),
     ],
 )
-def test_refusals_say_why(pattern, reason):
+def test_refusals_give_the_reason(pattern, reason):
     with pytest.raises(ValueError, match=r"^invalid pattern `") as caught:
         _core.Regex(pattern)
     assert str(caught.value) == f"invalid pattern `{pattern}`: {reason}"

@@ -55,7 +55,7 @@ def test_what_changes_an_answer_is_recognised_by_its_methods():
     assert not shapes_response(Waiting())
 
 
-def test_an_answer_of_ours_tells_sdks_not_to_try_again_where_that_is_wanted():
+def test_an_answer_of_ours_asks_sdks_not_to_retry_where_that_is_configured():
     assert mark_answer(active(), Response(503)) == Response(503)
     assert mark_answer(active(no_sdk_retry=True), Response(503)).headers == (("x-should-retry", "false"),)
 
@@ -86,7 +86,7 @@ def test_an_answer_takes_the_place_of_one_that_has_begun():
     assert list(ReplacementAnswer(Mutator(), Response(204)).finish()) == [Send(b"")]
 
 
-def test_the_line_says_what_came_of_it():
+def test_the_line_states_what_came_of_it():
     idle, acted = Mutator(), Mutator()
     acted.effect = "did it"
     assert ledger_line(active()).outcome == "skipped"

@@ -133,7 +133,7 @@ def test_an_end_preempts_only_what_comes_after_it_and_did_not_fire() -> None:
     assert gone.dropped == ("inapplicable", "for a test")
 
 
-def test_an_end_in_the_middle_of_the_chain_is_the_last_that_is_heard() -> None:
+def test_nothing_follows_an_end_in_the_middle_of_the_chain() -> None:
     one, two, three = (active(Scripted(), name) for name in ("one", "two", "three"))
     two.mutator.on_chunk = {0: (Send(b"A"), Cut(clean=True), Send(b"never"))}
     made = chain(one, two, three, ActiveFault(one.decision, None))
@@ -535,7 +535,7 @@ def test_the_connection_before_it_acts_on_an_answer() -> None:
     assert made.ended
 
 
-def test_what_cannot_act_on_an_answer_of_ours_says_so() -> None:
+def test_what_cannot_act_on_an_answer_of_ours_reports_that() -> None:
     """The same question is asked as about upstream's."""
     reader = active(Scripted(), "reader", why_not="the response has status 503")
     made = FaultChain()
@@ -799,7 +799,7 @@ def test_what_the_connection_holds_back_is_one_whole_message() -> None:
     assert list(made.finish()) == [Send(b"end", "client", True)]
 
 
-def test_a_fault_on_bodies_says_that_there_is_none() -> None:
+def test_a_fault_on_bodies_states_that_there_is_none() -> None:
     body, unfit = active(Scripted(), needs=Need.BODY), active(Scripted(), needs=Need.BODY, why_not="no")
     socket(body, unfit)
     assert unfit.dropped == ("inapplicable", "no")

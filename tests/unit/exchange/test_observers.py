@@ -30,7 +30,7 @@ def heard(fault: str, response: Response = SSE):
     return stage
 
 
-def test_a_kept_conversation_is_heard_where_results_are_replaced():
+def test_a_kept_conversation_is_read_where_results_are_replaced():
     found = heard("tool_error: {message: x}")
     assert isinstance(found.observer, ResponseObserver)
     assert found.touches
@@ -94,7 +94,7 @@ def attached(
     return stage
 
 
-def test_nobody_listens_to_what_tells_nothing():
+def test_nobody_listens_to_what_reveals_nothing():
     responses = wire.protocol("openai_responses")
     for stage in (
         attached("tool_error: {message: x}", KEPT, responses, answer=SSE),
@@ -127,7 +127,7 @@ class Lines(type(wire.protocol("openai_responses"))):
         return event == b"last\n"
 
 
-def test_a_protocol_says_how_its_answers_are_framed():
+def test_a_protocol_states_how_its_answers_are_framed():
     assert not attached("tool_error: {message: x}", KEPT, Lines(), JSON).holds
     assert closes(Lines(), KEPT, JSON, b"one\nlast\n")
     assert not closes(Lines(), KEPT, JSON, b"one\nlast")

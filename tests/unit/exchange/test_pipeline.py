@@ -94,7 +94,7 @@ def test_an_answer_replaces_the_call() -> None:
     assert line.effect
 
 
-def test_a_cut_stream_ends_after_its_events_and_the_ledger_says_where() -> None:
+def test_a_cut_stream_ends_after_its_events_and_the_ledger_states_where() -> None:
     pipeline = ExchangePipeline(context("cut_stream: {after_events: 2}"), HEAD)
     actions = through(pipeline, chat(stream=True), SSE, STREAM)
     assert sent(actions) == b"".join(STREAM[:2])
@@ -111,7 +111,7 @@ def test_a_fault_whose_moment_never_came_has_not_fired() -> None:
     assert [line.outcome for line in pipeline.ledger()] == ["no_effect"]
 
 
-def test_a_stream_fault_on_a_whole_answer_says_why_not() -> None:
+def test_a_stream_fault_on_a_whole_answer_states_why_it_did_not_act() -> None:
     pipeline = ExchangePipeline(context("cut_stream: {after_events: 1}"), HEAD)
     whole = Response(200, "OK", (("content-type", "application/json"),))
     assert sent(through(pipeline, chat(), whole, [b"{}"])) == b"{}"
@@ -292,7 +292,7 @@ def outcomes(pipeline: ExchangePipeline) -> dict[str, str]:
     return {line.fault: line.outcome for line in pipeline.ledger()}
 
 
-def test_what_a_client_did_not_wait_for_it_did_not_meet() -> None:
+def test_a_fault_that_a_client_did_not_wait_for_does_not_count() -> None:
     session = context("latency: {ms: 5000}", "status: {code: 503}")
     pipeline = ExchangePipeline(session, HEAD)
     departure = pipeline.request(chat())
@@ -375,7 +375,7 @@ def test_the_two_directions_overlap() -> None:
     assert list(waiting) == [Send(b"a", "client", True)]
 
 
-def test_an_entry_that_may_have_meant_a_socket_says_that_nobody_can_tell() -> None:
+def test_an_entry_that_may_have_matched_a_websocket_is_undecidable() -> None:
     pipeline = socket("latency: {ms: 1, on: {kind: llm}}")
     (line,) = pipeline.ledger()
     assert (line.outcome, line.fault) == ("inapplicable", "latency")
@@ -541,7 +541,7 @@ def test_a_client_that_does_not_wait_gives_the_place_back_and_its_retry_has_no_c
     assert ask(session, "a", SSE, STREAM) == "skipped", "another call has taken its place"
 
 
-def test_a_retry_that_meets_the_fault_keeps_the_place_whenever_the_first_attempt_ends() -> None:
+def test_a_faulted_retry_keeps_its_place_whenever_the_first_attempt_ends() -> None:
     """The proxy may hear of a client's leaving only after its retry has come."""
     session = context(profile=ONCE.format(fault="cut_stream: {after_events: 1}"))
     left, retry = ExchangePipeline(session, HEAD), ExchangePipeline(session, HEAD)

@@ -104,7 +104,7 @@ def test_reasons_of_the_other_triggers(trigger, at_s, reason):
     assert only(decide(made, DICE, replace(call(), at_s=at_s), SessionState())).reason.startswith(reason)
 
 
-def test_recovery_and_the_last_stage_say_so():
+def test_recovery_and_the_last_stage_report_that():
     for trigger, reason in (
         ("{recover_after: {calls: 1}}", "recovered after 1 calls"),
         ("{stages: [{for_calls: 1, probability: 1}]}", "call 2 is past the last stage"),
@@ -129,7 +129,7 @@ def test_max_times_counts_only_what_fired():
     assert hits[: hits.index(True) + 1] == without[: without.index(True) + 1]
 
 
-def test_reasons_say_why():
+def test_reasons_are_stated():
     state = SessionState()
     made = profile("rate_limit: , trigger: {after_calls: 1, max_times: 1}")
     reasons = [only(noted(decide(made, DICE, exchange, state), state)).reason for exchange in CALLS[:3]]
@@ -181,7 +181,7 @@ def test_a_retry_counts_as_no_further_call():
     assert fired(made, exchanges) == [False, False, True, True, False]
 
 
-def test_an_attempt_that_is_let_through_says_so():
+def test_an_attempt_that_is_let_through_reports_that():
     state = SessionState()
     made = profile("rate_limit: , trigger: {attempts: first}")
     noted(decide(made, DICE, call(), state), state)
@@ -190,7 +190,7 @@ def test_an_attempt_that_is_let_through_says_so():
     assert second.call == ("fire", "call 1 matches", None)
 
 
-def test_an_attempt_of_a_call_that_is_passed_by_says_why_the_call_is() -> None:
+def test_an_attempt_that_is_passed_by_has_the_reason_of_its_call() -> None:
     state = SessionState()
     made, dice = profile("rate_limit: , trigger: {attempts: first, probability: 0.4}"), Loaded(1, "s")
     reasons = [only(noted(decide(made, dice, call(0, n), state), state)).reason for n in range(2)]
@@ -249,7 +249,7 @@ def test_what_does_not_match_is_neither_decided_nor_counted():
     assert state.counts("rate_limit") == (0, 0)
 
 
-def test_what_cannot_act_says_so_and_is_not_counted():
+def test_a_fault_that_cannot_act_states_it_and_is_not_counted():
     state = SessionState()
     made = profile("cut_stream: {after_events: 1}, trigger: {after_calls: 1}")
     decision = only(noted(decide(made, DICE, call(stream=False), state), state))

@@ -114,7 +114,7 @@ def test_what_cannot_act_is_decided_without_being_counted() -> None:
 AT_MCP = "tool `search` is seen at its `mcp` site in this session"
 
 
-def test_a_tool_meets_its_fault_at_the_site_at_which_it_was_first_seen() -> None:
+def test_a_fault_acts_on_a_tool_at_the_site_where_it_was_first_seen() -> None:
     (entry,) = (made := profile("status: {code: 503}, on: {tool: search}")).entries
     assert decide(made, DICE, HTTP, seen("mcp")).decisions == (
         Decision(entry, Subject("k", 0, 0, "search"), "skip", AT_MCP, counted=False),

@@ -146,7 +146,7 @@ def test_a_canary_in_a_result_is_looked_for_from_then_on() -> None:
 # ---------------------------------------------------------------- by what results are remembered
 
 
-def test_all_that_tells_results_apart_is_in_their_keys() -> None:
+def test_all_that_distinguishes_results_is_in_their_keys() -> None:
     others = (
         replace(RESULT, call_id="call_2"),
         replace(RESULT, name="other"),

@@ -101,7 +101,7 @@ def test_only_what_is_meant_changes() -> None:
     assert send(session, USER)[1] == original.replace(b"find it", b"find it or else")
 
 
-def test_a_call_that_never_goes_out_tells_nothing() -> None:
+def test_a_call_that_never_goes_out_reveals_nothing() -> None:
     session = context(Whisper(), more=inline("status: {code: 503}"))
     pipeline, _ = send(session, USER)
     assert outcomes(pipeline) == [("whisper", "preempted"), ("status", "fired")]

@@ -42,7 +42,7 @@ def test_an_sdk_that_counts_its_retries_is_believed():
     ]
 
 
-def test_an_sdk_that_counts_is_believed_when_it_says_that_this_is_new():
+def test_an_sdk_that_counts_is_believed_when_it_states_that_this_is_new():
     state = SessionState()
     sent(state, retry="0")
     state.mark_failed("k", 0)

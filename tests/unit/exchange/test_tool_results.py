@@ -64,7 +64,7 @@ def test_a_result_that_cannot_be_replaced_gives_its_place_back() -> None:
     assert later.ledger() == (), "said once"
 
 
-def test_a_request_that_nobody_can_read_tells_nothing() -> None:
+def test_a_request_that_nobody_can_read_reveals_nothing() -> None:
     story, request = told()
     blind = ToolResultRewriter(ExchangeState(story.state.context, Exchange("s", 1, request), None))
     assert rewritten(blind) is request

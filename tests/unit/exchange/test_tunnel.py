@@ -74,7 +74,7 @@ def test_a_host_counts_as_what_it_is_known_for() -> None:
     assert connect(named, "elsewhere.test").flaw == "expired"
 
 
-def test_what_is_matched_by_what_comes_later_says_so() -> None:
+def test_what_is_matched_by_what_comes_later_reports_that() -> None:
     (line,) = connect(session("{dns_failure: {}, on: {path: /v1/x, kind: llm}}")).ledger()
     assert line.outcome == "inapplicable"
     assert line.reason == "`path` is not known when a connection is made: match it with `host`"
@@ -103,7 +103,7 @@ def test_the_first_that_fires_ends_it_and_the_ledger_names_all() -> None:
     assert made.exchange.kind == "other"
 
 
-def test_a_flaw_is_met_only_when_the_client_saw_it() -> None:
+def test_a_tls_flaw_counts_only_when_the_client_saw_it() -> None:
     made = connect(session("tls_failure: {reason: untrusted}"))
     assert made.judged
     assert (made.ledger()[0].outcome, made.ledger()[0].effect) == ("no_effect", None)
@@ -135,7 +135,7 @@ def test_same_seed_same_tunnels_and_another_seed_others() -> None:
     assert 10 < sum(first.values()) < 54
 
 
-def test_what_a_tunnel_meets_takes_nothing_from_the_requests_in_it() -> None:
+def test_faults_of_a_tunnel_take_nothing_from_the_requests_in_it() -> None:
     context = session("{refuse: {}, on: {host: api.openai.com}, trigger: {calls: [99]}}")
     made = connect(context)
     assert made.judged
@@ -167,7 +167,7 @@ def test_a_tunnel_that_nobody_meant_is_no_call() -> None:
         ("host: '*', session: other", False),
     ],
 )
-def test_a_tunnel_is_matched_by_what_its_host_tells(on: str, met: bool) -> None:
+def test_a_tunnel_is_matched_by_what_its_host_shows(on: str, met: bool) -> None:
     assert (connect(session(f"{{tls_failure: {{}}, on: {{{on}}}}}")).flaw is not None) is met
 
 

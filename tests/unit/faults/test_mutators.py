@@ -24,7 +24,7 @@ def test_an_answer_fires_when_it_is_given() -> None:
     assert not mutator.replaces
 
 
-def test_a_replaced_answer_says_what_it_replaced(run, web) -> None:
+def test_a_replaced_answer_states_what_it_replaced(run, web) -> None:
     mutator = Replaced(ANSWER)
     assert mutator.head(Response(200)).status == 418
     assert run(mutator, web, [b"a", b"b"], "bytes") == [Send(b"short")]

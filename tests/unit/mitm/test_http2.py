@@ -148,7 +148,7 @@ class Play:
         self.flush()
 
 
-def test_a_client_that_leaves_hears_the_rest_of_what_it_asked_for() -> None:
+def test_a_client_that_leaves_gets_the_rest_of_what_it_asked_for() -> None:
     play = Play()
     stream = play.ask()
     play.answer(stream, b"one ", ends=False)
@@ -193,7 +193,7 @@ def test_a_server_that_leaves_ends_what_it_has_begun_and_gets_nothing_new() -> N
 
 
 @pytest.mark.parametrize("how", ["leaves", "lost"])
-def test_who_waits_for_a_place_hears_of_the_end(how: str) -> None:
+def test_a_waiting_caller_learns_of_the_end(how: str) -> None:
     play = Play(most=1)
     first, waiting = play.ask(), play.ask()
     server, end = play.servers[0]

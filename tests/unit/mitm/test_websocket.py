@@ -91,7 +91,7 @@ def test_a_close_passes_as_it_is(code: int, reason: str) -> None:
     assert talk.receive(b"more") == []
 
 
-def test_a_peer_that_breaks_the_protocol_is_told_apart() -> None:
+def test_a_peer_that_breaks_the_protocol_is_distinguished() -> None:
     talk = Talk()
     (closed,) = talk.receive(b"\xff\xff\xff\xff")  # an opcode that there is not
     assert closed.how == "broken"

@@ -112,7 +112,7 @@ async def client() -> AsyncIterator[Client]:
     made.peer.connection_lost(None)
 
 
-async def test_a_request_is_heard_and_answered(client: Client) -> None:
+async def test_a_request_is_received_and_answered(client: Client) -> None:
     stream = client.ask("/echo", b"hello")
     await client.until_end(stream)
     assert client.heads[stream] == {":status": "200", "content-type": "text/plain", "content-length": "11"}
@@ -162,7 +162,7 @@ GOAWAY = b"\0\0\x08\x07" + bytes(5 + 4)
 """A client that leaves and has no quarrel (RFC 9113 §6.8); h2 says nothing more once it has sent one."""
 
 
-async def test_a_client_that_leaves_hears_all_that_it_asked_for() -> None:
+async def test_a_client_that_leaves_gets_all_that_it_asked_for() -> None:
     client = Client()
     stream = client.ask("/stream")
     client.turn()

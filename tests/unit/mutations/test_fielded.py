@@ -45,7 +45,7 @@ def test_without_a_form_keys_break_as_they_do_in_any_text():
     assert broken
 
 
-def test_few_mutants_of_many_types_still_meet_every_field():
+def test_few_mutants_of_many_types_still_cover_every_field():
     made = mutate(PROMPT, TEXTS, len(TEXTS), seed=4, form=FORM)
     fields = Counter(re.search(r", in `(.+)`$", mutant.how)[1] for mutant in made.mutants)
     assert len(made.mutants) == len(TEXTS)
@@ -61,7 +61,7 @@ def test_what_cannot_stand_in_its_line_is_made_up_for_by_others():
     assert "`custom`: 1 texts would not have been read as the value of their line" in made.notes[0]
 
 
-def test_where_no_type_can_the_run_says_so():
+def test_where_no_type_can_the_run_reports_that():
     made = mutate("friendly", ["noise"], 3, seed=4, form=FORM)
     assert made.mutants == ()
     assert made.notes == (

@@ -19,7 +19,7 @@ def test_names_and_weights_are_flakestorms():
     assert len(BUILTIN) == 24
 
 
-def test_all_say_what_they_do():
+def test_all_state_what_they_do():
     assert all(mutation.summary and mutation.__doc__ for mutation in BUILTIN)
 
 

@@ -101,7 +101,7 @@ def test_a_network_attack_changes_the_request_and_has_words_for_others(attack):
         assert (mutant.prompt(http=True), mutant.prompt(http=False)) == (PROMPT, made.text)
 
 
-def test_changes_are_said_in_words():
+def test_changes_are_put_into_words():
     assert str(RequestChange(method="FOO", copies=2)) == "method 'FOO', copies 2"
     assert str(RequestChange()) == "nothing"
 

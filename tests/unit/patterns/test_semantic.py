@@ -22,7 +22,7 @@ def test_cosine():
     assert similarity("", "", Letters()) == 1.0
 
 
-def test_without_the_extra_it_says_what_to_install(monkeypatch):
+def test_without_the_extra_it_states_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, PACKAGE, None)  # importing it fails, installed or not
     encoder.cache_clear()
     with pytest.raises(UsageError, match="not installed") as error:

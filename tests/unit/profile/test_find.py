@@ -31,7 +31,7 @@ def test_a_name_works_from_anywhere(tmp_path, monkeypatch):
     assert find("calm") == builtin() / "calm.yaml"
 
 
-def test_available_says_whose_each_is(here):
+def test_available_states_whose_each_is(here):
     origins = {place.name: place.origin for place in available(here)}
     assert origins["mine"] == origins["calm"] == "local"
     assert origins["api_outage"] == "built-in"

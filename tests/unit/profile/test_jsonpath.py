@@ -48,7 +48,7 @@ def test_what_is_no_path(path):
         compile_path(path)
 
 
-def test_what_is_wrong_is_said_with_its_beginning():
+def test_what_is_wrong_is_reported_with_its_beginning():
     with pytest.raises(ValueError, match=r"^found no `\$` at the start of a path$"):
         compile_path("a.b")
     with pytest.raises(ValueError, match=r"^found `\[1:2\]\.abcdefghijklmn`, expected `\.name`, `\[0\]`, "):

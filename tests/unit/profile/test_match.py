@@ -242,5 +242,5 @@ def test_a_turn_is_one_in_which_the_user_says_something():
         (Turn("user", "a refund", (), (FOUND, replace(FOUND, text="last"))), "refund\n42 hits\nlast", None),
     ],
 )
-def test_the_last_word_is_in_results_and_in_what_is_said_with_them(last, glob, missed):
+def test_the_last_word_is_in_results_and_in_the_text_beside_them(last, glob, missed):
     assert mismatch(On(text=glob), talk(Turn("user", "hi"), last)) == missed

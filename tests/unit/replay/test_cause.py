@@ -29,7 +29,7 @@ from faultwire.replay.cause import cause_of
         ({"a": 1}, ["a"], "code"),
     ],
 )  # fmt: skip
-def test_the_shape_of_a_value_tells_why_it_differs(old: Any, new: Any, cause: str) -> None:
+def test_the_shape_of_a_value_shows_why_it_differs(old: Any, new: Any, cause: str) -> None:
     assert cause_of([(("$", "messages"), old, new)]) == cause
 
 

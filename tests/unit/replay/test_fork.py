@@ -136,7 +136,7 @@ def test_a_fault_that_asks_something_else_is_answered_by_whoever_comes_after(for
     assert [agent.ask("a"), agent.ask("b", said="poisoned")] == [b"r1", "changed prompt"]
 
 
-def test_a_fork_that_is_never_reached_says_so(fork: Fork) -> None:
+def test_a_fork_that_is_never_reached_reports_that(fork: Fork) -> None:
     agent = Agent(fork(answer=GIVEN))
     assert agent.ask("a") == b"r1"
     report = agent.player.report()
@@ -154,7 +154,7 @@ def test_only_a_fork_whose_tail_is_the_tape_has_no_way_out() -> None:
         assert offline(fork=ForkSettings(session="exec", at=1, tail=tail, drop=True)) is expected
 
 
-def test_a_branch_says_what_it_is_of() -> None:
+def test_a_branch_states_what_it_is_of() -> None:
     lineage = {"made_of": [{"tape": "t.tape"}], "fork": {"at": "exec#1"}}
     settings = ForkSettings(session="exec", at=1, tail="tape", drop=True, lineage=lineage)
     said = ReplaySettings(tape=Path("t.tape"), fork=settings).tape_settings()

@@ -179,7 +179,7 @@ def test_a_file_may_hold_a_whole_message() -> None:
 
 
 @ALL
-def test_a_whole_answer_is_told_as_the_stream_that_was_asked_for(protocol: str) -> None:
+def test_a_whole_answer_is_sent_as_the_stream_that_was_asked_for(protocol: str) -> None:
     whole, stream = recorded(protocol, False), recorded(protocol, True, words=True)
     given = from_file(stream, whole.delivered.body, _streamed)  # type: ignore[union-attr]
     said = view(stream, given)

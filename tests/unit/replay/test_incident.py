@@ -126,14 +126,14 @@ def test_turns_stand_for_the_input() -> None:
         ("[1]", 1, "found a list for a session, expected a mapping"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(text: str, line: int, message: str) -> None:
+def test_what_is_wrong_is_reported_with_its_line(text: str, line: int, message: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         read(text)
     found = [caught.value, *caught.value.also]
     assert (message, line) in [(one.message, one.where.line) for one in found if one.where]
 
 
-def test_all_problems_are_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     with pytest.raises(ScenarioError) as caught:
         read("id: 7\nfoo: 1\ntool_responses: [{}]")
     assert len(caught.value.also) == 3

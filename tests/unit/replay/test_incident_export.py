@@ -168,7 +168,7 @@ def test_only_the_session_that_is_named_and_no_tape(tape: Incident, tmp_path: Pa
         list(from_tape(path, wish, "nowhere"))
 
 
-def test_a_tape_that_does_not_tell_what_was_asked(tape: Incident, tmp_path: Path) -> None:
+def test_a_tape_that_does_not_show_what_was_asked(tape: Incident, tmp_path: Path) -> None:
     tape.http(b"1")
     with pytest.raises(ScenarioError, match="nobody knows what the agent was asked") as caught:
         list(from_tape(tape.close(), Wish(tmp_path)))

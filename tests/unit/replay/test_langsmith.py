@@ -41,7 +41,7 @@ def test_what_is_no_date_is_refused(text: str) -> None:
 
 
 @pytest.mark.skipif(importlib.util.find_spec("langsmith") is not None, reason="its client is installed")
-def test_without_its_client_it_says_how_to_install_it() -> None:
+def test_without_its_client_it_states_how_to_install_it() -> None:
     with pytest.raises(UsageError, match="cannot import LangSmith's client") as caught:
         LangSmith(Redactor(b"k" * 32), {"LANGSMITH_API_KEY": "x"})
     assert caught.value.hint == "pip install 'faultwire[langsmith]'"

@@ -219,7 +219,7 @@ def test_every_shape_of_outputs(outputs: Any, response: Any, status: int) -> Non
         ("status 200", 0),
     ],
 )
-def test_the_status_that_an_error_tells(error: str, status: int) -> None:
+def test_the_status_that_an_error_shows(error: str, status: int) -> None:
     made, _ = session_of(run(children=(run(name="t", kind="tool", error=error),)), "c")
     assert made["tool_responses"][0]["status"] == status
 

@@ -48,7 +48,7 @@ def test_a_branch_finds_its_parent_under_any_name(deck: Any, tmp_path: Path) -> 
     assert root.as_json()["branches"][0]["parent_found"] is True
 
 
-def test_a_branch_without_its_parent_says_so(deck: Any, tmp_path: Path) -> None:
+def test_a_branch_without_its_parent_reports_that(deck: Any, tmp_path: Path) -> None:
     deck.add(chat("a"), b"r1")
     said = lineage(deck.close(), "exec", 1, tail="live", change={"drop": True})
     child = branch(tmp_path / "child.tape", {"made_by": "fork", **said})

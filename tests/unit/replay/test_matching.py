@@ -146,7 +146,7 @@ def test_in_strict_order_what_was_given_back_may_come_at_any_time() -> None:
     assert [take(on, "c"), take(on, "b"), take(on, "a"), take(on, "c")] == [("order", 2), 1, 0, 2]
 
 
-def test_an_entry_says_what_was_recorded() -> None:
+def test_an_entry_states_what_was_recorded() -> None:
     requests = [post("a", "/one?q=1"), post("b", "/one"), post(None, "/two", body=None)]
     on = Index(recorded(n + 5, request) for n, request in enumerate(requests))
     assert [entry.at for entry in on.entries] == [0, 1, 2]

@@ -123,7 +123,7 @@ def test_the_same_words_elsewhere_in_the_body_are_no_json() -> None:
         ("0" * 32, "f" * 32),
     ],
 )
-def test_minted_values_are_told_by_their_shape(one: Any, other: Any) -> None:
+def test_minted_values_are_recognised_by_their_shape(one: Any, other: Any) -> None:
     assert only_minted(one, other)
 
 
@@ -151,7 +151,7 @@ def test_pairs_name_what_differs() -> None:
 # ---------------------------------------------------------------- differences
 
 
-def test_differences_are_told_in_document_order() -> None:
+def test_differences_are_reported_in_document_order() -> None:
     old = {"a": 1, "m": [{"c": "x"}, {"c": "y"}], "z": 1}
     new = {"m": [{"c": "x"}, {"c": "Y"}, {"c": "n"}], "z": 1, "n": None}
     told = [(dotted(path), one, other) for path, one, other in differences(old, new)]
@@ -270,14 +270,14 @@ def test_a_server_waits_for_what_the_client_said_before() -> None:
     assert told(made) == [b"two", b""]
 
 
-def test_more_than_was_recorded_is_told() -> None:
+def test_more_than_was_recorded_is_reported() -> None:
     made = script(message("client", b"a"))
     assert made.received(b"a", text=False) is not None
     assert made.received(b"a", text=True) is None
     assert made.received(b"a", text=True) == "b'a'/None"
 
 
-def test_a_script_says_what_the_agent_got_or_what_the_server_said() -> None:
+def test_a_script_holds_what_the_agent_got_or_what_the_server_sent() -> None:
     changed = (message("server", b"was", got=None), message("server", b"became", said=None))
     assert told(script(*changed)) == [b"became"]
     assert told(script(*changed, upstream=True)) == [b"was"]

@@ -110,7 +110,7 @@ def test_a_miss_goes_on_where_that_was_asked_for(deck: Any, play: Any) -> None:
     assert "unasked" not in play().report()
 
 
-def test_a_run_that_adds_is_told_what_answered_and_what_was_left(deck: Any, play: Any) -> None:
+def test_a_run_that_adds_names_what_answered_and_what_was_left(deck: Any, play: Any) -> None:
     for text, answer in (("a", b"r1"), ("b", b"r2"), ("c", b"r3")):
         deck.add(chat(text), answer)
     player = play(live=True)

@@ -183,7 +183,7 @@ def test_what_the_agent_printed_is_redacted():
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
-def test_every_rule_says_what_to_do_in_a_sentence(rule):
+def test_every_rule_states_what_to_do_in_a_sentence(rule):
     assert rule.action[0].isupper()
     assert rule.action.endswith(".")
     assert rule.find(History("s", ())) is None

@@ -35,7 +35,7 @@ def test_score_and_cells(make_document):
     ]
 
 
-def test_instants_are_only_in_keys_that_say_so(make_document, make_recorded):
+def test_instants_are_only_in_keys_named_for_them(make_document, make_recorded):
     """What `same seed, same report` leaves out."""
 
     def untimed(value):

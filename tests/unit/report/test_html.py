@@ -30,7 +30,7 @@ def page(make_document):
     return lambda **changes: Page(render(make_document(**changes)))
 
 
-def test_it_says_what_happened(page):
+def test_it_states_what_happened(page):
     text = " ".join(" ".join(page().texts).split())
     for wanted in (
         "25.00",

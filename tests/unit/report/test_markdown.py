@@ -31,7 +31,7 @@ def built(text):
     return blocks, {child.type for child in inside}, said
 
 
-def test_it_says_what_happened(make_document):
+def test_it_states_what_happened(make_document):
     text = render(make_document())
     for wanted in (
         "## ❌ faultwire `demo`: failed",
@@ -48,7 +48,7 @@ def test_it_says_what_happened(make_document):
         assert wanted in text
 
 
-def test_what_is_unknown_void_partial_or_warned_of_is_said(make_document):
+def test_what_is_unknown_void_partial_or_warned_of_is_reported(make_document):
     document = make_document(about={"planned": 9, "warnings": ("`x` means nothing",)})
     document["cells"][0] |= {"verdict": "unknown", "explanation": "no fault fired"}
     document["invocations"][0]["voids"] = ["the engine ended"]
@@ -83,7 +83,7 @@ def test_a_word_in_code_ends_nowhere_but_at_its_end():
     assert code("") == code(" \n") == "–"
 
 
-def test_a_matrix_that_is_too_wide_says_how_much_is_missing(make_document):
+def test_a_matrix_that_is_too_wide_states_how_much_is_missing(make_document):
     document = make_document()
     document["scenarios"] += [{**document["scenarios"][0], "name": f"s{n}"} for n in range(20)]
     assert "… 10 more scenarios in the report" in render(document)

@@ -85,7 +85,7 @@ def test_the_number_of_problems_is_limited(make_document):
 
 
 @pytest.mark.parametrize("module", [_exchange_shape, _numbers_shape, module_schema])
-def test_every_part_says_what_it_is(module):
+def test_every_part_states_what_it_is(module):
     parts = [v for v in vars(module).values() if isinstance(v, type) and issubclass(v, _exchange_shape.Part)]
     assert parts
     described = schema()["$defs"]

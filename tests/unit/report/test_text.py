@@ -5,7 +5,7 @@ from faultwire.report.text import cleaned, clip, line, shown, whole
 from faultwire.text import safe
 
 
-def test_clip_says_how_much_is_missing():
+def test_clip_states_how_much_is_missing():
     assert clip("x" * 10, 10) == "x" * 10
     assert clip("x" * 11, 10) == "x" * 10 + "… [1 more character]"
     assert clip("x" * 5010, 10) == "x" * 10 + "… [5,000 more characters]"

@@ -50,7 +50,7 @@ def test_files_are_written_atomically(tmp_path):
     assert folder.write("report.html", "short").read_text() == "short"
 
 
-def test_a_folder_that_cannot_be_made_is_said_plainly(tmp_path):
+def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(FaultwireError) as error:
         RunFolder.create("demo", base=tmp_path / "file")

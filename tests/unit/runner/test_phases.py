@@ -133,7 +133,7 @@ def test_an_invariant_of_named_columns_is_not_missed_in_other_phases() -> None:
     assert not [note for note in phases.mutation(config, mutate).notes if "named" in note]
 
 
-def test_an_invariant_that_no_scenario_is_about_is_told() -> None:
+def test_an_invariant_that_no_scenario_is_about_is_reported() -> None:
     broken = make("completes", {"id": "broken", "when": "any_chaos_active", "severity": "critical"})
     tools = make("contains", {"value": "x", "when": "tool_faults_active"})
     rules = ContractSettings("rules", (TALKS, broken, tools), (phases.CALM, CHAOS))

@@ -61,7 +61,7 @@ def test_undecided_repeats_stop_at_the_maximum(room: Any) -> None:
     assert len(outcome.played) == 9
 
 
-def test_runs_that_tell_nothing_are_bounded_as_well(room: Any) -> None:
+def test_runs_that_show_nothing_are_bounded_as_well(room: Any) -> None:
     world = room(lambda _asked, _: "")
     same = make("behavior_unchanged", {"baseline": "auto"})
     prompts = (Prompt("a", "a"),)

@@ -221,7 +221,7 @@ def test_remarks_on_recorded_answers_are_no_notes_on_traffic():
     assert played.history.remarks == ("1 of 1 recorded answer of `price` not requested",)
 
 
-def test_an_agent_that_never_reached_the_proxy_voids_the_run_and_says_what_to_set():
+def test_an_agent_that_never_reached_the_proxy_voids_the_run_and_states_what_to_set():
     world = World(exchanges=0)
     with pytest.raises(CaptureError) as error:
         play(plan("calm", "chaos"), world, world, seed=1)
@@ -295,7 +295,7 @@ def test_what_is_asked_can_be_changed_on_the_way():
     assert played.history.agent.answer.startswith("two in calm/p1/r1")
 
 
-def test_each_invocation_is_watched_for_itself_and_its_session_hears_of_it():
+def test_each_invocation_is_watched_by_itself_and_reported_to_its_session():
     watches = []
 
     class Watched(World):

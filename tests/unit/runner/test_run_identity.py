@@ -56,7 +56,7 @@ def test_a_module_that_is_the_agent_counts(tmp_path: Path) -> None:
     assert identity(made, [phase()]) != before
 
 
-def test_other_settings_and_other_files_are_told_apart(tmp_path: Path) -> None:
+def test_other_settings_and_other_files_are_distinguished(tmp_path: Path) -> None:
     before = identity(config(tmp_path), [phase()]).as_json()
     slower = config(tmp_path, agent=CommandSettings(command=("python", "agent.py"), timeout=7))
     assert identity(slower, [phase()]).differs(before) == "agent"

@@ -213,7 +213,7 @@ NOTICE = b'data: {"jsonrpc":"2.0","method":"notifications/progress"}\n\n'
         ),
     ],
 )
-async def test_what_a_request_hears(response, expected):
+async def test_what_a_request_is_answered(response, expected):
     agent, said = side(response)
     await agent.send(message())
     await agent.close()
@@ -224,7 +224,7 @@ async def test_what_a_request_hears(response, expected):
         assert line.get("id", 1) == 1
 
 
-async def test_a_notification_hears_nothing():
+async def test_a_notification_gets_no_answer():
     agent, said = side(httpx.Response(202), httpx.Response(503), httpx.ReadError("reset"))
     for _ in range(3):
         await agent.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
@@ -253,7 +253,7 @@ async def test_an_answer_that_never_comes_keeps_nobody_for_ever(monkeypatch):
     assert said == []
 
 
-async def test_what_the_server_says_unasked_is_said():
+async def test_what_the_server_says_unasked_is_reported():
     agent, said = side(httpx.Response(200, headers=EVENTS, content=NOTICE))
     await asyncio.wait_for(agent.listen(), 5)
     assert [line["method"] for line in said] == ["notifications/progress"]

@@ -103,7 +103,7 @@ def test_ledger_lines_come_back() -> None:
     assert text_of({"b": 1, "a": Path("x")}) == '{"a":"x","b":1}'
 
 
-def test_the_ledger_hash_does_not_tell_arrival_order() -> None:
+def test_the_ledger_hash_does_not_depend_on_arrival_order() -> None:
     from dataclasses import replace
 
     other = replace(LINE, reason="call 9 matches")
@@ -235,7 +235,7 @@ def test_instants_are_measured_from_the_beginning() -> None:
     assert recording.touched_at == first
 
 
-def test_nothing_is_heard_after_the_end() -> None:
+def test_nothing_is_received_after_the_end() -> None:
     writer, intake = scribe()
     recording = Recording(EXCHANGE, intake)
     recording.request(EXCHANGE.request)
@@ -292,7 +292,7 @@ def test_what_nobody_will_write_is_not_held() -> None:
     assert len(intake._items) == 0
 
 
-def test_forgetting_tells_what_was_not_taken() -> None:
+def test_forgetting_returns_what_was_not_taken() -> None:
     writer, intake = scribe()
     recording = Recording(EXCHANGE, intake)
     recording.request(Request("POST", "https", "h", 443, "/", body=b"abc"))
@@ -365,7 +365,7 @@ def test_finding_tapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         tapes(tmp_path / "none")
 
 
-def test_a_first_event_says_what_the_tape_is(deck: Any) -> None:
+def test_a_first_event_states_what_the_tape_is(deck: Any) -> None:
     deck.read()
     connection = sqlite3.connect(deck.path)
     (record,) = connection.execute("SELECT record FROM events WHERE seq=0").fetchone()
@@ -386,7 +386,7 @@ def test_a_first_event_says_what_the_tape_is(deck: Any) -> None:
         b'{"a":"\xff"}', b"1", b'{"a":"\\/"}', b'{"a":"\x7f"}',
     ],
 )  # fmt: skip
-def test_the_fast_judge_of_canonical_says_what_the_core_says(record: bytes) -> None:
+def test_the_fast_test_of_canonical_json_agrees_with_the_core(record: bytes) -> None:
     try:
         event = orjson.loads(record)
     except ValueError:

@@ -61,7 +61,7 @@ def test_what_was_no_model_s_is_reported_as_other(deck: Any, decided: bool) -> N
     assert found[0].key == wire.fingerprint(asked("a.test"), "llm"), "and what it was decided on"
 
 
-def test_the_history_says_so(deck: Any) -> None:
+def test_the_history_reports_that(deck: Any) -> None:
     record(deck, asked("a.test"), Response(200, "OK", JSON, b'{"logged":1}'), decided=True)
     record(deck, asked("c.test"), Response(200, "OK", JSON, ANSWER), decided=True)
     deck.writer.close()

@@ -10,7 +10,7 @@ from faultwire.tape.read.reader import TapeReader
 SAMPLE = Path(__file__).parents[3] / "replays" / "cut_stream.tape"
 
 
-def test_it_verifies_and_tells_what_the_agent_met() -> None:
+def test_it_verifies_and_lists_the_faults_of_the_agent() -> None:
     assert verify(SAMPLE).ok
     with TapeReader.open(SAMPLE) as tape:
         (exchange,) = tape.exchanges()

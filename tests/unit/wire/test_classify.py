@@ -353,7 +353,7 @@ def test_the_head_alone_never_takes_other_traffic_for_a_model_s(name: str) -> No
 
 
 @pytest.mark.parametrize("name", MODEL)
-def test_the_head_alone_decides_or_says_that_the_body_may(name: str) -> None:
+def test_the_head_alone_decides_or_states_that_the_body_may(name: str) -> None:
     request, protocol, _ = MODEL[name]
     head = Request(request.method, request.scheme, request.host, request.port, request.path, request.headers)
     found = wire.classify(head)

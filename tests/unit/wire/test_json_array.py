@@ -79,7 +79,7 @@ def test_each_element_is_one_event() -> None:
     assert [PROTOCOL.is_terminal(event) for event in found] == [False] * (len(ANSWERS) - 1) + [True, False]
 
 
-def test_it_says_what_the_same_stream_says_as_sse() -> None:
+def test_it_reads_the_same_as_the_stream_in_sse() -> None:
     asked = response_view(PROTOCOL, replace(HEAD, body=STREAM), ASK)
     assert asked == response_view(
         PROTOCOL, Response(200, "OK", (("content-type", framing.SSE),), AS_SSE), ASK

@@ -24,7 +24,7 @@ def test_surrogates() -> None:
 @pytest.mark.parametrize(
     ("text", "kind"), [(b"[]", "array"), (b"1", "number"), (b"null", "null"), (b"true", "boolean")]
 )
-def test_load_object_says_what_it_found(text: bytes, kind: str) -> None:
+def test_load_object_states_what_it_found(text: bytes, kind: str) -> None:
     with pytest.raises(WireError, match=f"found a JSON {kind}, expected an object"):
         json_bytes.load_object(text)
 

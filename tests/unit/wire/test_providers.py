@@ -193,7 +193,7 @@ def test_nothing_is_cut_where_all_fits(name: str) -> None:
 @pytest.mark.parametrize(
     "status", [400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504, 529, 599]
 )
-def test_errors_say_what_went_wrong(name: str, status: int) -> None:
+def test_errors_state_what_went_wrong(name: str, status: int) -> None:
     protocol = wire.protocol(name)
     for provider in (protocol.provider(post("https://h/")), "azure", "mistral", "openrouter", "google"):
         answer = protocol.error_by(provider, status, message="it broke", retry_after_s=1.5)

@@ -15,7 +15,7 @@ def with_body(body: bytes) -> Request:
     return Request(CHAT.method, CHAT.scheme, CHAT.host, CHAT.port, CHAT.path, HEADERS, body)
 
 
-def test_it_is_what_its_parts_say() -> None:
+def test_it_is_the_sum_of_its_parts() -> None:
     request = with_body(json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).encode())
     found = wire.understand(request)
     classified = wire.classify(request)

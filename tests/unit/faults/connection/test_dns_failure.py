@@ -10,7 +10,7 @@ from faultwire.faults.connection.dns_failure import DnsFailure
     ("reason", "status", "error"),
     [("nxdomain", 502, 'dns_error; rcode="NXDOMAIN"'), ("timeout", 504, "dns_timeout")],
 )
-def test_says_what_a_proxy_says(web, dice, reason, status, error):
+def test_it_repeats_the_answer_of_a_proxy(web, dice, reason, status, error):
     """RFC 9209 §2.3.1 and §2.3.2: status and `proxy-status` belong together."""
     fault = DnsFailure(reason=reason)
     met = fault.connect(web)

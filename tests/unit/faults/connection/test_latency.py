@@ -18,7 +18,7 @@ def test_waits_once_before_the_call_and_changes_nothing(run, chat):
     assert run(fault, chat(), [b"one", b"two"]) == [Wait(0.25), Send(b"one"), Send(b"two")]
 
 
-def test_says_what_it_did_only_once_it_did_it(chat, dice):
+def test_states_what_it_did_only_once_it_did_it(chat, dice):
     mutator = Latency(ms=250).start(chat(), dice())
     assert mutator.effect is None
     list(mutator.before())

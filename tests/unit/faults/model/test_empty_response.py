@@ -6,7 +6,7 @@ from faultwire.faults.model.empty_response import EmptyResponse
 
 
 @pytest.mark.parametrize("finish", ["stop", "length"])
-def test_nothing_is_said_and_everything_else_stays(model, calling, text_stream, finish):
+def test_nothing_is_reported_and_everything_else_stays(model, calling, text_stream, finish):
     for told in (calling, text_stream):
         view, effect, raw = model(EmptyResponse(finish=finish), told)
         assert (view.text, view.tool_calls, view.finish_reason, view.model) == ("", (), finish, "m")

@@ -125,7 +125,7 @@ def test_anthropic_counts_down_in_its_own_headers(anthropic, dice):
         ),
     ],
 )
-def test_openai_tells_what_is_used_up(chat, dice, settings, kind, told, left):
+def test_openai_shows_what_is_used_up(chat, dice, settings, kind, told, left):
     memory, fault = {}, RateLimit(**settings, window_s=10)
     usage = b'{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":5}}'
     assert call(fault, chat(), memory, dice, 0.0, usage).status == 200
@@ -140,7 +140,7 @@ def test_openai_tells_what_is_used_up(chat, dice, settings, kind, told, left):
 @pytest.mark.parametrize(
     ("settings", "told"), [({"tokens": 5}, "30,000 input tokens"), ({"requests": 1}, "50 requests")]
 )
-def test_anthropic_tells_what_is_used_up(anthropic, dice, settings, told):
+def test_anthropic_shows_what_is_used_up(anthropic, dice, settings, told):
     memory, fault = {}, RateLimit(**settings, window_s=10)
     usage = b'{"type":"message","content":[],"usage":{"input_tokens":9,"output_tokens":5}}'
     assert call(fault, anthropic, memory, dice, 0.0, usage).status == 200

@@ -53,7 +53,7 @@ def test_headers_are_added_or_replaced(web, dice):
     assert [value for name, value in answer.headers if name.lower() == "content-type"] == ["text/plain"]
 
 
-def test_call_upstream_hears_upstream_out_and_delivers_the_error(run, web, dice):
+def test_call_upstream_reads_the_whole_answer_and_delivers_the_error(run, web, dice):
     mutator = Status(code=504, call_upstream=True).start(web, dice())
     assert mutator.answer() is None, "upstream must be called"
     assert mutator.effect is None, "nothing has happened yet"
@@ -68,7 +68,7 @@ def test_call_upstream_hears_upstream_out_and_delivers_the_error(run, web, dice)
     assert header(head.headers, "content-length") == str(len(actions[0].data))
 
 
-def test_decided_on_the_response_it_says_what_was_replaced(web, dice):
+def test_decided_on_the_response_it_states_what_was_replaced(web, dice):
     mutator = Status(code=500).start(replace(web, response=Response(200)), dice())
     assert mutator.answer() is None
     assert mutator.head(Response(200)).status == 500

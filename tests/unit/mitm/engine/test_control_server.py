@@ -92,7 +92,7 @@ async def test_bad_messages_are_answered(line: bytes, code: str) -> None:
     assert reply["error"]["exit_code"] == 2
 
 
-async def test_a_failure_is_told_without_its_text() -> None:
+async def test_a_failure_is_reported_without_its_text() -> None:
     reply = await ask(Engine(), b'{"op": "close_session", "name": "broken"}')
     assert reply["error"]["exit_code"] == 3
     assert "ZeroDivisionError" in reply["error"]["message"]

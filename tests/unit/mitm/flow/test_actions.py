@@ -158,7 +158,7 @@ def test_requests_that_come_at_once_are_answered_one_after_the_other() -> None:
     assert (play.session.exchanges, play.gateway.live, play.closed) == (3, 0, [])
 
 
-def test_a_response_that_ends_before_its_request_is_told_as_ended() -> None:
+def test_a_response_that_ends_before_its_request_is_reported_as_ended() -> None:
     play = Play(Profile(name="calm"))
     play.ask(REQUEST[:-1])
     play.answer(SSE + chunk(EVENTS[0]) + b"0\r\n\r\n")
@@ -297,7 +297,7 @@ def test_a_client_that_leaves_while_upstream_is_called_voids_nothing(sent: int) 
     assert (play.session.exchanges, play.gateway.live) == (1, 0)
 
 
-def test_a_fault_behind_a_wait_that_the_client_did_not_sit_out_was_not_met() -> None:
+def test_a_fault_behind_a_wait_that_the_client_did_not_sit_out_was_not_triggered() -> None:
     both = (inline("latency: {ms: 5, on: {path: '*'}}"), inline("status: {code: 503, on: {path: '*'}}"))
     play = Play(merge(both))
     play.ask()
@@ -322,7 +322,7 @@ def test_what_is_queued_behind_a_wait_is_dropped_with_the_client() -> None:
     assert (play.session.exchanges, play.gateway.live) == (1, 0)
 
 
-def test_a_session_that_was_closed_is_told_nothing_more() -> None:
+def test_a_closed_session_gets_no_more_events() -> None:
     play = fault("slow_tokens: {ms: 5, on: {path: '*'}}")
     play.ask()
     play.answer(SSE + b"".join(map(chunk, EVENTS)))
@@ -366,7 +366,7 @@ def test_latency_alone_changes_no_framing() -> None:
     assert play.to_client == whole
 
 
-def test_a_held_body_that_takes_its_time_has_no_length_to_tell() -> None:
+def test_a_held_body_that_takes_its_time_has_no_length_to_send() -> None:
     both = (
         "malformed_body: {mistake: unclosed, on: {path: '*'}}",
         "bandwidth: {bytes_per_s: 10, on: {path: '*'}}",
@@ -413,7 +413,7 @@ def test_a_fault_before_the_call_acts_on_a_socket_as_on_anything() -> None:
     assert play.session.voids == []
 
 
-def test_a_socket_that_no_fault_can_meet_passes() -> None:
+def test_a_websocket_that_no_fault_can_act_on_passes() -> None:
     """The control: another host is named."""
     play = fault("latency: {ms: 5, on: {host: other.test}}")
     play.ask(UPGRADE)

@@ -167,7 +167,7 @@ class Deaf:
         raise AssertionError(f"`{name}` after the end")
 
 
-def test_nothing_is_told_after_the_end(tmp_path: Path) -> None:
+def test_nothing_is_reported_after_the_end(tmp_path: Path) -> None:
     world = World(tmp_path, inline("slow_tokens: {ms: 1, on: {path: '*'}}"))
     recorded = world.exchange()
     recorded.depart(b"{}")

@@ -105,13 +105,13 @@ def test_what_is_held_back_leaves_at_the_end() -> None:
     assert fates(tape) == [("server", b"a", True, False), ("server", b"a", False, True)]
 
 
-def test_a_close_is_told_with_its_code() -> None:
+def test_a_close_is_reported_with_its_code() -> None:
     made, tape = websocket()
     made.ended("server", 1011, "ż", sent=False)
     assert tape.told == [Message("server", "close", "ż".encode(), None, 1, 1011)]
 
 
-def test_without_a_tape_nothing_is_told() -> None:
+def test_without_a_tape_nothing_is_reported() -> None:
     made, _ = websocket()
     silent = RecordedWebSocket(made._passage, None)
     silent.passed("client", b"a", text=True)

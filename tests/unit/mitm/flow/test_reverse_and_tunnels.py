@@ -88,7 +88,7 @@ def test_a_tunnel_is_decided_on_once() -> None:
     assert session.exchanges == 1
 
 
-def test_a_tunnel_that_is_refused_is_told() -> None:
+def test_a_tunnel_that_is_refused_is_reported() -> None:
     made = an_approach(inline("{refuse: {}, on: {host: api.openai.com}}"))
     assert made.sessions.implicit is not None
     flow = a_flow("", "CONNECT", "api.openai.com", 443)

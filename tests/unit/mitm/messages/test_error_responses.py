@@ -44,7 +44,7 @@ def test_only_failures_of_ours_void_a_run() -> None:
         assert refusal.void is None
 
 
-def test_the_text_of_an_error_is_never_told() -> None:
+def test_the_text_of_an_error_is_never_reported() -> None:
     refusal = error_responses.internal(ValueError("sk-live-secret"))
     assert "sk-live" not in refusal.message
     assert "ValueError" in refusal.message

@@ -21,7 +21,7 @@ ALERT = "OpenSSL Error([('SSL routines', '', 'ssl/tls alert certificate unknown'
         ("", "closed"),
     ],
 )
-def test_a_refusal_is_told_from_a_closed_connection(error: str, reason: str) -> None:
+def test_a_refusal_is_distinguished_from_a_closed_connection(error: str, reason: str) -> None:
     handshakes = Handshakes()
     handshakes.fail("API.example", error)
     assert [(one.host, one.reason, one.count) for one in handshakes.failed] == [("api.example", reason, 1)]

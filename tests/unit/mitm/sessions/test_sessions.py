@@ -111,7 +111,7 @@ def test_by_token() -> None:
     assert sessions.by_token("") is None
 
 
-def test_strangers_are_noted_until_they_say_who_they_are_and_in_bounds() -> None:
+def test_strangers_are_noted_until_they_state_who_they_are_and_in_bounds() -> None:
     strangers = UnknownUsers()
     for n in range(1000):
         strangers.turn_away(f"host{n}.test")
@@ -144,7 +144,7 @@ def test_what_is_decided_about_tunnels_is_not_decided_in_them() -> None:
     assert calm.inside is calm.context
 
 
-def test_connections_past_the_proxy_are_told_and_bounded() -> None:
+def test_connections_past_the_proxy_are_reported_and_bounded() -> None:
     session = Sessions().open(context("one"))
     session.see((Bypass("203.0.113.5", 443),), 2)
     assert session.notes == ["went past the proxy: 203.0.113.5:443, and 2 more"]

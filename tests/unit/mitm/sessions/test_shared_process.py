@@ -76,7 +76,7 @@ def test_alone_all_of_it_is_the_sessions() -> None:
         assert found.choose(told) is each["a"]
 
 
-def test_among_several_a_call_says_whose_it_is() -> None:
+def test_among_several_a_call_states_whose_it_is() -> None:
     _, found, each = shared("a", "b")
     assert found.single is None
     for name, trace in (("a", A), ("b", B)):
@@ -239,7 +239,7 @@ async def test_a_session_that_ends_takes_its_calls_and_leaves_idle_connections(
     assert made.live == 1
 
 
-async def test_two_sessions_on_one_connection_end_together_and_it_is_told(
+async def test_two_sessions_on_one_connection_end_together_and_it_is_reported(
     stage: dict[str, SimpleNamespace],
 ) -> None:
     made, found = an_approach("a", "b")

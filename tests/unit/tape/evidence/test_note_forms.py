@@ -56,7 +56,7 @@ NO_KEY = "the key is no Ed25519 key"
     ],
     ids=label,
 )
-def test_what_is_said_of_a_text_that_is_no_key(text: str, message: str) -> None:
+def test_the_error_of_a_text_that_is_no_key(text: str, message: str) -> None:
     assert refused(lambda: VerifierKey.parse(text)) == message
     assert refused(lambda: SignerKey.parse(f"PRIVATE+KEY+{text}")) == message
     assert refused(lambda: SignerKey.parse(text)) == "a signer key begins with `PRIVATE+KEY+`"
@@ -81,7 +81,7 @@ def test_a_fresh_key_has_its_name_and_a_seed_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a+b", "x" * 121, "\udcff"], ids=label)
-def test_what_is_said_of_a_name_that_no_key_has(name: str) -> None:
+def test_the_error_of_a_name_that_no_key_has(name: str) -> None:
     with pytest.raises(UsageError) as error:
         SignerKey.fresh(name)
     assert error.value.message == (
@@ -98,7 +98,7 @@ LINE = "a signature is `— NAME BASE64` on a line of its own"
 
 
 @pytest.mark.parametrize("text", ["", "x", "a\n\nb\n", "a\tb\n", "a\x1fb\n"], ids=label)
-def test_what_is_said_of_a_text_that_no_note_can_hold(text: str) -> None:
+def test_the_error_of_a_text_that_no_note_can_hold(text: str) -> None:
     assert refused(lambda: KEY.sign(text)) == TEXT
 
 
@@ -108,7 +108,7 @@ def test_a_text_may_have_spaces_and_every_letter() -> None:
     assert signed_note.parse(note).signed_by(KEY.verifier)
 
 
-def test_what_is_said_of_a_note_that_is_none() -> None:
+def test_the_error_of_a_note_that_is_none() -> None:
     note = KEY.sign("one\n")
     line = note.split("\n\n")[1]
     for changed, message in (
@@ -214,5 +214,5 @@ def test_a_checkpoint_has_one_text(text: str, point: Checkpoint) -> None:
     ],
     ids=label,
 )
-def test_what_is_said_of_a_checkpoint_that_is_none(text: str, message: str) -> None:
+def test_the_error_of_a_checkpoint_that_is_none(text: str, message: str) -> None:
     assert refused(lambda: Checkpoint.parse(text)) == message

@@ -168,7 +168,7 @@ def test_what_it_was_made_of_limits_its_class(lines: tuple[Path, Path], tmp_path
     assert "record_malformed" in codes
 
 
-def test_what_is_no_export_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_export_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.jsonl"
     with pytest.raises(TapeNotFound, match="no exported tape"):
         verify_export.verify(path)

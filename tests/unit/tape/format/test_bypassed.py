@@ -89,7 +89,7 @@ def test_the_same_without_them_is_authoritative(tmp_path: Path) -> None:
     assert (report.findings, evidence_class(report)) == ([], ("AUTHORITATIVE", []))
 
 
-def test_checks_and_auditors_hear_of_them(tmp_path: Path) -> None:
+def test_checks_and_audits_read_them(tmp_path: Path) -> None:
     path = recorded(tmp_path / "t.tape", FAR, more=2)
     with TapeReader.open(path) as tape:
         assert tape.history("s").bypassed == (FAR,)

@@ -19,7 +19,7 @@ def test_they_come_back_with_the_name_of_the_program_alone() -> None:
     )  # fmt: skip
 
 
-def test_where_there_are_none_nothing_is_said() -> None:
+def test_where_there_are_none_nothing_is_reported() -> None:
     assert handshake_members(()) == {}
     assert failed_handshakes({}) == ()
 

@@ -116,7 +116,7 @@ def put(number: int, **members: Any) -> Callable[[list[Any]], None]:
         (new(put(1, session_id="other")), None),
     ],
 )
-def test_what_breaks_a_rule_is_told(tmp_path: Path, data: bytes, expected: list[str] | None) -> None:
+def test_what_breaks_a_rule_is_reported(tmp_path: Path, data: bytes, expected: list[str] | None) -> None:
     found = codes(told(tmp_path, data), notes=False)
     if expected is None:
         assert len(found) > 2
@@ -233,7 +233,7 @@ def test_what_neither_ended_nor_was_sealed_fails_in_the_second_generation_only(t
         assert codes(items, notes=False) == bad
 
 
-def test_a_servers_seal_says_whose_it_is(tmp_path: Path) -> None:
+def test_a_servers_seal_states_whose_it_is(tmp_path: Path) -> None:
     log = made.sealed_old(made.old_log(*made.OLD_EVENTS), event_count=6)
     assert codes(told(tmp_path, made.lines(log)), notes=False) == []
     for event in log:

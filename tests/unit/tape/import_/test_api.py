@@ -39,7 +39,7 @@ def call(**changed: object) -> Elsewhere:
     return replace(told, **changed)  # type: ignore[arg-type]
 
 
-def test_what_was_told_is_on_the_tape_with_its_own_instants(tmp_path: Path) -> None:
+def test_the_transcript_is_on_the_tape_with_its_own_instants(tmp_path: Path) -> None:
     path = tmp_path / "t.tape"
     bad = Delivery(503, "No", (), b"bad", ((3, 3_000_000),))
     talk = (Message("client", "text", b"hi", 1, 2), Message("server", "binary", b"\0", 3, None))

@@ -77,7 +77,7 @@ def test_a_secret_in_pieces_over_the_elements_of_an_array() -> None:
     assert counts == {"anthropic_key": 1}
 
 
-def test_what_tells_a_secret_came_in_an_event_before_it() -> None:
+def test_what_shows_a_secret_came_in_an_event_before_it() -> None:
     for first, rest in (
         (b" B", b"earer 222222222222222222222222"),
         (b'{\\"pass', b'word\\": \\"222222 2\\"'),

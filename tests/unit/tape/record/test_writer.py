@@ -134,7 +134,7 @@ def test_a_session_is_opened_once(deck: Any) -> None:
         deck.writer.open_session("s", profile="calm", profile_digest="", seed=1)
 
 
-def test_sessions_say_who_and_how_many(deck: Any) -> None:
+def test_sessions_state_who_and_how_many(deck: Any) -> None:
     deck.exchange()
     deck.writer.close_session("s")
     deck.read()
@@ -159,7 +159,7 @@ def test_the_journal_names_what_is_safe(tmp_path: Path) -> None:
     writer.close()
 
 
-def test_what_is_dropped_is_said(deck: Any) -> None:
+def test_what_is_dropped_is_reported(deck: Any) -> None:
     deck.writer.drop(Exchange("s", 9, Request("GET", "https", "h", 443, "/")), "the queue was full")
     deck.writer.close_session("s")
     deck.writer.close()
@@ -179,7 +179,7 @@ def test_a_mistake_of_ours_fails_the_tape(deck: Any, monkeypatch: pytest.MonkeyP
     assert deck.writer.flush() == 0
 
 
-def test_a_mistake_of_ours_tells_no_traffic(deck: Any, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_mistake_of_ours_shows_no_traffic(deck: Any, capfd: pytest.CaptureFixture[str]) -> None:
     deck.writer._intake.offer({"type": "note", "text": {1, "hunter2"}})  # a set is no JSON
     deck.writer.flush()
     deck.writer.close()
@@ -320,7 +320,7 @@ def test_bodies_of_any_size_come_back(deck: Any, monkeypatch: pytest.MonkeyPatch
     assert report.blobs >= 10
 
 
-def test_a_packed_body_that_is_too_large_says_what_is_missing(deck: Any) -> None:
+def test_a_packed_body_that_is_too_large_states_what_is_missing(deck: Any) -> None:
     recording = deck.begin()
     recording.upstream_head(Response(200, "OK", (("content-encoding", "gzip"),)))
     for _ in range(3):

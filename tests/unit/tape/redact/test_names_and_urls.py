@@ -163,6 +163,6 @@ def test_the_first_of_several_that_overlap_swallows_the_others() -> None:
     assert merged([plain, Edit(5, 8, "b", ""), Edit(7, 9, "c", "")]) == [plain._replace(end=9)]
 
 
-def test_one_must_look_as_far_left_as_what_tells_that_it_is_a_secret() -> None:
+def test_one_must_look_as_far_left_as_what_shows_that_it_is_a_secret() -> None:
     assert [Edit(5, 6, "a", "", lead=lead).begin for lead in (-1, 0, 2)] == [5, 0, 2]
     assert Edit(5, 6, "a", "").begin == 5

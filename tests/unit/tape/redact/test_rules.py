@@ -75,7 +75,7 @@ def test_headers_go_by_glob_and_by_pattern() -> None:
     assert counts == {"rule.header": 1, "rule.employee": 1, "header": 1}
 
 
-def test_a_header_that_says_how_to_read_the_body_stays() -> None:
+def test_a_header_that_states_how_to_read_the_body_stays() -> None:
     redactor = Redactor(b"k", rules(headers=["*"]))
     assert redactor.head((("content-type", "application/json"),), {}).kind == "application/json"
 

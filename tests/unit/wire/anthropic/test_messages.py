@@ -16,7 +16,7 @@ from faultwire.wire.types import Rewrite
 WIRE = wire.protocol("anthropic")
 
 
-def test_request_view_says_all() -> None:
+def test_the_request_view_is_complete() -> None:
     found = WIRE.request_view(pack(MESSAGES))
     assert (found.model, found.stream, found.system) == ("claude-x", False, "Be brief.")
     assert found.tools == ("weather", "web")

@@ -32,7 +32,7 @@ def test_take_stops_before_the_token_that_is_too_much(budget: int, kept: str) ->
     assert spent.used == budget
 
 
-def test_once_spent_nothing_more_is_said() -> None:
+def test_once_spent_nothing_more_is_reported() -> None:
     budget = Budget(1)
     assert budget.take("one two") == "one"
     assert budget.take("x") == ""

@@ -25,7 +25,7 @@ from faultwire.wire.transcript.response import MOST, ResponseObserver, response_
         ("application/vnd.amazon.eventstream", _core.EventStreamSplitter),
     ],
 )
-def test_the_content_type_says_how_a_stream_is_framed(content_type: str, made: type) -> None:
+def test_the_content_type_states_how_a_stream_is_framed(content_type: str, made: type) -> None:
     headers = (("Content-Type", content_type),)
     assert isinstance(framing.splitter(headers), made)
     assert framing.is_stream(headers)

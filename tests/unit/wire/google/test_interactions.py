@@ -108,7 +108,7 @@ def test_what_goes_on_has_no_reason_to_end() -> None:
     assert (whole.finish_reason, whole.complete) == ("requires_action", True)
 
 
-def test_a_stream_that_tells_all_in_its_last_event_is_read() -> None:
+def test_a_stream_that_has_everything_in_its_last_event_is_read() -> None:
     whole = {**INTERACTIONS.whole}
     last = sse.write(pack({"event_type": "interaction.completed", "interaction": whole}))
     found = heard(last)

@@ -88,7 +88,7 @@ def test_streams_and_the_end_of_a_session(method, headers, path, known):
     assert found.kind == "other"
 
 
-def test_a_head_tells_that_a_message_may_come():
+def test_a_head_shows_that_a_message_may_come():
     """The body must be held then: it alone names the tool."""
     head = Request("POST", "http", "h", 80, "/batch", (JSON, BOTH))
     assert wire.may_be_model(head), "although `/batch` is a path of other APIs"

@@ -29,7 +29,7 @@ def answered(call_id: str, content: Any) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call_id, "content": content}
 
 
-def test_request_view_says_all() -> None:
+def test_the_request_view_is_complete() -> None:
     found = CHAT_WIRE.request_view(pack(CHAT))
     assert (found.model, found.stream, found.system, found.tools) == (
         "gpt-x",
@@ -238,7 +238,7 @@ def test_every_choice_has_its_own_budget() -> None:
     assert new["usage"] == {"prompt_tokens": 1, "completion_tokens": 4, "total_tokens": 5}
 
 
-def test_a_stream_says_what_its_deltas_say_whatever_else_they_hold() -> None:
+def test_a_stream_is_the_text_of_its_deltas_whatever_else_they_hold() -> None:
     usage = {"prompt_tokens": 3, "completion_tokens": 4}
     odd: tuple[Any, ...] = (
         None,

@@ -84,7 +84,7 @@ def test_when_to_come_back(name, provider, retry):
     assert {key: header(answer.headers, key) for key in retry} == retry
 
 
-def test_google_tells_it_in_the_body_and_aws_by_the_exception():
+def test_google_shows_it_in_the_body_and_aws_by_the_exception():
     details = json.loads(protocol("gemini").error_by("google", 429, retry_after_s=1.5).body)["error"][
         "details"
     ]

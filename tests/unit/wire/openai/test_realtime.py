@@ -99,7 +99,7 @@ def item(told: dict[str, Any]) -> bytes:
 RESULT = item({"type": "function_call_output", "call_id": "call_1", "output": '{"temp": 21}', "x": 1.50})
 
 
-def test_what_a_message_tells_the_model() -> None:
+def test_what_a_message_shows_the_model() -> None:
     user = P.message_view(item({"type": "message", "role": "user", "content": [
         {"type": "input_text", "text": "Hello"}, {"type": "input_audio", "transcript": "there"},
         {"type": "input_image", "image_url": "data:x"},
@@ -134,7 +134,7 @@ def test_what_a_message_tells_the_model() -> None:
         b"",
     ],
 )
-def test_what_tells_it_nothing(data: bytes) -> None:
+def test_what_gives_it_no_evidence(data: bytes) -> None:
     assert P.message_view(data) is None
     with pytest.raises(WireError):
         P.request_view(data)

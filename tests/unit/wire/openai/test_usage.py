@@ -19,7 +19,7 @@ from faultwire.wire.openai.usage import chat_usage, responses_usage
 Json = dict[str, Any]
 
 
-def test_chat_counts_what_was_cached_reasoned_and_heard() -> None:
+def test_chat_counts_cached_reasoning_and_audio_tokens() -> None:
     usage: Json = {
         "prompt_tokens": 2006,
         "completion_tokens": 300,

@@ -70,7 +70,7 @@ def test_errors_and_empty_bodies_never_revoke(name: str, status: int) -> None:
 
 
 @pytest.mark.parametrize("name", AMBIGUOUS)
-def test_an_error_with_status_200_does_not_tell(name: str) -> None:
+def test_an_error_with_status_200_is_no_evidence(name: str) -> None:
     for body in (b'{"error": {"message": "x"}}', b'{"error": "x"}', b'{"type": "error"}'):
         assert confirms(name, Response(200, "", JSON, body)) is None
         assert confirms(name, Response(200, "", SSE, b"data: " + body + b"\n\n")) is None
@@ -117,7 +117,7 @@ def test_nothing_is_revoked_that_is_settled(name: str) -> None:
 @pytest.mark.parametrize(
     "body", [b"", b" \r\n", b'{"choices": [', b"\xff\xfe\x00", b"data: {broken\n\n", b"{}"]
 )
-def test_what_cannot_be_read_does_not_tell(body: bytes) -> None:
+def test_what_cannot_be_read_is_no_evidence(body: bytes) -> None:
     for headers in (JSON, SSE, ()):
         assert revoked("chat", Response(200, "", headers, body)) is None
     packed = (*JSON, ("content-encoding", "br, gzip, zstd, br"))
@@ -125,7 +125,7 @@ def test_what_cannot_be_read_does_not_tell(body: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", SOCKETS)
-def test_an_open_socket_does_not_tell(name: str) -> None:
+def test_an_open_socket_is_no_evidence(name: str) -> None:
     assert confirms(name, answered(EVERY[name])) is None
 
 

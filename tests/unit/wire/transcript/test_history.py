@@ -109,7 +109,7 @@ def test_what_cannot_be_read_stays_so(body):
 
 
 @pytest.mark.parametrize("name", [name for name in wire.protocols() if name != "openai_chat"])
-def test_a_protocol_that_shares_nothing_tells_the_same(name):
+def test_a_protocol_that_shares_nothing_reads_the_same(name):
     body = json.dumps({"model": "m", "messages": TALK, "input": "x", "max_tokens": 1}).encode()
     assert len(read(body, body, protocol=name)) == 2
 
@@ -126,7 +126,7 @@ def test_one_that_is_made_of_another_reads_in_its_own_way():
     assert Mine().transcript_after(request, wire.ConversationHistory()).model == "mine"
 
 
-def test_bent_histories_say_the_same():
+def test_bent_histories_get_the_same_verdicts():
     for history in bent(80):
         earlier = wire.ConversationHistory()
         for exchange in history.exchanges:

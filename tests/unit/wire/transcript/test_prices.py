@@ -118,7 +118,7 @@ def test_users_override_and_add(tmp_path: Path) -> None:
         ("models: {a: {b: {input: 1, output: 1, up_to: 0}}}", "`up_to` of `0`"),
     ],
 )
-def test_a_table_that_is_none_says_where(tmp_path: Path, text: str, told: str) -> None:
+def test_a_table_that_is_none_states_where(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(ConfigError, match=told) as caught:
         prices.load(table(tmp_path, text))
     assert caught.value.where is not None
@@ -173,7 +173,7 @@ def test_what_was_cut_is_charged_for_as_the_provider_counted_it() -> None:
     assert found.cost == (Decimal("2.5") * 9 + 10 * 12) / 1_000_000
 
 
-def test_what_cannot_be_read_says_why() -> None:
+def test_what_cannot_be_read_gives_the_reason() -> None:
     found = wire.transcript_of(recorded(b"<html>", "text/html", 502))
     assert found is not None
     assert found.answer is None
