@@ -198,6 +198,37 @@ def test_a_planted_private_name_is_found(planted: str) -> None:
     assert len(private_names(planted)) == 1
 
 
+PRIVATE = frozenset(
+    {
+        "told", "tells", "tell", "met", "meets", "meet", "mend", "mends", "mended", "hear", "hears", "heard",
+        "felt",
+    }
+)  # fmt: skip
+"""Words that no name of a test may contain. A model, a user or a server may say something."""
+
+
+def private_tests(source: str) -> list[str]:
+    """The tests whose names have such a word."""
+    return [
+        name
+        for _, name in bound_names(source)
+        if name.startswith("test_") and PRIVATE & set(name.casefold().split("_"))
+    ]
+
+
+def test_names_of_tests_state_what_is_proven() -> None:
+    files = sorted((PACKAGE.parents[1] / "tests").rglob("test_*.py"))
+    assert len(files) > 500
+    assert [f"{path.name}: {name}" for path in files for name in private_tests(path.read_text())] == []
+
+
+@pytest.mark.parametrize("word", sorted(PRIVATE))
+def test_a_planted_name_of_a_test_is_found(word: str) -> None:
+    assert private_tests(f"def test_it_{word}_that(): ...\ndef test_method_of_a_tellurium_mender(): ...") == [
+        f"test_it_{word}_that"
+    ]
+
+
 def test_other_names_and_the_documents_keys_are_left_alone() -> None:
     assert private_names("method = 1\ndef essays(metric, broken): ...\nx = told") == []
     assert private_names("told: list[str]", {"told"}) == []
