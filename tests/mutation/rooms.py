@@ -144,7 +144,11 @@ PYTHON = (
     PythonRoom(
         "attacks",
         ("faultwire/faults/attack/*.py",),
-        ("tests/unit/faults/attack", "tests/unit/faults/test_carrier.py", "tests/unit/faults/test_payloads.py"),
+        (
+            "tests/unit/faults/attack",
+            "tests/unit/faults/test_carrier.py",
+            "tests/unit/faults/test_payloads.py",
+        ),
     ),
     PythonRoom(
         "gate",

@@ -94,6 +94,7 @@ def test_what_the_sdk_raises(fault: str, generation: str, mock: Mock, tmp_path: 
     assert {line.subject for line in done.fired} == {"127.0.0.1"}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("generation", GENERATIONS)
 def test_a_slow_agent_still_answers(generation: str, mock: Mock, tmp_path: Path) -> None:
     fault = "agent_slow: {ms: 100, between_updates_ms: 5}"
@@ -141,6 +142,7 @@ def test_an_agent_is_known_by_its_card(generation: str, mock: Mock, tmp_path: Pa
     assert spared.fired == ()
 
 
+@pytest.mark.nightly
 def test_one_edge_is_cut_and_no_other(mock: Mock, tmp_path: Path) -> None:
     site = f"http://127.0.0.1:{mock.http}/writer"
     profile = tmp_path / "edge.yaml"
@@ -180,6 +182,7 @@ def test_a_task_s_stream_breaks(fault: str, generation: str, mock: Mock, tmp_pat
             assert seen["state"] == "working", "the SDK does not notice that the task never ended"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("generation", GENERATIONS)
 def test_an_agent_without_a_proxy_is_led_back_to_us(generation: str, mock: Mock, tmp_path: Path) -> None:
     """Its card says where it is called, which would lead past us."""

@@ -37,6 +37,7 @@ def test_calm_delivers_what_upstream_said(tmp_path: Path) -> None:
         assert exchange.upstream.body.decode() == body
 
 
+@pytest.mark.by_day("cut_stream")
 @pytest.mark.parametrize(
     ("fault", "stream", "codes", "status"),
     [

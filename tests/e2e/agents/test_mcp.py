@@ -91,6 +91,7 @@ def test_faults_on_tools(sdk: str, way: str, tmp_path: Path) -> None:
     assert sorted(fired(done)) == ["mcp_error", "tool_error", "tool_wrong_values"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("sdk", "way"), ONE_WAY)
 def test_the_work_is_done_once_and_a_timeout_reported(sdk: str, way: str, tmp_path: Path) -> None:
     faults = ("timeout_after_commit: {on: {tool: create_order}}",)
@@ -111,6 +112,7 @@ def test_errors_of_http(sdk: str, way: str, tmp_path: Path) -> None:
     assert fired(done) == ["status"], "no SDK of MCP repeats a call"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("sdk", "way"), ONE_WAY)
 def test_tools_that_change_after_approval(sdk: str, way: str, tmp_path: Path) -> None:
     ops = ("list", "orders", "order", "list", "orders")
@@ -194,6 +196,7 @@ class Shim:
         return self.process.returncode, (told or b"").decode()
 
 
+@pytest.mark.nightly
 def test_the_server_s_own_questions_and_large_messages(tmp_path: Path) -> None:
     shim = Shim(tmp_path)
     shim.call("a", "ask_back")
@@ -210,6 +213,7 @@ def test_the_server_s_own_questions_and_large_messages(tmp_path: Path) -> None:
     assert (code, told) == (0, ""), "it ends with its input"
 
 
+@pytest.mark.nightly
 def test_exit_code_and_stderr_are_the_server_s(tmp_path: Path) -> None:
     shim = Shim(tmp_path)
     shim.call(1, "quit")
@@ -218,6 +222,7 @@ def test_exit_code_and_stderr_are_the_server_s(tmp_path: Path) -> None:
     assert (code, told) == (7, "the server leaves\n")
 
 
+@pytest.mark.nightly
 def test_what_a_server_leaves_behind_keeps_nobody_waiting(tmp_path: Path) -> None:
     with (tmp_path / "said").open("w+") as said:
         shim = Shim(tmp_path, stderr=said)
@@ -229,6 +234,7 @@ def test_what_a_server_leaves_behind_keeps_nobody_waiting(tmp_path: Path) -> Non
             os.kill(int((tmp_path / "said").read_text()), signal.SIGKILL)
 
 
+@pytest.mark.by_day("signal")
 @pytest.mark.parametrize("ends", ["input", "signal"])
 def test_an_answer_that_is_held_up_for_ever_keeps_nobody_waiting(tmp_path: Path, ends: str) -> None:
     shim = Shim(tmp_path, "--fault", "hang: {on: {tool: get_weather}}")

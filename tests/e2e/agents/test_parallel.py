@@ -61,6 +61,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     return [play(base / str(n)) for n in range(3)]
 
 
+@pytest.mark.nightly
 def test_runs_with_one_seed_deliver_the_same_to_every_conversation(runs: list[Run]) -> None:
     orders = {tuple(one.request.body or b"" for one in run.exchanges) for run in runs}
     assert len(orders) == len(runs), "the control: the agent calls in another order each time"

@@ -28,6 +28,7 @@ def run(tmp_path: Path, name: str, fault: str | None, *ways: str) -> Run:
     return done
 
 
+@pytest.mark.by_day("openai-responses", "bedrock", "google-genai")
 @pytest.mark.parametrize("name", CALM)
 def test_calm(name: str, tmp_path: Path) -> None:
     done, sdk = run(tmp_path, name, None, *WAYS, "tools"), SDKS[name]

@@ -73,6 +73,7 @@ def test_calm_beta(tmp_path: Path) -> None:
     check_calm(run(tmp_path, "openai-2", ways=ways), ways)
 
 
+@pytest.mark.nightly
 def test_a_tool_s_result_is_replaced_in_the_agent_s_message(tmp_path: Path) -> None:
     done = run(tmp_path, "openai-3", "--fault", "tool_error: {message: on fire}")
     for way, exchange in zip(BOTH, done.exchanges, strict=True):
@@ -94,6 +95,7 @@ def test_a_session_that_breaks_off(tmp_path: Path) -> None:
     assert [line.fault for line in done.fired] == ["cut_stream"] * 2
 
 
+@pytest.mark.nightly
 def test_an_error_inside_a_session(tmp_path: Path) -> None:
     done = run(tmp_path, "openai-3", "--fault", "stream_error: {after_events: 6, message: try later}")
     for way in BOTH:
@@ -102,6 +104,7 @@ def test_an_error_inside_a_session(tmp_path: Path) -> None:
     assert len(done.fired) == 2
 
 
+@pytest.mark.nightly
 def test_a_close_frame_of_ours(tmp_path: Path) -> None:
     done = run(tmp_path, "openai-3", "--fault", "websocket_close: {code: 1011, after_messages: 3}")
     for way in BOTH:
@@ -120,6 +123,7 @@ def test_a_stall_changes_no_word(tmp_path: Path) -> None:
     assert len(done.fired) == 2
 
 
+@pytest.mark.nightly
 def test_a_refused_upgrade(tmp_path: Path) -> None:
     done = run(tmp_path, "openai-3", "--fault", "status: {code: 503}", ways=("realtime",))
     assert (done.met["realtime"]["error"], done.met["realtime"]["status"]) == ("InvalidStatus", "503")

@@ -23,6 +23,7 @@ def test_the_tape_names_a_request_as_the_sdk_does(agent: str, tmp_path: Path) ->
     assert told.answer.request_id == seen
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("agent", ["openai-3"])
 def test_show_prints_it(agent: str, tmp_path: Path) -> None:
     import subprocess

@@ -56,6 +56,7 @@ def run(tmp_path: Path, agent: str, fault: str | None, *asked: str) -> Run:
     return done
 
 
+@pytest.mark.by_day("openai-3", "node-openai")
 @pytest.mark.parametrize("agent", CALM)
 def test_calm(agent: str, tmp_path: Path) -> None:
     done = run(tmp_path, agent, None, *ways(agent), "tools")
@@ -100,6 +101,7 @@ def test_failures_look_like_the_provider_s_own(agent: str, fault: str, tmp_path:
             assert seen["finish"] is None
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("agent", ONE)
 def test_latency(agent: str, tmp_path: Path) -> None:
     done = run(tmp_path, agent, "latency")
@@ -109,6 +111,7 @@ def test_latency(agent: str, tmp_path: Path) -> None:
     assert len(done.fired) == len(done.met)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("agent", ONE)
 def test_slow_tokens(agent: str, tmp_path: Path) -> None:
     done = run(tmp_path, agent, "slow_tokens")
@@ -119,6 +122,7 @@ def test_slow_tokens(agent: str, tmp_path: Path) -> None:
     assert len(done.fired) == len(streams(done.met))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("agent", PYTHON)
 def test_truncate_response(agent: str, tmp_path: Path) -> None:
     done = run(tmp_path, agent, "truncate_response")
@@ -129,6 +133,7 @@ def test_truncate_response(agent: str, tmp_path: Path) -> None:
     assert len(done.fired) == len(done.met)
 
 
+@pytest.mark.by_day("openai-3")
 @pytest.mark.parametrize("agent", PYTHON)
 def test_tool_error_reaches_the_model_and_stays(agent: str, tmp_path: Path) -> None:
     done = run(tmp_path, agent, "tool_error", "tools")

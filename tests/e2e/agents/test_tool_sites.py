@@ -74,6 +74,7 @@ NIGHTLY = pytest.mark.nightly
 CALM = {"http": '{"query": "tea", "score": 87}', "result": '{"query": "tea", "score": 87}'}
 
 
+@pytest.mark.by_day("tool_error")
 @pytest.mark.parametrize(
     ("fault", "called", "reads"),
     [
@@ -141,6 +142,7 @@ def test_every_fault_at_three_sites(
             assert first["failed"] is failed
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "site", [site if site == "result" else pytest.param(site, marks=NIGHTLY) for site in SITES]
 )

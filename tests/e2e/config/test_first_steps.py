@@ -82,6 +82,7 @@ def test_verify_lists_every_mistake_of_the_file_and_starts_nothing(started, faul
     assert not list((started / ".faultwire").glob("runs/*"))
 
 
+@pytest.mark.nightly
 def test_verify_states_that_the_model_cannot_be_reached(started, faultwire, port):
     edit(started, "mutations:\n", "mutations:\n  engine: model\n")
     with (started / "faultwire.yaml").open("a") as file:
@@ -96,6 +97,7 @@ def test_verify_states_that_the_model_cannot_be_reached(started, faultwire, port
     assert "a-key-of-the-test" not in done.stdout + done.stderr
 
 
+@pytest.mark.nightly
 def test_a_key_from_dotenv_reaches_the_agent(started, faultwire):
     edit(
         started,

@@ -137,6 +137,7 @@ class TestSites:
         }
         assert done.cells(invocation=f"contract/calm/{site}/r1") == {"answers": "pass"}
 
+    @pytest.mark.nightly
     def test_its_fixed_twin_passes(self, language: str, site: str, played: Played) -> None:
         done = played(language, "careful")
         assert done.code == 0, done.stdout + done.stderr
@@ -147,6 +148,7 @@ class TestSites:
         }
         assert done.cells(invocation=f"contract/calm/{site}/r1") == {"answers": "pass"}
 
+    @pytest.mark.nightly
     def test_one_that_calls_no_tool_proves_nothing(self, language: str, site: str, played: Played) -> None:
         done = played(language, "silent")
         assert done.code == 1, done.stderr

@@ -165,6 +165,7 @@ def test_twenty_runs_of_one_seed_have_one_ledger(demo, concurrency):
     assert other.report["run"]["ledger"] != first.ledger
 
 
+@pytest.mark.nightly
 def test_ctrl_c_ends_it_with_130_and_leaves_no_process_behind(start_demo):
     process, folder = start_demo("--concurrency", "4")
     runs = folder / ".faultwire" / "runs"
@@ -179,6 +180,7 @@ def test_ctrl_c_ends_it_with_130_and_leaves_no_process_behind(start_demo):
     wait_until(lambda: not [pid for pid in (engine, *agents) if alive(pid)])
 
 
+@pytest.mark.nightly
 def test_a_lost_engine_voids_what_it_had_in_flight_and_keeps_what_was_finished(start_demo):
     process, folder = start_demo("--concurrency", "2", stderr=subprocess.PIPE)
     runs = folder / ".faultwire" / "runs"
@@ -229,6 +231,7 @@ def ended(runs: Path) -> int:
     return 0
 
 
+@pytest.mark.nightly
 def test_without_a_package_index_it_states_plainly_what_is_missing(demo):
     nowhere = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": "/dev/null"}
     ran = demo(env=nowhere, python=None)

@@ -94,6 +94,7 @@ def test_chaos(tools: Any, upstream: Any, tmp_path: Path, profile: str) -> None:
     assert (set(statuses) == {200}) == (profile == "calm"), statuses
 
 
+@pytest.mark.nightly
 def test_record(tools: Any, upstream: Any, tmp_path: Path) -> None:
     upstream.handlers["/"] = lambda asked, connection: connection.sendall(
         tools.sse_head() + tools.chunk(b"data: 1\n\n") + tools.chunk(b"data: 2\n\n") + b"0\r\n\r\n"

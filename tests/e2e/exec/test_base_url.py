@@ -60,6 +60,7 @@ def environments() -> Any:
     return module
 
 
+@pytest.mark.nightly
 def test_curl_calls_us_as_its_provider(faultwire: Faultwire) -> None:
     done = faultwire(
         "exec", "--mock", "--capture", "base-url",
@@ -97,6 +98,7 @@ def test_a_fault_reaches_an_sdk(faultwire: Faultwire, here: Path) -> None:
     assert b"faults     1 fired\n" in done.stderr
 
 
+@pytest.mark.nightly
 def test_node_sdks_call_us_as_their_providers(faultwire: Faultwire, here: Path) -> None:
     modules = environments().node() / "node_modules"
     (here / "node_modules").symlink_to(modules)
@@ -107,6 +109,7 @@ def test_node_sdks_call_us_as_their_providers(faultwire: Faultwire, here: Path) 
     assert b"exchanges  2: 2 llm\n" in done.stderr
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("capture", ["env", "base-url"])
 def test_any_upstream_can_be_put_behind_us(faultwire: Faultwire, server: str, capture: str) -> None:
     lost = 'curl -sS -o /dev/null -w " %{http_code}" "$FAULTWIRE_URL_MY_TOOL/../no/x"'
@@ -125,6 +128,7 @@ def test_an_agent_that_names_its_provider_itself_voids_the_run_with_the_reason(f
     assert b"must take its provider's address from the environment" in done.stderr
 
 
+@pytest.mark.nightly
 def test_the_exports_of_a_proxy_are_base_urls(faultwire: Faultwire, here: Path) -> None:
     command = [sys.executable, "-m", "faultwire", "proxy", "--mock", "--capture", "base-url"]
     with subprocess.Popen(command, cwd=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

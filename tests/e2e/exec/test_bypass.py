@@ -94,6 +94,7 @@ def test_without_it_the_same_agent_leaves_authoritative_evidence(elsewhere: Run)
     assert (found["class"], found["reasons"], found["findings"]) == ("AUTHORITATIVE", [], [])
 
 
+@pytest.mark.nightly
 def test_a_grandchild_and_http3_are_seen(elsewhere: Run) -> None:
     command = f"{sys.executable} {AGENT} {URL} tcp:{FAR}:80 udp:{FAR}:443 udp:{FAR}:53; true"
     done = elsewhere("exec", "--allow-host", FAR, "--record", "t", "--", "sh", "-c", command)
@@ -101,6 +102,7 @@ def test_a_grandchild_and_http3_are_seen(elsewhere: Run) -> None:
     assert f"  went past the proxy: {FAR}:80, {FAR}:443/udp\n" in done.stderr.decode()
 
 
+@pytest.mark.nightly
 def test_doctor_fails_and_states_what_to_do(elsewhere: Run) -> None:
     agent = (sys.executable, AGENT, URL)
     asked = ("doctor", "--allow-host", FAR, "--format", "json", "--", *agent)
@@ -148,6 +150,7 @@ def database() -> Iterator[int]:
         yield listening.getsockname()[1]
 
 
+@pytest.mark.nightly
 def test_on_this_machine_only_what_the_run_has_to_do_with_counts(
     faultwire: Run, slow: int, database: int
 ) -> None:

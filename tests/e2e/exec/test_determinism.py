@@ -66,6 +66,7 @@ def test_a_program_that_asks_the_same_keeps_the_promise(check, here):
     assert len(ended) == 2
 
 
+@pytest.mark.by_day("random")
 @pytest.mark.parametrize(
     ("code", "cause", "call"),
     [
@@ -101,6 +102,7 @@ def test_calls_in_another_order_differ_unless_that_is_accepted(check, here):
     ]
 
 
+@pytest.mark.nightly
 def test_another_answer_is_the_models(check, here):
     (here / "script.yaml").write_text("turns:\n  - reply: {text: yes}\n")
     code = STEADY + "open('script.yaml', 'w').write('turns: [{reply: {text: nobody}}]')\n"
@@ -126,6 +128,7 @@ def test_a_missing_call_and_another_exit_code_differ(check, here):
     assert told(done)[1] == "  the command exited 7 and then 0 after the same calls"
 
 
+@pytest.mark.nightly
 def test_a_program_that_fails_the_same_way_twice_is_the_same(check):
     done = check(STEADY + "sys.exit(7)")
     assert done.returncode == 0
@@ -136,6 +139,7 @@ def test_a_run_that_proves_nothing_is_inconclusive(check):
     assert check("pass").returncode == 3
 
 
+@pytest.mark.nightly
 def test_repeat_alone_compares_nothing_and_passes_the_exit_code_on(faultwire, here):
     (here / "agent.py").write_text(AGENT + "ask(f'pick {random.random()}')\nsys.exit(7)")
     command = ("exec", "--mock", "--repeat", "3", "--", sys.executable, "-S", "agent.py")

@@ -55,6 +55,7 @@ def test_a_command_whose_calls_arrive(faultwire: Faultwire, server: str) -> None
     assert b"hello" in done.stderr
 
 
+@pytest.mark.nightly
 def test_a_call_that_is_refused_names_the_flag(faultwire: Faultwire, server: str) -> None:
     done = faultwire("doctor", "--", "curl", "-sS", server)
     assert done.returncode == 3
@@ -69,6 +70,7 @@ def test_a_command_without_traffic(script: str, what: bytes, faultwire: Faultwir
     assert what in done.stdout
 
 
+@pytest.mark.nightly
 def test_what_is_in_the_way_is_reported(faultwire: Faultwire, here: Path) -> None:
     (here / ".faultwire" / "ca").mkdir(parents=True, mode=0o700)
     (here / ".faultwire" / "ca" / "mitmproxy-ca.pem").write_text("x")

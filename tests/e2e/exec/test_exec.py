@@ -54,6 +54,7 @@ def test_streams_pass_untouched(faultwire: Faultwire) -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.by_day("exit 41-41")
 @pytest.mark.parametrize(("script", "code"), [("exit 0", 0), ("exit 41", 41), ("kill -KILL $$", 137)])
 def test_the_exit_code_is_the_childs(script: str, code: int, faultwire: Faultwire, here: Path) -> None:
     assert faultwire("exec", "--allow-no-traffic", "--", "sh", "-c", script).returncode == code
@@ -61,6 +62,7 @@ def test_the_exit_code_is_the_childs(script: str, code: int, faultwire: Faultwir
     assert about(here)["status"] == "finished"
 
 
+@pytest.mark.nightly
 def test_options_of_the_child_are_its_own(faultwire: Faultwire) -> None:
     done = faultwire("exec", "--allow-no-traffic", "sh", "-c", 'echo "$1"', "sh", "--seed")
     assert done.stdout == b"--seed\n"
@@ -177,6 +179,7 @@ def test_everything_written_is_for_its_owner_alone(faultwire: Faultwire, here: P
     assert (here / ".faultwire" / ".gitignore").read_text() == "*\n"
 
 
+@pytest.mark.nightly
 def test_quiet_says_nothing(faultwire: Faultwire) -> None:
     done = faultwire("exec", "-q", "--allow-no-traffic", "--", "true")
     assert (done.stdout, done.stderr) == (b"", b"")
@@ -185,6 +188,7 @@ def test_quiet_says_nothing(faultwire: Faultwire) -> None:
 # ---------------------------------------------------------------- this machine
 
 
+@pytest.mark.nightly
 def test_a_private_server_is_refused_with_the_flag_that_allows_it(faultwire: Faultwire, server: str) -> None:
     refused = faultwire("exec", "--", "curl", "-sS", server)
     flag = re.search(rb"add `(--allow-host) ([^`]+)`", refused.stderr)
@@ -195,6 +199,7 @@ def test_a_private_server_is_refused_with_the_flag_that_allows_it(faultwire: Fau
     assert b"refused" not in allowed.stderr
 
 
+@pytest.mark.nightly
 def test_localhost_allows_every_name_of_this_machine(faultwire: Faultwire, server: str) -> None:
     done = faultwire(
         "exec", "--allow-host", "localhost", "--", "curl", "-sS", server.replace("localhost", "127.0.0.1")
@@ -214,6 +219,7 @@ def test_without_traffic_the_run_is_void(faultwire: Faultwire, here: Path) -> No
     assert about(here)["status"] == "void"
 
 
+@pytest.mark.nightly
 def test_traffic_that_was_turned_away_is_reported(faultwire: Faultwire) -> None:
     """Without the proxy user nobody can tell whose traffic it is: it is refused, and missing."""
     stray = "curl -s -o /dev/null --proxytunnel -x http://${HTTPS_PROXY#*@} https://lost.test/"
@@ -285,6 +291,7 @@ def test_a_taken_port_is_named(faultwire: Faultwire, here: Path) -> None:
     assert runs(here) == []
 
 
+@pytest.mark.nightly
 def test_an_expired_authority_is_refused_and_renewed_by_the_command_it_names(
     faultwire: Faultwire, here: Path
 ) -> None:

@@ -89,6 +89,7 @@ def asked(faultwire: Faultwire, url: str, *options: str) -> tuple[str, str, str]
     return status, body, done.stderr.decode()
 
 
+@pytest.mark.by_day("True")
 @pytest.mark.parametrize("by_name", [True, False])
 def test_a_key_for_an_unknown_host_stays_here(
     by_name: bool, outside: Outside, faultwire: Faultwire, here: Path
@@ -114,6 +115,7 @@ def test_a_key_for_an_unknown_host_stays_here(
     assert by_name == (NAME in (here / "looked_up").read_text().split())
 
 
+@pytest.mark.nightly
 def test_a_declared_route_that_leads_outside_is_no_exception(outside: Outside, faultwire: Faultwire) -> None:
     target = f"http://{NAME}:{outside.server_port}"
     script = f"{' '.join(ASK[:2])} -w '%{{http_code}}' -o /dev/null $FAULTWIRE_URL_TOOLS/v1"
@@ -123,6 +125,7 @@ def test_a_declared_route_that_leads_outside_is_no_exception(outside: Outside, f
         assert len(outside.keys) == count
 
 
+@pytest.mark.nightly
 def test_tools_on_this_machine_work_as_without_the_mock(faultwire: Faultwire) -> None:
     for server in serving("127.0.0.1"):
         url = f"http://127.0.0.1:{server.server_port}/"
@@ -132,6 +135,7 @@ def test_tools_on_this_machine_work_as_without_the_mock(faultwire: Faultwire) ->
         assert len(server.keys) == 1
 
 
+@pytest.mark.nightly
 def test_a_host_of_the_mock_may_be_excepted(faultwire: Faultwire) -> None:
     url = "https://api.openai.com/v1/models"
     status, body, _ = asked(faultwire, url, "--mock")

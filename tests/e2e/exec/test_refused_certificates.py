@@ -65,6 +65,7 @@ def recorded(faultwire: Faultwire, here: Path) -> list[dict[str, object]]:
     return [one for event in events for one in event.get("handshakes", ())]
 
 
+@pytest.mark.by_day("node")
 @pytest.mark.parametrize(
     ("command", "program", "variable"),
     [
@@ -92,6 +93,7 @@ def test_a_run_whose_client_refuses_the_certificate_is_inconclusive(
         assert any(str(one["program"]).startswith(program) for one in seen), seen
 
 
+@pytest.mark.nightly
 def test_one_that_takes_it_is_not_counted(faultwire: Faultwire, here: Path) -> None:
     """Negative control; another one opens a connection that it never uses, as clients do in advance."""
     (here / "advance.py").write_text(ADVANCE)
@@ -112,6 +114,7 @@ def test_a_fault_on_the_certificate_is_no_refusal_of_ours(faultwire: Faultwire, 
     assert recorded(faultwire, here) == []
 
 
+@pytest.mark.nightly
 def test_of_another_host_it_is_a_note_beside_calls_that_came(faultwire: Faultwire, here: Path) -> None:
     strict = f"curl -sS --cacert {certifi.where()} https://telemetry.example/; curl -sS -o /dev/null {URL}"
     done = faultwire("exec", "--mock", "--", "sh", "-c", strict)
@@ -131,6 +134,7 @@ def test_doctor_fails(faultwire: Faultwire) -> None:
     assert "SSL_CERT_FILE" in failed[0]["hint"]
 
 
+@pytest.mark.nightly
 def test_ci_is_inconclusive_too(faultwire: Faultwire, here: Path) -> None:
     (here / "faultwire.yaml").write_text(
         json.dumps(

@@ -74,6 +74,7 @@ def written(here: Path) -> bytes:
     return b"".join(path.read_bytes() for path in (here / ".faultwire").rglob("*") if path.is_file())
 
 
+@pytest.mark.by_day("socks5")
 @pytest.mark.parametrize(("kind", "scheme"), KINDS)
 def test_servers_are_called_through_the_proxy(
     kind: type[Handler], scheme: str, server: int, faultwire: Faultwire, here: Path
@@ -99,6 +100,7 @@ def test_servers_are_called_through_the_proxy(
         assert secret.encode() not in everything
 
 
+@pytest.mark.by_day("connect")
 @pytest.mark.parametrize(("kind", "scheme"), KINDS)
 def test_a_proxy_that_is_down_is_not_passed_by(
     kind: type[Handler], scheme: str, outside: str, faultwire: Faultwire, here: Path
@@ -140,6 +142,7 @@ def _any_authority() -> bytes:
     return ca.stranger().certificate.public_bytes(ca.serialization.Encoding.PEM)
 
 
+@pytest.mark.nightly
 def test_exceptions_go_direct_and_others_through_the_proxy(
     outside: str, faultwire: Faultwire, here: Path
 ) -> None:
@@ -153,6 +156,7 @@ def test_exceptions_go_direct_and_others_through_the_proxy(
             assert proxy.seen == [(host, int(port))] * count
 
 
+@pytest.mark.nightly
 def test_this_machine_and_the_mock_need_no_proxy(server: int, faultwire: Faultwire, here: Path) -> None:
     with forwarding(Connect, {}) as proxy:
         env = {"ALL_PROXY": f"http://127.0.0.1:{proxy.port}"}
@@ -165,6 +169,7 @@ def test_this_machine_and_the_mock_need_no_proxy(server: int, faultwire: Faultwi
         assert proxy.seen == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("value", ["socks4://u:p4ss@127.0.0.1:1", "https://u:p4ss@127.0.0.1:1", "http://"])
 def test_a_proxy_that_cannot_be_used_is_an_error_at_the_start(
     value: str, faultwire: Faultwire, here: Path

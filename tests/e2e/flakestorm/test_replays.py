@@ -27,6 +27,7 @@ def test_f41_tools_answer_what_they_answered_then_in_order(project: Any) -> None
     assert project.tools.calls == [], "no tool was called"
 
 
+@pytest.mark.nightly
 def test_f41_an_agent_that_calls_no_tool_proves_nothing(project: Any) -> None:
     unseen = {**INCIDENT, "tool_responses": [{"tool": "refund", "response": "done"}]}
     project.write(contract=project.contract({"name": "calm"}), replays={"sessions": [unseen]})
@@ -61,6 +62,7 @@ def test_f43_a_contract_that_is_not_there_is_no_pass(project: Any) -> None:
     assert "missing.yaml" in done.stderr
 
 
+@pytest.mark.nightly
 def test_f43_default_is_the_contract_of_the_file_and_none_where_there_is_none(project: Any) -> None:
     default = {"sessions": [{**INCIDENT, "contract": "default"}]}
     rule = {"type": "contains", "id": "never", "value": "never said"}

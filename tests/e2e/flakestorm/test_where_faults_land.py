@@ -97,6 +97,7 @@ def test_f07_a_timeout_of_the_model_is_one_and_faults_after_it_act(project: Any)
     assert {name for name, _ in fired(done, "late")} >= {"tool_error"}
 
 
+@pytest.mark.nightly
 def test_f10_f11_global_chaos_reaches_no_scenario(project: Any) -> None:
     contract = project.contract({"name": "calm"}, OUTAGE)
     scores, met = [], []

@@ -64,6 +64,7 @@ def cells(here: Path) -> dict[str, str]:
     return {cell["invariant"]: cell["verdict"] for cell in document(here)["cells"]}
 
 
+@pytest.mark.by_day("http")
 @pytest.mark.parametrize("site", SITES)
 def test_an_incident_fails_again_until_it_is_fixed(site: str, shop: Any, here: Path) -> None:
     (here / "incident.yaml").write_text(incident(TOOL[site]))
@@ -174,6 +175,7 @@ def test_what_failed_is_exported_and_replayed_offline(site: str, shop: Any, here
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.nightly
 def test_a_tape_is_a_session(shop: Any, here: Path) -> None:
     (here / "incident.yaml").write_text(incident("price", "response: {price: 7}"))
     done = shop("http", "careful", "replay", "run", "incident.yaml")

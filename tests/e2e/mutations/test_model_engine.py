@@ -98,6 +98,7 @@ def test_exact_different_and_repeatable_without_the_model(sdk: str, tmp_path: Pa
     assert failed["message"].startswith(f"{provider} (a-model) failed to write a mutation: ")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("sdk", SOME)
 def test_a_model_that_declines_or_fails_is_named(sdk: str, tmp_path: Path) -> None:
     provider = SDKS[sdk][0]

@@ -90,6 +90,7 @@ def test_agent_proxy_and_model_are_asked_for_real(sdk: str, tmp_path: Path, mock
     assert not (tmp_path / ".faultwire" / "cache").exists()  # what a model said earlier proves nothing
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("sdk", SOME)
 def test_a_model_that_cannot_write_fails_it_with_the_reason(sdk: str, tmp_path: Path, mock: Any) -> None:
     provider = SDKS[sdk][0]
@@ -105,6 +106,7 @@ def test_a_model_that_cannot_write_fails_it_with_the_reason(sdk: str, tmp_path: 
         assert "mutations.engine: built-in" in found["model"]["hint"]
 
 
+@pytest.mark.nightly
 def test_a_model_that_is_not_there_fails_it(tmp_path: Path, mock: Any) -> None:
     with mock(WRITES) as server:
         url = f"http://127.0.0.1:{server.http}"
@@ -115,6 +117,7 @@ def test_a_model_that_is_not_there_fails_it(tmp_path: Path, mock: Any) -> None:
     assert "`ollama pull a-model`" in found["model"]["hint"]
 
 
+@pytest.mark.nightly
 def test_a_client_that_is_not_installed_is_named(tmp_path: Path) -> None:
     code, found, told = verify("ollama-0", tmp_path, "http://127.0.0.1:1", installed=False)
     assert code == 3, told

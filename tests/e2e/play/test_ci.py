@@ -36,6 +36,7 @@ def test_every_phase_is_played_exactly_once(project: Any) -> None:
     assert played == {"mutation": 2 + 4, "chaos": 4, "contract": 4}
 
 
+@pytest.mark.nightly
 def test_the_overall_score_weighs_the_phases_that_ran(project: Any) -> None:
     project.write(**SECTIONS)
     done = project.run("ci", env={"TALKER": "careless"})
@@ -77,6 +78,7 @@ def test_the_summary_leads_to_every_report(project: Any) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_one_report_of_several_is_chosen_by_phase(project: Any) -> None:
     project.write(**SECTIONS)
     project.run("ci")

@@ -103,6 +103,7 @@ def test_a_failed_critical_invariant_fails_whatever_the_score(project: Any) -> N
     assert "critical" in done.stderr
 
 
+@pytest.mark.nightly
 def test_score_prints_one_number_and_nothing_else(project: Any) -> None:
     project.write(contract=RULES)
     done = project.run("contract", "score", env={"TALKER": "careless"})
@@ -123,6 +124,7 @@ COPES = {"type": "excludes_pattern", "id": "copes", "patterns": ["(?i)surely"], 
 TOOLS = {"name": "tools", "faults": [{"tool_error": {}, "on": {"tool": "search"}}]}
 
 
+@pytest.mark.nightly
 def test_a_critical_invariant_that_fits_no_scenario_is_no_pass(project: Any) -> None:
     rules = {**RULES, "invariants": [{"type": "completes"}, COPES], "chaos_matrix": [{"name": "calm"}]}
     project.write(contract=rules)
@@ -186,6 +188,7 @@ def test_what_is_wrong_is_reported_before_any_agent_is_started(
     assert not (tmp_path / "seen").exists()
 
 
+@pytest.mark.nightly
 def test_the_same_seed_gives_the_same_report_at_any_concurrency(project: Any) -> None:
     flaky = {"name": "flaky", "faults": [{"status": {"code": 503}, "trigger": {"probability": 0.5}}]}
     project.write(contract={**RULES, "chaos_matrix": [{"name": "calm"}, flaky]})
@@ -232,6 +235,7 @@ def test_an_earlier_run_is_compared_with(project: Any) -> None:
     assert overall["verdict"] == "significant"
 
 
+@pytest.mark.nightly
 def test_reports_go_where_the_user_wants_them(project: Any) -> None:
     project.write(contract=RULES)
     assert project.run("contract", "run", "-o", "out.xml").returncode == 0

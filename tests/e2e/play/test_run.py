@@ -29,6 +29,7 @@ def test_mutants_of_every_golden_prompt_are_asked_exactly(project: Any) -> None:
     assert {kind["type"] for kind in document["mutations"]["types"]} == {"noise", "tone_shift"}
 
 
+@pytest.mark.nightly
 def test_chaos_is_there_only_when_it_is_asked_for(project: Any) -> None:
     project.write(mutations=MUTATIONS, chaos=CHAOS)
     assert project.run("run").returncode == 0
@@ -67,6 +68,7 @@ def test_score_prints_the_number_and_remembers_it(project: Any) -> None:
     assert "1.0000" in listed.stdout
 
 
+@pytest.mark.nightly
 def test_the_report_of_an_earlier_run_comes_in_every_form(project: Any) -> None:
     project.write(mutations=MUTATIONS)
     project.run("run")
@@ -79,6 +81,7 @@ def test_the_report_of_an_earlier_run_comes_in_every_form(project: Any) -> None:
     assert (absent.returncode, "found no single run `nothing`" in absent.stderr) == (2, True)
 
 
+@pytest.mark.nightly
 def test_verify_only_asks_once_and_plays_nothing(project: Any, tmp_path: Path) -> None:
     project.write(mutations=MUTATIONS)
     done = project.run("run", "--verify-only")

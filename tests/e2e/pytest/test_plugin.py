@@ -74,6 +74,7 @@ def test_a(faultwire):
     assert not (suite.path / ".faultwire" / "tapes").exists()
 
 
+@pytest.mark.nightly
 def test_a_miss_fails_the_test_with_the_difference(suite: pytest.Pytester) -> None:
     suite.makepyfile(
         test_it=CLIENT

@@ -56,6 +56,7 @@ def check(folder: Path, name: str, times: int) -> None:
     assert told == {**expected, "missed": 0, "left": 0, "other": 0, "agent": 0}
 
 
+@pytest.mark.by_day("openai 3 (Python)")
 @pytest.mark.parametrize("name", SOME)
 def test_twice(name: str, tmp_path: Path) -> None:
     check(tmp_path, name, 2)

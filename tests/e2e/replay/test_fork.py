@@ -170,6 +170,7 @@ def test_a_fault_on_a_stream_acts_at_the_fork_alone(faultwire: Run) -> None:
     assert b"1 fired" in done.stderr
 
 
+@pytest.mark.nightly
 def test_a_fault_that_does_not_act_proves_nothing(faultwire: Run) -> None:
     record(faultwire, *CALLS, "whole", "rivers")
     fault = "cut_stream: {after_events: 2}"
@@ -178,6 +179,7 @@ def test_a_fault_that_does_not_act_proves_nothing(faultwire: Run) -> None:
     assert b"the fault did not act: the request asks for no stream" in done.stderr
 
 
+@pytest.mark.nightly
 def test_a_prefix_that_differs_diverges_and_goes_nowhere(faultwire: Run, about: Run) -> None:
     record(faultwire, *CALLS, "whole", "rivers", "whole", "lakes")
     changed = (*CALLS, "whole", "riverbeds", "whole", "lakes")
@@ -187,6 +189,7 @@ def test_a_prefix_that_differs_diverges_and_goes_nowhere(faultwire: Run, about: 
     assert (told["missed"], told["fork"]["onward"], told["diverged"]) == (1, 0, True)
 
 
+@pytest.mark.nightly
 def test_a_fork_that_is_never_reached_fails(faultwire: Run) -> None:
     record(faultwire, *CALLS, "whole", "rivers", "whole", "lakes")
     done = faultwire("fork", "t", "--at", "2", "--drop", "--tail", "mock", "--", *CALLS, "whole", "rivers")
@@ -207,6 +210,7 @@ REFUSED = (
 )
 
 
+@pytest.mark.nightly
 def test_what_makes_no_sense_is_refused(faultwire: Run) -> None:
     record(faultwire, *CALLS, "whole", "rivers", "whole", "lakes")
     for arguments, word in REFUSED:

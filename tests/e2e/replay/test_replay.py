@@ -77,6 +77,7 @@ def test_the_same_call_a_third_time_misses(faultwire: Run, about: Run) -> None:
     assert about()["replay"]["diverged"] is True
 
 
+@pytest.mark.nightly
 def test_an_altered_prompt_is_pinpointed(faultwire: Run) -> None:
     record(faultwire, "whole", "which rivers are long", "whole", "lakes")
     again = faultwire("exec", "--replay", "t", "--", *CALLS, "whole", "which rivers are lone", offline=True)
@@ -174,6 +175,7 @@ def test_a_tampered_tape_is_refused_unless_that_is_waived(faultwire: Run, here: 
     assert about()["replay"]["unverified"] is True
 
 
+@pytest.mark.nightly
 def test_a_miss_may_go_live_when_that_was_asked_for(faultwire: Run, about: Run) -> None:
     record(faultwire, "whole", "rivers")
     calls = ("whole", "rivers", "whole", "lakes")
@@ -193,6 +195,7 @@ REFUSED = (
 )
 
 
+@pytest.mark.nightly
 def test_what_makes_no_sense_is_refused(faultwire: Run) -> None:
     record(faultwire, "whole", "rivers")
     for arguments, word in REFUSED:
@@ -227,6 +230,7 @@ def test_an_sdk_s_second_attempt_gets_what_its_first_did_not_ask_for(faultwire: 
     assert (about()["replay"]["served"], about()["replay"]["left"]) == (1, 0)
 
 
+@pytest.mark.nightly
 def test_websockets_say_the_same_again(faultwire: Run, about: Run) -> None:
     """`taped_socket` and `replayed` under the official SDK: two tool loops over WebSockets."""
     python = environments().python("openai-3-realtime")
@@ -300,6 +304,7 @@ def test_masks_of_a_recording_hold_when_it_is_replayed(faultwire: Run) -> None:
     assert faultwire("exec", "--mock", "--mask", "model", "--", *first).returncode == 2
 
 
+@pytest.mark.nightly
 def test_a_replay_leaves_a_page_and_json_in_its_folder(faultwire: Run, here: Path, about: Run) -> None:
     record(faultwire, "whole", "which rivers are long")
     done = faultwire("exec", "--replay", "t", "--", *CALLS, "whole", "which rivers are <long>", offline=True)

@@ -114,6 +114,7 @@ def large() -> str:
     return render(made)
 
 
+@pytest.mark.nightly
 def test_five_thousand_cells_open_and_can_be_picked(opened: Any, large: str) -> None:
     assert len(large.encode()) < 10_000_000
     seen = opened(large)

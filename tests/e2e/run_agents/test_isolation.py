@@ -51,6 +51,7 @@ def test_a_server_that_propagates(world):
         assert one.history.notes == ()
 
 
+@pytest.mark.by_day("traceparent")
 @pytest.mark.parametrize("only", ["traceparent", "baggage"])
 def test_either_of_the_two_headers_is_enough(world, only):
     agent = world.served("--only", only, propagates=True)
@@ -70,6 +71,7 @@ def test_without_propagation_it_is_refused(world):
     assert world.run.engine.stats()["refused"] >= len(astray)
 
 
+@pytest.mark.by_day("flags0")
 @pytest.mark.parametrize("flags", [("--propagate",), ()])
 def test_calls_at_the_start_are_the_servers_own(world, flags):
     agent = world.served("--startup-call", *flags)

@@ -111,6 +111,7 @@ def test_a_server_that_crashes_is_a_result_and_is_there_again_for_the_next_cell(
     assert (world.run.folder.path / "agent.log").read_text().count("falls over") == 2
 
 
+@pytest.mark.nightly
 def test_resets(world):
     agent = world.served(reset_endpoint="/reset")
     assert agent.resets
@@ -119,6 +120,7 @@ def test_resets(world):
     assert all(b"reset" not in e.request.path.encode() for e in world.run.history("calm/p1/r1").exchanges)
 
 
+@pytest.mark.nightly
 def test_a_reset_that_fails_voids_the_cell(world):
     agent = world.served(reset_endpoint="/unresettable")
     (one,) = world.play(agent, [CALM], [Prompt("p1", "a")])
@@ -127,6 +129,7 @@ def test_a_reset_that_fails_voids_the_cell(world):
     assert health(world)["heard"] == []  # and it was not asked
 
 
+@pytest.mark.nightly
 def test_servers_that_never_become_ready(world, tmp_path):
     for command, why in (
         (
@@ -144,6 +147,7 @@ def test_servers_that_never_become_ready(world, tmp_path):
         assert error.value.exit_code == 2
 
 
+@pytest.mark.nightly
 def test_a_port_that_another_server_has_is_refused(world):
     world.served()
     at = f"http://127.0.0.1:{world.port}"

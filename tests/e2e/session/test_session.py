@@ -79,6 +79,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
+@pytest.mark.nightly
 def test_a_suite_of_unittest(tmp_path: Path) -> None:
     (tmp_path / "test_suite.py").write_text(SUITE)
     (tmp_path / "agent.py").write_text(AGENT)
@@ -107,6 +108,7 @@ def ask(env: dict[str, str] | None = None) -> int:
     return int(done.stdout) if done.returncode == 0 else -done.returncode
 
 
+@pytest.mark.nightly
 def test_two_at_a_time_leave_this_process_alone() -> None:
     before = dict(os.environ)
     with (

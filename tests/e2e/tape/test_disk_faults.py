@@ -73,12 +73,14 @@ def test_a_later_seal_may_fail_at_every_call(disk: Disk, tmp_path: Path, part: i
     print(f"{len(chosen)} faults of a seal, 0 bad outcomes")
 
 
+@pytest.mark.nightly
 def test_the_judge_sees_a_lost_exchange(disk: Disk, tmp_path: Path) -> None:
     left = disk.do(fresh(tmp_path / "job"), **LOAD)
     left.acknowledged.add(999)
     assert judged(left) == ["acknowledged and lost: [999]"]
 
 
+@pytest.mark.nightly
 def test_the_judge_sees_a_damaged_tape(disk: Disk, tmp_path: Path) -> None:
     left = disk.do(fresh(tmp_path / "job"), **LOAD)
     data = bytearray(left.tape.read_bytes())

@@ -163,6 +163,7 @@ else:
 """
 
 
+@pytest.mark.nightly
 def test_of_many_that_want_one_tape_one_gets_it(tmp_path: Path) -> None:
     started = [
         subprocess.Popen(

@@ -225,6 +225,7 @@ def config(here: Path, text: str) -> Path:
     return path
 
 
+@pytest.mark.by_day("section0")
 @pytest.mark.parametrize("section", ["redact:" + RULES, "proxy:\n  redact:" + RULES.replace("\n", "\n  ")])
 def test_nothing_that_a_rule_names_reaches_the_disk(
     tmp_path: Path, upstream: Upstream, sockets: str, section: str

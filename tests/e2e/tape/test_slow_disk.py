@@ -125,6 +125,7 @@ class Ran:
         return {event["exchange"] for event in events if event["type"] == "drop"}
 
 
+@pytest.mark.nightly
 def test_drop_holds_nobody_and_states_what_is_missing(tmp_path: Path, upstream: str) -> None:
     ran = Ran(tmp_path, upstream, "drop")
     assert ran.held is None

@@ -110,6 +110,7 @@ def agree(one: Path, two: Path) -> None:
     assert hash_one == hash_two
 
 
+@pytest.mark.nightly
 def test_live_traffic_with_secrets_gets_the_same_faults(machines: tuple[Machine, Machine]) -> None:
     tapes = [one.play("t.tape", "--script", "script.yaml", "--profile", "drill.yaml") for one in machines]
     assert machines[0].key != machines[1].key

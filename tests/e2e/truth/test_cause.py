@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import harness
+import pytest
 from playing import agent, noticed
 
 from faultwire.tape.read.reader import TapeReader
@@ -24,6 +25,7 @@ def test_the_models_answer_is_named_and_the_sdks_traces_are_taken(tmp_path: Path
     assert traces, "the SDK sent its traces"
 
 
+@pytest.mark.nightly
 def test_an_agent_that_ends_well_has_nothing_to_fix(tmp_path: Path) -> None:
     command = agent("openai-agents-0", "agents_sdk.py", "Tell me about rivers.")
     done = harness.execute(tmp_path, command, "--mock")

@@ -11,6 +11,7 @@ MOST_UNKNOWN = 0.25
 """Of the cells of one agent in all scenarios."""
 
 
+@pytest.mark.nightly
 def test_by_day_one_agent_in_the_scenarios_that_were_judged_falsely(tmp_path: Path) -> None:
     scenarios = {name: labelled.SCENARIOS[name] for name in sorted(labelled.SHORTENED)}
     rows = labelled.play(tmp_path, "openai", scenarios)

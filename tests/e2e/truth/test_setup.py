@@ -23,6 +23,7 @@ def free_port() -> int:
         return port
 
 
+@pytest.mark.by_day("output-0")
 @pytest.mark.parametrize(("path", "code"), [("answer.text", 2), ("output", 0)])
 def test_a_response_path_that_leads_nowhere_is_an_error_of_the_file(
     path: str, code: int, tmp_path: Path
@@ -43,6 +44,7 @@ def test_a_response_path_that_leads_nowhere_is_an_error_of_the_file(
         assert said.verdicts["calm"][0] == "pass"
 
 
+@pytest.mark.by_day("openai-3")
 @pytest.mark.parametrize("environment", ["openai-3", "anthropic-2"])
 def test_a_missing_key_is_named(environment: str, tmp_path: Path) -> None:
     program = {"openai-3": "openai_tools.py", "anthropic-2": "anthropic_streaming.py"}[environment]

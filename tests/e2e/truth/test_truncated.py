@@ -33,6 +33,7 @@ def inline(fault: dict[str, Any]) -> str:
     return json.dumps({name: {**settings, "trigger": trigger}})
 
 
+@pytest.mark.by_day("openai-3")
 @pytest.mark.parametrize("environment", AGENTS)
 def test_a_call_that_was_cut_and_executed(environment: str, tmp_path: Path) -> None:
     program, events = AGENTS[environment]
@@ -47,6 +48,7 @@ def test_a_call_that_was_cut_and_executed(environment: str, tmp_path: Path) -> N
     assert said.code == 0
 
 
+@pytest.mark.nightly
 def test_an_agent_that_reports_the_cut(tmp_path: Path) -> None:
     scenarios = {"call": [in_call(3)], "start": [AT_START], "limit": [AT_LIMIT]}
     said = contract(tmp_path, agent("openai-3", "openai_streaming.py", "honest"), CHECK, scenarios)
@@ -64,6 +66,7 @@ def test_half_an_answer_that_became_the_agents_own(tmp_path: Path) -> None:
     assert said.verdicts["limit"][1].endswith("is what came before the cut")
 
 
+@pytest.mark.by_day("call", "limit")
 @pytest.mark.parametrize(
     ("fault", "script", "words"),
     [
