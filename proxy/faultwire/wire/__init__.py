@@ -7,7 +7,7 @@ from faultwire.wire.conversation_history import ConversationHistory
 from faultwire.wire.recognition.fingerprint import VOLATILE, fingerprint, tool_key
 from faultwire.wire.recognition.recognise import provider_of
 from faultwire.wire.recognition.signed import WHY as SIGNED, is_signed, signs_header
-from faultwire.wire.recognition.size_limit import WHY as HEAVY, is_heavy
+from faultwire.wire.recognition.size_limit import UNREAD, WHY as HEAVY, is_heavy
 from faultwire.wire.registry import protocol, protocols, text_members
 from faultwire.wire.tool_sites import tool_site
 from faultwire.wire.transcript.exchange import Transcript, transcript_of
@@ -16,6 +16,7 @@ from faultwire.wire.understand import Understanding, attempt, understand
 __all__ = [
     "HEAVY",
     "SIGNED",
+    "UNREAD",
     "VOLATILE",
     "Classified",
     "ConversationHistory",

@@ -95,10 +95,12 @@ class Upstream:
             if length := asked.header("content-length"):
                 asked.body = file.read(int(length))
             elif asked.header("transfer-encoding") == "chunked":
+                pieces = []
                 while size := int(file.readline(), 16):
-                    asked.body += file.read(size)
+                    pieces.append(file.read(size))
                     file.readline()
                 file.readline()
+                asked.body = b"".join(pieces)
             self.asked.append(asked)
             self.handlers[path.partition("?")[0]](asked, connection)
 

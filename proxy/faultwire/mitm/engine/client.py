@@ -200,9 +200,13 @@ class Engine:
 
 
 def _environment() -> dict[str, str]:
-    """Ours, without the user's proxies: which of them the engine uses is among its settings."""
+    """Ours, without the user's proxies: which of them the engine uses is among its settings.
+
+    What is given back of a large body goes to the system: left to itself, glibc keeps up to 32 MB of each.
+    """
     dropped = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
-    return {key: value for key, value in os.environ.items() if key.lower() not in dropped}
+    kept = {key: value for key, value in os.environ.items() if key.lower() not in dropped}
+    return {"MALLOC_MMAP_THRESHOLD_": str(1 << 20), **kept}
 
 
 def _send_settings(process: subprocess.Popen[bytes], settings: EngineSettings) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from mitmproxy.proxy.layers.http._events import (
 )
 from mitmproxy.proxy.layers.http._hooks import HttpRequestHook
 
+from faultwire import wire
 from faultwire.mitm.flow.actions import ActionExecutor
 from faultwire.mitm.flow.replay_source import ReplaySource
 from faultwire.mitm.flow.response import Responder
@@ -37,6 +38,7 @@ from faultwire.mitm.network.egress_guard import MARK
 if TYPE_CHECKING:
     from mitmproxy.proxy import commands
 
+    from faultwire.events import Response
     from faultwire.exchange.pipeline import OutboundRequest
 
 
@@ -55,6 +57,10 @@ class RequestReader:
     replay: ReplaySource | None
     killed: Callable[[], Ended]
     _body: bytearray = field(default_factory=bytearray)
+    _unread: bytes | None = None
+    """Of a body that nobody will read, what has come beyond the part that was decided on."""
+    _answer: Response | None = None
+    """What such a request is answered once it has been read."""
 
     # ------------------------------------------------------------ what the client sends
 
@@ -97,9 +103,7 @@ class RequestReader:
         state = self.state
         if state.request is RequestPhase.HELD:
             self._body += event.data
-            pipeline = state.recorded.pipeline
-            early = pipeline.decides_on_first_message and self.replay is None
-            return self._depart_early() if early and pipeline.ready(bytes(self._body)) else ()
+            return () if self.replay is not None else self._decide_early()
         if not state.begun or state.request in (RequestPhase.DONE, RequestPhase.FAILED):
             return ()
         state.recorded.request_chunk(event.data)
@@ -126,7 +130,7 @@ class RequestReader:
         if phase is RequestPhase.STREAMED:
             return self._end_stream(event)
         if phase is RequestPhase.DISCARDED:
-            return self.writer.deferred()
+            return self.writer.deferred() if self._answer is None else self.responder.give(self._answer)
         return self.writer.finish() if state.response is ResponsePhase.DONE else ()
 
     def _take_body(self) -> bytes:
@@ -160,11 +164,26 @@ class RequestReader:
             self.replay.arm_fork(body)
         return self._perform(self.state.recorded.depart(body), live=False)
 
-    def _depart_early(self) -> Commands:
-        """What is there is enough to decide on; the rest of the body passes as it comes."""
+    def _decide_early(self) -> Commands:
+        """Decide on what is there, where that is enough; the rest of the body passes as it comes. Of a body
+        that is too long to be read nothing more than its beginning is held."""
+        state = self.state
+        pipeline = state.recorded.pipeline
+        if not (pipeline.decides_on_first_message and pipeline.ready(bytes(self._body))):
+            if len(self._body) < wire.UNREAD or state.gateway.stock_hooks:
+                return ()
+            self._unread = bytes(self._body[wire.UNREAD :])
+            del self._body[wire.UNREAD :]
         body = self._take_body()
-        self.state.request = RequestPhase.STREAMED
-        return self._perform(self.state.recorded.depart(body, live=True), live=True)
+        state.request = RequestPhase.STREAMED
+        return self._perform(state.recorded.depart(body, live=True), live=True)
+
+    def _rest(self) -> Commands:
+        """What had come of such a body before it was decided on, behind the part that was."""
+        data, self._unread = self._unread, b""
+        if data:
+            self.state.recorded.request_chunk(data)
+            yield SendHttp(RequestData(self.state.stream_id, data), self.state.context.server)
 
     def _perform(self, outbound: OutboundRequest, *, live: bool) -> Commands:
         go_on = partial(self._proceed, outbound, live)
@@ -179,6 +198,10 @@ class RequestReader:
             self.state.recorded.forwards(outbound.request)
             return self._forward(outbound, live=live)
         self._pass_over()
+        if self._unread is not None:  # as if it had been held: the answer waits until all of it has come
+            self.state.recorded.request_chunk(self._unread)
+            self.state.request, self._answer = RequestPhase.DISCARDED, outbound.answer
+            return ()
         if live:
             self.state.request = RequestPhase.IGNORED
         return self.responder.give(outbound.answer)
@@ -192,7 +215,11 @@ class RequestReader:
         if self.replay is not None and (yield from self.replay.play(outbound.request)):
             return
         state, request = self.state, self.state.flow.request
-        convert.apply_request(request, outbound.request)
+        if live:  # the length in its head is that of all of it
+            convert.apply_request(request, replace(outbound.request, body=None))
+            request.data.content = outbound.request.body
+        else:
+            convert.apply_request(request, outbound.request)
         if not (yield from self._connect()):
             return
         content, server, stream_id = request.raw_content, state.context.server, state.stream_id
@@ -202,6 +229,7 @@ class RequestReader:
         if content:
             yield SendHttp(RequestData(stream_id, content), server)
         if live:
+            yield from self._rest()
             return
         if request.trailers:
             yield SendHttp(RequestTrailers(stream_id, request.trailers), server)

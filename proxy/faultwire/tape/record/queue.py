@@ -15,7 +15,7 @@ from faultwire.tape.record.recorder import Recording
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LIMIT = 64 * 1024 * 1024
+LIMIT = 16 * 1024 * 1024
 """Bytes that may wait for the writer before producers are asked to pause."""
 
 HURRY = 1024 * 1024

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from faultwire.errors import WireError
-from faultwire.wire.framing.content_coding import decoded
+from faultwire.wire.framing.content_coding import decoded, unpacks_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_PLAIN = 32 * 1024 * 1024
 """A body that unpacks to more is not looked into, and so not stored."""
+
+UNMEASURED = 4 * 1024 * 1024
+"""What unpacks to more is unpacked once to measure it, and only then to hold it: a bomb is never held."""
 
 _SURE = 1024 * 1024
 """Decoding never stops for its limits before this size: less is all there is."""
@@ -27,8 +30,11 @@ class Opaque(Exception):
 
 def unpack(data: bytes, applied: tuple[str, ...]) -> bytes:
     """The plain body; of one that was cut short, what there is. Raises Opaque."""
+    headers = (("content-encoding", ", ".join(applied)),)
     try:
-        plain, partial = decoded(data, (("content-encoding", ", ".join(applied)),), max_bytes=MAX_PLAIN)
+        plain, partial = decoded(data, headers, max_bytes=UNMEASURED)
+        if partial and len(plain) == UNMEASURED and unpacks_within(data, headers, MAX_PLAIN):
+            plain, partial = decoded(data, headers, max_bytes=MAX_PLAIN)
     except WireError as error:
         raise Opaque(error.message) from error
     if partial and len(plain) >= _SURE:

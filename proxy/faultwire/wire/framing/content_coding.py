@@ -72,6 +72,29 @@ def decoded(
     return body, partial
 
 
+def unpacks_within(body: bytes, headers: Headers, most: int) -> bool:
+    """Does the body unpack to no more than `most` bytes? Nothing is held but what lies between two codings.
+
+    Raises WireError as `decoded` does.
+    """
+    *outer, inner = reversed(_codings(headers))
+    for coding in outer:
+        body, partial = _collect(_UNPACK[coding], body, most, coding)
+        if partial:
+            return False
+    size = 0
+    try:
+        for piece in _UNPACK[inner](body):
+            size += len(piece)
+            if size > most:
+                return False
+    except _Unfinished:
+        return True
+    except (zlib.error, ValueError) as error:
+        raise WireError(f"found broken `{inner}` data: {error}") from None
+    return True
+
+
 def at_once(body: bytes, headers: Headers) -> tuple[bytes, bool]:
     """The same within limits that hold up an event loop for no more than some milliseconds."""
     return decoded(body, headers, max_bytes=AT_ONCE, max_packed=AT_ONCE_PACKED)

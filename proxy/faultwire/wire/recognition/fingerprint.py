@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faultwire import _core
+from faultwire.events import header
 from faultwire.wire.recognition import size_limit
 from faultwire.wire.recognition.placeholders import unkeyed
 
@@ -82,7 +83,8 @@ def fingerprint(
     masked, fields = (VOLATILE, _OF_A_MODEL) if kind == "llm" else ((), _SIGNING)
     if protocol is not None and kind != "llm":
         masked, fields = protocol.volatile, fields | protocol.volatile_query
-    body = _of_body(request.body or b"", (*masked, *also) if also else masked)
+    length = header(request.headers, "content-length") or ""
+    body = _of_body(request.body or b"", (*masked, *also) if also else masked, length)
     host = request.host.lower().rstrip(".")
     path = _stable_path(request.path, fields)
     for before in protocol.volatile_path if protocol is not None else ():
@@ -90,11 +92,13 @@ def fingerprint(
     return _digest("exchange", kind, request.method, host, path, body.hex())
 
 
-def _of_body(body: bytes, masked: tuple[str, ...]) -> bytes:
-    """The digest of a body; of one that is too heavy to be read at once, that of its two ends and length."""
+def _of_body(body: bytes, masked: tuple[str, ...], length: str) -> bytes:
+    """The digest of a body; of one that is too heavy to be read at once, that of its declared length, and of
+    the two ends of its beginning: while it goes on, no more is held of it."""
     if not size_limit.is_heavy(body):
         return _core.json_fingerprint(body, masked)
-    ends = _digest("heavy", str(len(body)), _core.sha256_hex(body[:_END]), _core.sha256_hex(body[-_END:]))
+    first, last = body[:_END], body[: size_limit.UNREAD][-_END:]
+    ends = _digest("heavy", length, _core.sha256_hex(first), _core.sha256_hex(last))
     return bytes.fromhex(ends)
 
 

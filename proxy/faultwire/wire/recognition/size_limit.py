@@ -13,6 +13,8 @@ MOST = 1 << 15
 """The weight up to which a body is read: so many JSON values, or 8 MiB of long texts."""
 BYTES = 256
 """Bytes that weigh as much as a value."""
+UNREAD = (MOST + 1) * BYTES
+"""Bytes that are too heavy whatever they are."""
 WHY = f"the request is heavier than {MOST * BYTES >> 20} MiB of text or {MOST} JSON values: it passed unread"
 
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)

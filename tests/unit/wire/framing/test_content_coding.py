@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 import zlib
 
 import brotli
@@ -9,7 +10,7 @@ import zstandard
 
 from faultwire.errors import WireError
 from faultwire.events import Headers
-from faultwire.wire.framing.content_coding import decoded, is_encoded
+from faultwire.wire.framing.content_coding import decoded, is_encoded, unpacks_within
 
 TEXT = b'{"said": "hello"}' * 50
 
@@ -113,3 +114,34 @@ def test_a_window_that_is_too_large_is_refused() -> None:
     packed = stream.compress(b"x" * 64) + stream.flush()
     with pytest.raises(WireError, match="broken `zstd`"):
         decoded(packed, coded("zstd"))
+
+
+@pytest.mark.parametrize("codings", ["gzip", "deflate", "zstd", "br", "gzip, br"])
+def test_a_body_is_measured_without_being_held(codings: str) -> None:
+    plain = b"abc" * 100_000
+    packed = plain
+    for coding in codings.split(", "):
+        packed = PACKERS[coding](packed)
+    headers = (("content-encoding", codings),)
+    assert unpacks_within(packed, headers, len(plain))
+    assert not unpacks_within(packed, headers, len(plain) - 1)
+
+
+def test_a_bomb_is_measured_in_little_memory() -> None:
+    bomb = gzip.compress(bytes(64 << 20))
+    headers = (("content-encoding", "gzip"),)
+    tracemalloc.start()
+    assert not unpacks_within(bomb, headers, 32 << 20)
+    measured = tracemalloc.get_traced_memory()[1]
+    decoded(bomb, headers, max_bytes=32 << 20)  # the control: it holds what it unpacks
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert measured < 4 << 20 < 32 << 20 < held
+
+
+def test_what_ends_early_is_measured_and_what_is_broken_is_an_error() -> None:
+    headers = (("content-encoding", "gzip"),)
+    packed = gzip.compress(bytes(1000))
+    assert unpacks_within(packed[:-9], headers, 1000)
+    with pytest.raises(WireError, match="broken `gzip`"):
+        unpacks_within(b"\x1f\x8b\x08" + b"x" * 40, headers, 1000)

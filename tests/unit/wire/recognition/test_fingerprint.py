@@ -85,3 +85,20 @@ def test_tool_key_is_canonical_in_the_arguments() -> None:
     assert wire.tool_key("f", '{"a":1,"b":2}') == wire.tool_key("f", '{ "b": 2, "a": 1.0 }')
     assert wire.tool_key("f", '{"id":1}') != wire.tool_key("f", '{"id":2}')
     assert wire.tool_key("f", "not json") != wire.tool_key("f", "nor this")
+
+
+def long_post(body: bytes, length: int) -> str:
+    asked = post(URL, body)
+    kept = tuple(field for field in asked.headers if field[0].lower() != "content-length")
+    return wire.fingerprint(replace(asked, headers=(*kept, ("content-length", str(length)))), "llm")
+
+
+def test_the_beginning_of_a_body_that_nobody_reads_has_the_key_of_all_of_it() -> None:
+    """A conversation with files grows from turn to turn: its length is what tells one call from the next."""
+    whole = pack(CHAT)[:-2] + b"x" * (2 * wire.UNREAD)
+    key_of_all = long_post(whole, len(whole))
+    assert long_post(whole[: wire.UNREAD], len(whole)) == key_of_all
+    assert long_post(whole[: wire.UNREAD], len(whole) + 1) != key_of_all
+    assert long_post(b" " + whole, len(whole)) != key_of_all
+    at_the_end = whole[: wire.UNREAD - 1] + b"y" + whole[wire.UNREAD :]
+    assert long_post(at_the_end, len(whole)) != key_of_all

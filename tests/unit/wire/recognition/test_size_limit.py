@@ -10,7 +10,7 @@ from tests.unit.wire.shapes import CHAT, post
 from faultwire import wire
 from faultwire.wire.mcp import http as mcp
 from faultwire.wire.recognition import size_limit
-from faultwire.wire.recognition.size_limit import BYTES, MOST, is_heavy
+from faultwire.wire.recognition.size_limit import BYTES, MOST, UNREAD, is_heavy
 
 SOURCE = "def f(x: int, y: list[int]) -> dict: return {'a': [x, y], \"b\": 3}\n"
 MEGABYTE = 1 << 20
@@ -97,3 +97,9 @@ def test_light_calls_are_compared_whatever_the_order_of_their_keys() -> None:
         for body in (b'{"a":1,"b":2}', b'{"b": 2, "a": 1}')
     )
     assert one == other
+
+
+@pytest.mark.parametrize("byte", [b"x", b'"', b" "])
+def test_a_body_as_long_as_that_is_heavy_whatever_it_holds(byte: bytes) -> None:
+    assert is_heavy(byte * UNREAD)
+    assert not is_heavy(b" " * (UNREAD - 1))
