@@ -18,9 +18,11 @@ from faultwire.replay.explain_miss import (
     dotted,
     excerpts,
     name,
+    name_of,
     near,
 )
 from faultwire.replay.match import Missed
+from faultwire.replay.placeholders import altered
 from faultwire.replay.request_key import clean
 from faultwire.replay.script import Script
 
@@ -65,6 +67,9 @@ class Player:
         self._misses: list[Divergence] = []
         self._classes: Counter[str] = Counter()
         self.served = 0
+        self._redacted: list[dict[str, Any]] = []
+        self._redacted_count: Counter[str] = Counter()
+        """Answers with placeholders: in their `body` (or messages), or in `headers` only."""
 
     def arrive(self, request: Request, number: int) -> bool:
         """A request is whole; `number` is its exchange's in this session. Is it for a fork's fault?"""
@@ -88,7 +93,18 @@ class Player:
 
     def _serve(self, recorded: Recorded) -> Answer:
         self.served += 1
-        return answer_of(recorded, self._rebinder, upstream=self._upstream)
+        answer = answer_of(recorded, self._rebinder, upstream=self._upstream)
+        self._note_placeholders(recorded, answer)
+        return answer
+
+    def _note_placeholders(self, recorded: Recorded, answer: Answer) -> None:
+        found = altered(answer)
+        if found is None:
+            return
+        self._redacted_count["body" if found.body else "headers"] += 1
+        if len(self._redacted) < LISTED and (found.body or self._redacted_count["headers"] < LISTED // 2):
+            one = {"call": name_of(recorded), "body": list(found.body), "headers": list(found.headers)}
+            self._redacted.append(one)
 
     def _diverge(self, missed: Missed, number: int) -> Divergence:
         divergence = diagnose(self._index, missed, number)
@@ -176,14 +192,21 @@ class Player:
         classes = Counter(self._classes)
         if left:
             classes["missing call"] = len(left)
+        counts = self._redacted_count
+        rebound = self._rebinder.rewritten if self._rebinder is not None else 0
+        missed = sum(self._classes.values())
+        as_recorded = self.served == len(self._index.entries) and not (missed or left)
         return {
+            "exact": as_recorded and not (self._upstream or counts or rebound),
             "recorded": len(self._index.entries),
             "served": self.served,
-            "missed": sum(self._classes.values()),
+            "missed": missed,
             "misses": [miss.as_json() for miss in self._misses],
             "left": len(left),
             "leftovers": [name(entry) for entry in left[:LISTED]],
             "classes": dict(classes),
+            "redacted": {"answers": counts["body"], "heads": counts["headers"], "calls": self._redacted},
+            "rebound": rebound,
             **(self._kept if self._goes_live else {}),
         }
 

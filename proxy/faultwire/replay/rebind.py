@@ -39,6 +39,8 @@ class Rebinder:
         self._seen_recorded: set[str] = set()
         self._unread: list[tuple[bytes | None, bytes | None]] = []
         self._unread_size = 0
+        self.rewritten = 0
+        """Recorded answers in which live values were put."""
 
     @property
     def bound(self) -> bool:
@@ -128,6 +130,7 @@ class Rebinder:
         ]
         edits += self._across(text)
         edits.sort()
+        self.rewritten += bool(edits)
         out: list[str] = []
         moves: list[tuple[int, int, int]] = []
         at = 0

@@ -69,3 +69,40 @@ def test_a_tape_with_redacted_addresses_replays_and_writes_none(faultwire: Run, 
     for value in (ADDRESS, OTHER, "90182033"):
         assert [path for path, text in files if value.encode() in text] == []
         assert not any(value.encode() in text for text in outputs)
+
+
+DEPLOYS = """
+import json
+from openai import OpenAI
+tool = {"type": "function", "function": {"name": "deploy", "parameters": {"type": "object"}}}
+asked = {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "deploy"}], "tools": [tool]}
+answer = OpenAI().chat.completions.create(**asked).choices[0].message
+key = json.loads(answer.tool_calls[0].function.arguments)["api_key"]
+print("deployed" if key.startswith("sk-proj-") else "denied")
+"""
+TALK = """
+turns:
+  - match: {last_user: deploy}
+    reply:
+      tool_calls:
+        - {name: deploy, arguments: {api_key: sk-proj-Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56Qr78St90}}
+"""
+
+
+def test_a_replay_whose_answers_were_redacted_is_not_called_exact(
+    faultwire: Run, here: Path, about: Run
+) -> None:
+    agent = here / "agent.py"
+    agent.write_text(DEPLOYS)
+    (here / "talk.yaml").write_text(TALK)
+    program = ("--", str(environments().python("openai-3")), str(agent))
+    env = {"OPENAI_API_KEY": "sk-test-000"}
+    first = faultwire("exec", "--script", "talk.yaml", "--record", "t", *program, env=env)
+    assert first.stdout == b"deployed\n", first.stderr.decode()
+    again = faultwire("exec", "--replay", "t", *program, env=env, offline=True)
+    assert again.stdout == b"denied\n", again.stderr.decode()
+    assert b"replayed   1 of 1 recorded exchanges" in again.stderr
+    assert b"not exact: 1 answer differs from what was delivered live" in again.stderr
+    place = b"exec#1 POST https://api.openai.com/v1/chat/completions: $.choices[0].message.tool_calls[0]"
+    assert place + b".function.arguments" in again.stderr
+    assert about()["replay"]["exact"] is False
