@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from faultwire.replay.explain_miss import (
 )
 from faultwire.replay.match import Missed
 from faultwire.replay.placeholders import altered
+from faultwire.replay.repeated import Repeated
 from faultwire.replay.request_key import clean
 from faultwire.replay.script import Script
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Message, Recorded
     from faultwire.replay.answer import Answer
+    from faultwire.replay.learned_ids import Pair
     from faultwire.replay.match import Entry, Index
     from faultwire.replay.rebind import Rebinder
     from faultwire.replay.request_key import RequestKey
@@ -57,6 +60,7 @@ class Player:
         live: bool = False,
     ) -> None:
         self._index = index
+        self._repeated = Repeated(index)
         self._goes_live = live
         self._redactor = redactor
         self._rebinder = rebinder
@@ -170,7 +174,10 @@ class Player:
         """An exchange that differs only in values that were minted."""
         assert self._rebinder is not None
         for entry, places in near(self._index, wanted):
-            made = None if entry.used else self._rebinder.allows(wanted, counted(wanted, places))
+            if entry.used:
+                continue
+            minted = partial(self._is_minted, entry)
+            made = self._rebinder.allows(wanted, counted(wanted, places), minted)
             if made is None:
                 continue
             made += self._rebinder.masked(places)
@@ -180,6 +187,12 @@ class Player:
             self._rebinder.bind(made)
             return entry
         return missed
+
+    def _is_minted(self, entry: Entry, pair: Pair, in_result: bool) -> bool:
+        """Does the tape show that an answer brought this value of a recorded request as an id?"""
+        if in_result:
+            return self._repeated.after(entry, pair.recorded, by_name=pair.weak)
+        return self._repeated.not_given(entry, pair.recorded)
 
     @property
     def _left(self) -> list[Entry]:
