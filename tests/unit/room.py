@@ -18,6 +18,7 @@ class Closed:
 
     voids: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    replay: None = None
 
 
 @dataclass

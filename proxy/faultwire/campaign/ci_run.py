@@ -12,6 +12,7 @@ from faultwire.agents.make import prepared
 from faultwire.campaign.configured_keys import known_keys
 from faultwire.campaign.documents import PhaseSummary, phase_document, summary_document
 from faultwire.errors import ConfigError, FaultwireError
+from faultwire.replay.reader import redaction
 from faultwire.report import faces, json
 from faultwire.runner.folder import STATE
 from faultwire.runner.gate import Rule, gate
@@ -123,7 +124,7 @@ def perform(
     )
     outcomes = unjudged(merged(done.outcomes), wanted.command)
     wanted = replace(wanted, missing={**wanted.missing, **_not_reached(parts, outcomes)})
-    return _written(folder, outcomes, summary, wanted, done.tapes[0])
+    return _written(folder, outcomes, summary, wanted, done)
 
 
 def _not_reached(parts: Sequence[Part], outcomes: Sequence[Outcome]) -> dict[str, str]:
@@ -142,6 +143,8 @@ class _Done:
     label: str = ""
     tapes: list[Path] = field(default_factory=list)
     ledgers: list[str] = field(default_factory=list)
+    rules: list[dict[str, Any]] = field(default_factory=list)
+    """The redaction rules of each part, without repetition."""
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -163,6 +166,9 @@ def _play_part(
 ) -> None:
     first, done.folder = done.folder is None, run.folder
     done.tapes.append(run.tape)
+    rules = redaction(part.replay, config.proxy.redact)
+    if rules not in done.rules:
+        done.rules.append(rules)
     share = partial(run.share, "server")
     with prepared(config.agent, share, folder=run.folder.path, base=config.folder) as agent:
         done.label = agent.label
@@ -232,17 +238,20 @@ def _notes(run: Run) -> tuple[str, ...]:
 
 
 def _written(
-    folder: RunFolder, outcomes: Sequence[Outcome], summary: PhaseSummary, wanted: Wanted, tape: Path
+    folder: RunFolder, outcomes: Sequence[Outcome], summary: PhaseSummary, wanted: Wanted, done: _Done
 ) -> Result:
     """Judge, and write the run's files: one report, or one for each phase and one over all."""
-    rules = read_rules(summary.config.proxy.redact)
-    redactor = Redactor(load_key(wanted.base / "keys" / "redaction.key"), rules)
+    tape = done.tapes[0]
+    key = load_key(wanted.base / "keys" / "redaction.key")
+    redactors = [Redactor(key, read_rules(rules)) for rules in done.rules]
     keys = known_keys(summary.config)
 
     def redact(text: str) -> str:
         for key in keys:
             text = text.replace(key, "redacted")
-        return redactor.error(text, {})
+        for redactor in redactors:
+            text = redactor.error(text, {})
+        return text
 
     scoring = summary.config.scoring
     scores = summed([scored(outcome) for outcome in outcomes], scoring.weights)

@@ -146,6 +146,7 @@ class Play:
         from faultwire.cli._summary import header, summary
         from faultwire.cli.output import say
         from faultwire.cli.replay_options import print_replay
+        from faultwire.replay.reader import redaction
         from faultwire.runner.launch import start_run
 
         traffic, profile, command = self.traffic, self.profile, self.command
@@ -176,7 +177,7 @@ class Play:
                     ended,
                     ledger=ledger,
                     notes=notes,
-                    rules=traffic.redacts(),
+                    rules=redaction(self.settings.replay, traffic.redacts()),
                 )
                 seen = made["suggestions"]
             if not self.quiet:

@@ -21,7 +21,7 @@ from faultwire.replay.volatile_values import only_minted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from faultwire.events import Path
+    from faultwire.events import Path, Recorded
     from faultwire.replay.match import Entry, Index, Missed
     from faultwire.replay.request_key import RequestKey
 
@@ -137,8 +137,12 @@ def _diagnosed(index: Index, missed: Missed) -> Divergence:
 
 
 def name(entry: Entry) -> str:
+    """An entry's exchange in words."""
+    return name_of(entry.recorded)
+
+
+def name_of(recorded: Recorded) -> str:
     """A recorded exchange in words."""
-    recorded = entry.recorded
     return f"{recorded.session}#{recorded.number} {recorded.request.method} {recorded.request.url}"
 
 

@@ -117,4 +117,4 @@ class Forked(Player):
             "tail": settings.tail,
             "onward": self._onward,
         }
-        return {**super().report(), "fork": fork}
+        return {**super().report(), "exact": False, "fork": fork}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,12 @@ from faultwire.replay.explain_miss import (
     dotted,
     excerpts,
     name,
+    name_of,
     near,
 )
 from faultwire.replay.match import Missed
+from faultwire.replay.placeholders import altered
+from faultwire.replay.repeated import Repeated
 from faultwire.replay.request_key import clean
 from faultwire.replay.script import Script
 
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Message, Recorded
     from faultwire.replay.answer import Answer
+    from faultwire.replay.learned_ids import Pair
     from faultwire.replay.match import Entry, Index
     from faultwire.replay.rebind import Rebinder
     from faultwire.replay.request_key import RequestKey
@@ -55,6 +60,7 @@ class Player:
         live: bool = False,
     ) -> None:
         self._index = index
+        self._repeated = Repeated(index)
         self._goes_live = live
         self._redactor = redactor
         self._rebinder = rebinder
@@ -65,6 +71,9 @@ class Player:
         self._misses: list[Divergence] = []
         self._classes: Counter[str] = Counter()
         self.served = 0
+        self._redacted: list[dict[str, Any]] = []
+        self._redacted_count: Counter[str] = Counter()
+        """Answers with placeholders: in their `body` (or messages), or in `headers` only."""
 
     def arrive(self, request: Request, number: int) -> bool:
         """A request is whole; `number` is its exchange's in this session. Is it for a fork's fault?"""
@@ -88,7 +97,18 @@ class Player:
 
     def _serve(self, recorded: Recorded) -> Answer:
         self.served += 1
-        return answer_of(recorded, self._rebinder, upstream=self._upstream)
+        answer = answer_of(recorded, self._rebinder, upstream=self._upstream)
+        self._note_placeholders(recorded, answer)
+        return answer
+
+    def _note_placeholders(self, recorded: Recorded, answer: Answer) -> None:
+        found = altered(answer)
+        if found is None:
+            return
+        self._redacted_count["body" if found.body else "headers"] += 1
+        if len(self._redacted) < LISTED and (found.body or self._redacted_count["headers"] < LISTED // 2):
+            one = {"call": name_of(recorded), "body": list(found.body), "headers": list(found.headers)}
+            self._redacted.append(one)
 
     def _diverge(self, missed: Missed, number: int) -> Divergence:
         divergence = diagnose(self._index, missed, number)
@@ -154,7 +174,10 @@ class Player:
         """An exchange that differs only in values that were minted."""
         assert self._rebinder is not None
         for entry, places in near(self._index, wanted):
-            made = None if entry.used else self._rebinder.allows(wanted, counted(wanted, places))
+            if entry.used:
+                continue
+            minted = partial(self._is_minted, entry)
+            made = self._rebinder.allows(wanted, counted(wanted, places), minted)
             if made is None:
                 continue
             made += self._rebinder.masked(places)
@@ -164,6 +187,12 @@ class Player:
             self._rebinder.bind(made)
             return entry
         return missed
+
+    def _is_minted(self, entry: Entry, pair: Pair, in_result: bool) -> bool:
+        """Does the tape show that an answer brought this value of a recorded request as an id?"""
+        if in_result:
+            return self._repeated.after(entry, pair.recorded, by_name=pair.weak)
+        return self._repeated.not_given(entry, pair.recorded)
 
     @property
     def _left(self) -> list[Entry]:
@@ -176,14 +205,21 @@ class Player:
         classes = Counter(self._classes)
         if left:
             classes["missing call"] = len(left)
+        counts = self._redacted_count
+        rebound = self._rebinder.rewritten if self._rebinder is not None else 0
+        missed = sum(self._classes.values())
+        as_recorded = self.served == len(self._index.entries) and not (missed or left)
         return {
+            "exact": as_recorded and not (self._upstream or counts or rebound),
             "recorded": len(self._index.entries),
             "served": self.served,
-            "missed": sum(self._classes.values()),
+            "missed": missed,
             "misses": [miss.as_json() for miss in self._misses],
             "left": len(left),
             "leftovers": [name(entry) for entry in left[:LISTED]],
             "classes": dict(classes),
+            "redacted": {"answers": counts["body"], "heads": counts["headers"], "calls": self._redacted},
+            "rebound": rebound,
             **(self._kept if self._goes_live else {}),
         }
 

@@ -17,9 +17,11 @@ from faultwire.tape.format.validate import event_of
 from faultwire.tape.read.metadata import masks_of
 from faultwire.tape.read.partial import partial_copy
 from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.redact.taped_rules import complete, joined, rules_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
 
     from faultwire.events import Recorded
     from faultwire.replay.settings import ReplaySettings
@@ -92,14 +94,28 @@ def tape_settings(settings: ReplaySettings) -> dict[str, object]:
     record by being replayed. Raises TapeError where the replayed tape cannot be read."""
     if not settings.unverified:
         _whole(settings.tape)
-    with as_it_is(settings.tape) if settings.unverified else TapeReader.open(settings.tape) as tape:
-        known = tape.info().settings
+    known = _known(settings)
     imported = known.get("imported")
     settings_ = {
         **settings.tape_settings(),
         "masks": list(dict.fromkeys((*masks_of(known), *settings.masks))),
     }
     return {**settings_, **({"imported": str(imported)} if imported else {})}
+
+
+def _known(settings: ReplaySettings) -> dict[str, Any]:
+    with as_it_is(settings.tape) if settings.unverified else TapeReader.open(settings.tape) as tape:
+        return tape.info().settings
+
+
+def redaction(settings: ReplaySettings | None, own: Mapping[str, Any]) -> dict[str, Any]:
+    """The redaction rules of a run: its own, and in a replay also those of the tape that it replays.
+
+    Raises UsageError where the tape does not hold the text of a pattern and `own` has no such pattern,
+    TapeError where the replayed tape cannot be read."""
+    if settings is None:
+        return dict(own)
+    return complete(joined(rules_of(_known(settings), settings.tape), own), settings.tape)
 
 
 def index(

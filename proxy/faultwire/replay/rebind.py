@@ -13,13 +13,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from faultwire.errors import WireError
+from faultwire.replay.learned_ids import id_pairs, ids_in
 from faultwire.replay.volatile_values import MINTED, pairs
 from faultwire.tape.redact.redactor import moved
-from faultwire.tape.redact.stream import text_pieces
+from faultwire.tape.redact.stream import text_pieces, texts_by_member
 from faultwire.tape.redact.text import unescape
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from faultwire.events import Path, Request
+    from faultwire.replay.learned_ids import Pair
     from faultwire.replay.request_key import RequestKey
 
 _ESCAPE = re.compile(r"\\+[nrtbf\"/]")
@@ -39,6 +43,8 @@ class Rebinder:
         self._seen_recorded: set[str] = set()
         self._unread: list[tuple[bytes | None, bytes | None]] = []
         self._unread_size = 0
+        self.rewritten = 0
+        """Recorded answers in which live values were put."""
 
     @property
     def bound(self) -> bool:
@@ -57,14 +63,27 @@ class Rebinder:
             body = _replaced(body.decode("latin-1"), self._to_recorded).encode("latin-1")
         return replace(request, path=path, body=body)
 
-    def allows(self, wanted: RequestKey, places: list[tuple[Path, Any, Any]]) -> list[tuple[str, str]] | None:
-        """The pairs (recorded, live) to bind so that two requests are the same; None where they are not."""
+    def allows(
+        self,
+        wanted: RequestKey,
+        places: list[tuple[Path, Any, Any]],
+        minted: Callable[[Pair, bool], bool] | None = None,
+    ) -> list[tuple[str, str]] | None:
+        """The pairs (recorded, live) to bind so that two requests are the same; None where they are not.
+
+        Values that are ids by their shape are bound in tools' results and in requests that go to no model.
+        `minted` says of other pairs, and whether they stand in a tool's result, if the tape shows that they
+        are ids.
+        """
         found: dict[str, str] = {}
         back: dict[str, str] = {}
         minting = _minting(wanted)
         for path, old, new in places:
             inside = path[:1] == ("$",) and any(path[1 : 1 + len(one)] == one for one in minting)
             made = pairs(old, new) if inside or wanted.kind != "llm" else None
+            if made is None and minted is not None and (inside or wanted.kind != "llm"):
+                key = next((part for part in reversed(path) if isinstance(part, str)), "")
+                made = self._learned(id_pairs(old, new, key), minted, in_result=inside)
             if made is None:
                 return None
             for one, other in made:
@@ -73,6 +92,17 @@ class Rebinder:
                 if back.setdefault(other, one) != one:
                     return None
         return list(found.items())
+
+    def _learned(
+        self, found: list[Pair] | None, minted: Callable[[Pair, bool], bool], *, in_result: bool
+    ) -> tuple[tuple[str, str], ...] | None:
+        if found is None:
+            return None
+        for pair in found:
+            bound = self._to_live.get(pair.recorded) == pair.live
+            if not (pair.shaped or bound or minted(pair, in_result)):
+                return None
+        return tuple((pair.recorded, pair.live) for pair in found)
 
     def _fresh(self, recorded: str, live: str) -> bool:
         known = self._to_live.get(recorded)
@@ -128,6 +158,7 @@ class Rebinder:
         ]
         edits += self._across(text)
         edits.sort()
+        self.rewritten += bool(edits)
         out: list[str] = []
         moves: list[tuple[int, int, int]] = []
         at = 0
@@ -162,8 +193,15 @@ class Rebinder:
 
 
 def _volatile(data: bytes | None) -> set[str]:
-    plain = _ESCAPE.sub(" ", data.decode("latin-1")) if data else ""
-    return {one[0] for one in MINTED.finditer(plain)}
+    if not data:
+        return set()
+    text = data.decode("latin-1")
+    plain = _ESCAPE.sub(" ", text)
+    found = {one[0] for one in MINTED.finditer(plain)} | ids_in(plain)
+    if b"data:" in data:  # a model says an id a few letters per event
+        for said in texts_by_member(text).values():
+            found |= ids_in(said)
+    return found
 
 
 def _split(
@@ -196,8 +234,17 @@ def _minting(wanted: RequestKey) -> list[Path]:
 
 
 def _pattern(value: str) -> re.Pattern[str]:
-    """A value, not as a part of a longer number."""
-    return re.compile(rf"(?<![0-9.]){re.escape(value)}(?![0-9])" if value[0].isdigit() else re.escape(value))
+    """A value, not as a part of a longer number, nor of a longer word where it is one itself."""
+    return re.compile(_bordered(value))
+
+
+def _bordered(value: str) -> str:
+    if value.isdigit():
+        return rf"(?<![0-9.]){value}(?!\.?[0-9])"
+    if value[0].isdigit():
+        return rf"(?<![0-9.]){re.escape(value)}(?![0-9])"
+    # The `n` of an escaped line break is no letter of a word.
+    return rf"(?:(?<![0-9A-Za-z])|(?<=\\[nrtbf])){re.escape(value)}(?![0-9A-Za-z])"
 
 
 def _found(text: str, value: str) -> list[tuple[int, int]]:
@@ -205,7 +252,9 @@ def _found(text: str, value: str) -> list[tuple[int, int]]:
 
 
 def _replaced(text: str, known: dict[str, str]) -> str:
-    for value, other in known.items():
-        if value in text:
-            text = _pattern(value).sub(other.replace("\\", "\\\\"), text)
-    return text
+    """All at once: serial numbers of one run are those of another, moved on by some."""
+    here = [value for value in known if value in text]
+    if not here:
+        return text
+    either = "|".join(f"(?:{_bordered(value)})" for value in sorted(here, key=len, reverse=True))
+    return re.sub(either, lambda found: known[found[0]], text)

@@ -52,6 +52,7 @@ def lines(report: Mapping[str, Any]) -> list[str]:
     elif report["missed"] or report["left"]:
         classes = ", ".join(f"{count} {name}" for name, count in sorted(report["classes"].items()))
         out.append(f"  diverged: {classes}")
+    out += _redacted(report["redacted"])
     for miss in report["misses"][:SHOWN]:
         out += _miss(miss)
     out += [f"  not requested: {name}" for name in report["leftovers"][:SHOWN]]
@@ -67,6 +68,24 @@ def _numbers(report: Mapping[str, Any]) -> str:
     numbers = [f"#{miss['exchange']}" for miss in report["misses"] if miss.get("exchange")]
     more = report["missed"] - len(numbers)
     return f": {', '.join(numbers)}{f' and {more} more' if more else ''}" if numbers else ""
+
+
+def _redacted(found: Mapping[str, Any]) -> Iterator[str]:
+    """Which answers are not what was delivered when they were recorded."""
+    count, heads = found["answers"], found["heads"]
+    if count:
+        many = "answer differs" if count == 1 else "answers differ"
+        why = "redacted values are not on the tape"
+        yield f"  not exact: {count} {many} from what was delivered live: {why}"
+        calls = [one for one in found["calls"] if one["body"]]
+        yield from (f"    {one['call']}: {', '.join(one['body'])}" for one in calls[:SHOWN])
+        if count > len(calls[:SHOWN]):
+            yield f"    and {count - len(calls[:SHOWN])} more in `replay.json`"
+    if heads:
+        names = sorted({name for one in found["calls"] for name in one["headers"]})
+        other = "other " if count else ""
+        many = f"1 {other}answer differs" if heads == 1 else f"{heads} {other}answers differ"
+        yield f"  {'' if count else 'not exact: '}{many} in redacted header fields only: {', '.join(names)}"
 
 
 def _miss(miss: Mapping[str, Any]) -> Iterator[str]:

@@ -9,7 +9,7 @@ nothing from what the others prove.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from faultwire import wire
 from faultwire.agents._api import Asked
@@ -17,6 +17,7 @@ from faultwire.capture.bypass_watch import BypassWatch
 from faultwire.errors import AgentError, FaultwireError, TapeError
 from faultwire.events import History
 from faultwire.replay.incident_outcome import notes_on
+from faultwire.replay.placeholders import remarks as replay_remarks
 from faultwire.runner.setup import clean, flaw
 from faultwire.runner.workers import Workers
 
@@ -45,6 +46,10 @@ class Closed(Protocol):
     @property
     def notes(self) -> Sequence[str]:
         """Traffic outside exchanges."""
+
+    @property
+    def replay(self) -> Mapping[str, Any] | None:
+        """What was replayed, where a tape answered."""
 
 
 class Stage(Protocol):
@@ -182,12 +187,12 @@ def _invocation(
         if not why:
             result = agent.invoke(replace(asked, session=name, watch=watch), env)
     finally:
-        voids, notes = _closed(stage, name, watch)
+        voids, notes, remarks = _closed(stage, name, watch)
     try:
         history = stage.history(name)
     except TapeError as error:
         history, voids = History(name, ()), voids or (_ours(error),)
-    remarks = notes_on(invocation.scenario.profile, history)
+    remarks = (*notes_on(invocation.scenario.profile, history), *remarks)
     history = replace(
         history, agent=result, voids=(*why, *voids), notes=(*history.notes, *notes), remarks=remarks
     )
@@ -205,13 +210,13 @@ def _reset(agent: Agent, env: Mapping[str, str]) -> tuple[str, ...]:
     return ()
 
 
-def _closed(stage: Stage, name: str, watch: InvocationWatch) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Close a session: why it is void, and what became no exchange."""
+def _closed(stage: Stage, name: str, watch: InvocationWatch) -> tuple[tuple[str, ...], ...]:
+    """Close a session: why it is void, what became no exchange, and remarks on its replay."""
     try:
         closed = stage.close_session(name, watch.found, watch.more)
     except FaultwireError as error:
-        return (_ours(error),), ()
-    return tuple(closed.voids), tuple(closed.notes)
+        return (_ours(error),), (), ()
+    return tuple(closed.voids), tuple(closed.notes), replay_remarks(closed.replay)
 
 
 def _ours(error: FaultwireError) -> str:

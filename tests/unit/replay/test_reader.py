@@ -12,10 +12,11 @@ import pytest
 from faultwire.errors import TapeError, TapeNotFound, TapeTampered
 from faultwire.events import Request
 from faultwire.replay.compare import compare, learn
-from faultwire.replay.reader import Unverified, index, open_tape, tape_settings
+from faultwire.replay.reader import Unverified, index, open_tape, redaction, tape_settings
 from faultwire.replay.settings import ReplaySettings
 from faultwire.tape.evidence.salvage import salvage
 from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.record.writer import TapeWriter
 
 JSON = (("content-type", "application/json"),)
 
@@ -190,3 +191,11 @@ def test_what_only_the_first_tape_has(deck: Any, tmp_path: Any) -> None:
         found = compare(index(one), two.exchanges())
     assert found.divergence is not None
     assert found.divergence.kind == "missing call"
+
+
+def test_a_replay_redacts_by_its_own_rules_and_those_of_its_tape(tmp_path: Path) -> None:
+    path = tmp_path / "r.tape"
+    TapeWriter.create(path, origin="p/r", settings={"redact": {"pii": True}}).close()
+    own = {"headers": ["x-a"]}
+    assert redaction(ReplaySettings(tape=path), own) == {"pii": True, **own}
+    assert redaction(None, own) == own

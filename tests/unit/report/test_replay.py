@@ -24,6 +24,8 @@ FORK = {"at": "exec#2", "reached": 2, "tail": "live", "onward": 1}
 
 def report(**changes: Any) -> dict[str, Any]:
     base = {"tape": str(Path("t.tape")), "on_miss": "fail", "unverified": False, "recorded": 2, "served": 2}
+    nothing = {"answers": 0, "heads": 0, "calls": []}
+    base |= {"exact": True, "redacted": nothing, "rebound": 0}
     return {**base, "missed": 0, "misses": [], "left": 0, "leftovers": [], "classes": {}, **changes}
 
 
@@ -112,3 +114,36 @@ def test_the_json_holds_what_the_engine_said() -> None:
     assert made["schema_version"] == "1"
     assert made["run"] == ABOUT
     assert {name: made[name] for name in found} == found
+
+
+REDACTED = [
+    {"call": "s#1 POST https://x/", "body": ["$.arguments"], "headers": ["set-cookie"]},
+    {"call": "s#2 POST https://x/", "body": [], "headers": ["set-cookie"]},
+]
+
+
+def test_answers_with_redacted_values_are_named() -> None:
+    found = {"answers": 1, "heads": 1, "calls": REDACTED}
+    about = report(exact=False, redacted=found)
+    assert lines(about)[1:] == [
+        "  not exact: 1 answer differs from what was delivered live: redacted values are not on the tape",
+        "    s#1 POST https://x/: $.arguments",
+        "  1 other answer differs in redacted header fields only: set-cookie",
+    ]
+    page = files(about, ABOUT)["replay.html"]
+    assert "s#1 POST https://x/: $.arguments" in page
+    assert "as recorded" not in page
+    assert "as recorded" in files(report(), ABOUT)["replay.html"]
+
+
+def test_answers_that_differ_in_header_fields_only_are_counted_as_such() -> None:
+    found = {"answers": 0, "heads": 2, "calls": REDACTED[1:]}
+    assert lines(report(exact=False, redacted=found))[1:] == [
+        "  not exact: 2 answers differ in redacted header fields only: set-cookie"
+    ]
+
+
+def test_a_terminal_gets_the_first_redacted_answers() -> None:
+    calls = [{"call": f"s#{n}", "body": ["body"], "headers": []} for n in range(SHOWN + 2)]
+    shown = lines(report(redacted={"answers": 60, "heads": 0, "calls": calls}))
+    assert shown[-1] == "    and 50 more in `replay.json`"

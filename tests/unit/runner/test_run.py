@@ -18,6 +18,7 @@ from faultwire.runner.run import play, void
 class Closed:
     voids: tuple = ()
     notes: tuple = ()
+    replay: dict | None = None
 
 
 @dataclass
@@ -28,6 +29,7 @@ class World:
     stderr: str = ""
     voids: dict = field(default_factory=dict)
     notes: dict = field(default_factory=dict)
+    replay: dict | None = None
     lost_at: str | None = None
     """The session from whose opening on there is no engine any more."""
     untold: str | None = None
@@ -62,7 +64,7 @@ class World:
         self.seen[name] = (bypassed, more)
         if self.lost:
             raise FaultwireError("the engine ended with code `-9`")
-        return Closed(self.voids.get(name, ()), self.notes.get(name, ()))
+        return Closed(self.voids.get(name, ()), self.notes.get(name, ()), self.replay)
 
     def history(self, name):
         assert ("close", name) in self.calls
@@ -219,6 +221,15 @@ def test_remarks_on_recorded_answers_are_no_notes_on_traffic():
     (played,) = play([call], world, world, seed=1)
     assert played.history.notes == ()
     assert played.history.remarks == ("1 of 1 recorded answer of `price` not requested",)
+
+
+def test_an_answer_with_redacted_values_is_remarked_on():
+    calls = [{"call": "s#1", "body": ["$.a"], "headers": []}]
+    world = World(replay={"redacted": {"answers": 1, "heads": 0, "calls": calls}})
+    (played,) = play(plan("calm"), world, world, seed=1)
+    (remark,) = played.history.remarks
+    assert remark.startswith("1 recorded answer holds placeholders")
+    assert played.history.notes == ()
 
 
 def test_an_agent_that_never_reached_the_proxy_voids_the_run_and_states_what_to_set():

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from faultwire.replay.reader import redaction
 from faultwire.tape.evidence.keyring import KeyRing, name_for
 from faultwire.tape.record.overload_policy import Policy
 from faultwire.tape.record.writer import TapeWriter
-from faultwire.tape.redact.redactor import load_key
+from faultwire.tape.redact.redactor import Redactor, load_key
 from faultwire.tape.redact.rules import read_rules
+from faultwire.tape.redact.taped_rules import KEY, taped
 
 if TYPE_CHECKING:
     from faultwire.mitm.settings import EngineSettings
@@ -20,13 +22,16 @@ def open_tape(settings: EngineSettings) -> TapeWriter | None:
         return None
     state = settings.ca_dir.parent
     project = name_for(state.absolute().parent.name)
+    key = load_key(state / "keys" / "redaction.key")
+    section = redaction(settings.replay, settings.redact)
+    rules = {KEY: taped(section, Redactor(key))} if section else {}
     return TapeWriter.create(
         settings.tape,
         origin=f"{project}/{settings.tape.stem}",
-        settings=settings.tape_settings,
-        key=load_key(state / "keys" / "redaction.key"),
+        settings={**settings.tape_settings, **rules},
+        key=key,
         journal=settings.run_dir / "events.jsonl",
         signer=KeyRing(state / "keys").signer_or_new(project),
         policy=Policy(settings.record_policy, settings.on_tape_failure),
-        rules=read_rules(settings.redact),
+        rules=read_rules(section),
     )

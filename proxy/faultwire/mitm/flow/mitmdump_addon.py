@@ -25,9 +25,11 @@ from faultwire.profile.find import find
 from faultwire.profile.inline import inline
 from faultwire.profile.load import load as load_profile
 from faultwire.profile.model import Profile
+from faultwire.replay.reader import redaction
 from faultwire.replay.settings import ReplaySettings
 from faultwire.tape.record.writer import TapeWriter
 from faultwire.tape.redact.redactor import Redactor, fresh_key
+from faultwire.tape.redact.rules import read_rules
 from faultwire.text import safe
 
 if TYPE_CHECKING:
@@ -82,7 +84,9 @@ class MitmdumpAddon:
         """Let a tape answer in place of every server."""
         # mitmproxy would call the server as soon as a tunnel is opened, for its certificate.
         ctx.options.update(connection_strategy="lazy", upstream_cert=False)
-        self.gateway.replays = Replays(ReplaySettings(tape=tape), Redactor(fresh_key()))
+        settings = ReplaySettings(tape=tape)
+        rules = read_rules(redaction(settings, {}))
+        self.gateway.replays = Replays(settings, Redactor(fresh_key(), rules))
         assert self.gateway.sessions.implicit is not None
         self.gateway.replays.open(self.gateway.sessions.implicit)
 

@@ -26,7 +26,7 @@ from faultwire.mitm import compat
 from faultwire.mitm.messages import convert
 from faultwire.replay.fork import Forked
 from faultwire.replay.player import Player
-from faultwire.replay.reader import index, open_tape
+from faultwire.replay.reader import index, open_tape, redaction
 from faultwire.replay.rebind import Rebinder
 from faultwire.tape.redact.redactor import Redactor, load_key
 from faultwire.tape.redact.rules import read_rules
@@ -104,7 +104,8 @@ def opened(settings: EngineSettings) -> Replays | None:
     if settings.replay is None:
         return None
     key = load_key(settings.ca_dir.parent / "keys" / "redaction.key")
-    return Replays(settings.replay, Redactor(key, read_rules(settings.redact)))
+    rules = read_rules(redaction(settings.replay, settings.redact))
+    return Replays(settings.replay, Redactor(key, rules))
 
 
 class Pacing:

@@ -25,6 +25,7 @@ from faultwire.tape.read.reader import TapeReader
 from faultwire.tape.record.event_log import EventLog
 from faultwire.tape.redact.redactor import Redactor, fresh_key
 from faultwire.tape.redact.rekey import Rekey
+from faultwire.tape.redact.taped_rules import KEY, joined, rules_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -92,6 +93,9 @@ class Copy:
         masks = _masks_of_all(sources)
         if masks:
             settings.setdefault("masks", masks)
+        rules = _rules_of_all(sources)
+        if rules:
+            settings.setdefault(KEY, self._renamed(rules))
         imported = [one["imported"] for one in made_of if "imported" in one]
         if imported:  # what was not recorded by the proxy does not become so in a copy
             settings["imported"] = ", ".join(dict.fromkeys(imported))
@@ -140,8 +144,15 @@ class Copy:
                 event["key"] = self._rekey.digest(event["key"])
             for line in event.get("lines", ()):
                 line["key"] = self._rekey.digest(line["key"])
-            event = orjson.loads(self._rekey.data(orjson.dumps(event)))
+            event = self._renamed(event)
         self._log.append(event)
+
+    def _renamed(self, value: dict[str, Any]) -> dict[str, Any]:
+        """The same with other placeholders, where those of the copy are others."""
+        if self._rekey is None:
+            return value
+        new: dict[str, Any] = orjson.loads(self._rekey.data(orjson.dumps(value)))
+        return new
 
     def _flush(self, draft: sqlite3.Connection) -> None:
         draft.execute("BEGIN IMMEDIATE")
@@ -194,6 +205,15 @@ def _masks_of_all(sources: Sequence[Path]) -> list[str]:
             own = masks_of(reader.info().settings)
         kept = own if kept is None else [mask for mask in kept if mask in own]
     return kept or []
+
+
+def _rules_of_all(sources: Sequence[Path]) -> dict[str, Any]:
+    """What any of the sources redacts: a replay of the copy must not store what one of them did not."""
+    kept: dict[str, Any] = {}
+    for source in sources:
+        with TapeReader.open(source) as reader:
+            kept = joined(kept, rules_of(reader.info().settings, source))
+    return kept
 
 
 def _sound(source: Path) -> dict[str, Any]:

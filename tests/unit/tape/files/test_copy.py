@@ -7,6 +7,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.tape.conftest import Deck
@@ -28,9 +29,15 @@ MARK = b"redacted:v1:" + b"ab" * 16
 
 @pytest.fixture
 def make(tmp_path: Path) -> Callable[..., Path]:
-    def build(name: str, sessions: tuple[str, ...] = ("s",), masks: tuple[str, ...] = ()) -> Path:
+    def build(
+        name: str,
+        sessions: tuple[str, ...] = ("s",),
+        masks: tuple[str, ...] = (),
+        redact: dict[str, Any] | None = None,
+    ) -> Path:
         path = tmp_path / "tapes" / f"{name}.tape"
-        settings = {"masks": list(masks)} if masks else {}
+        settings: dict[str, Any] = {"masks": list(masks)} if masks else {}
+        settings |= {"redact": redact} if redact else {}
         writer = TapeWriter.create(path, origin=f"p/{name}", settings=settings, key=b"k" * 32, signer=KEY)
         for session in sessions:
             writer.open_session(session, profile="calm", profile_digest="d", seed=7)
@@ -139,3 +146,22 @@ def test_placeholders_are_renamed_wherever_they_stand() -> None:
     assert renamed == expected + expected
     assert rekey.data(b"nothing here") == b"nothing here"
     assert Rekey().data(MARK) != new
+
+
+def test_a_copy_redacts_what_any_of_its_sources_did(make: Callable[..., Path], tmp_path: Path) -> None:
+    withheld = {"id": "client", "regex": MARK.decode()}
+    one, two = make("one", redact={"pii": True}), make("two", redact={"patterns": [withheld]})
+    merge([one, two, make("three")], tmp_path / "all.tape", "p/all", KEY)
+    share(tmp_path / "all.tape", tmp_path / "given.tape", "p/given", KEY)
+    kept = []
+    for name in ("all", "given"):
+        with TapeReader.open(tmp_path / f"{name}.tape") as reader:
+            kept.append(reader.info().settings["redact"])
+    assert kept[0] == {"pii": True, "patterns": [withheld]}
+    regex = kept[1]["patterns"][0]["regex"]
+    assert regex.startswith("redacted:v1:")
+    assert regex != withheld["regex"]
+    make("plain")
+    split(tmp_path / "tapes" / "plain.tape", "s", tmp_path / "bare.tape", "p/bare", KEY)
+    with TapeReader.open(tmp_path / "bare.tape") as reader:
+        assert "redact" not in reader.info().settings
