@@ -39,11 +39,16 @@ ENDINGS = {
 }
 
 
+def findings(reader: TapeReader) -> bool:
+    """Print on stderr what the tape says to its readers; is anything wrong with the file it was made from?"""
+    found = list(reader.notes())
+    for one in found:
+        say(f"{'bad' if one.bad else 'note'} on the tape: {one.code}: {one.text}")
+    return any(one.bad for one in found)
+
+
 def show_all(reader: TapeReader, session: str | None, format_: Format) -> None:
-    """Print a line for each exchange; with a single session, also its messages. What the tape says to its
-    readers, such as what was wrong with an imported file, goes to stderr."""
-    for code, text in reader.notes():
-        say(f"note on the tape: {code}: {text}")
+    """Print a line for each exchange; with a single session, also its messages."""
     exchanges = reader.history(session).exchanges if session else reader.exchanges()
     foreign_events = reader.foreign(session) if "imported" in reader.info().settings else iter(())
     if format_ == "json":

@@ -74,8 +74,11 @@ def list_(folder: str | None, long: bool, format_: Format) -> None:
 @click.option("--raw", is_flag=True, help="Print only the exchange's raw response body.")
 @format_option
 def show_(name: str, session: str | None, number: int | None, raw: bool, format_: Format) -> None:
-    """Show the exchanges on the tape NAME (or path), or one of them in full."""
-    from faultwire.cli._tape_show import show_all, show_one
+    """Show the exchanges on the tape NAME (or path), or one of them in full.
+
+    Exits 0, or 1 if the tape was imported from a file that is not what it claims to be.
+    """
+    from faultwire.cli._tape_show import findings, show_all, show_one
     from faultwire.errors import UsageError
     from faultwire.tape.files.find import find
     from faultwire.tape.read.reader import TapeReader
@@ -83,12 +86,15 @@ def show_(name: str, session: str | None, number: int | None, raw: bool, format_
     if raw and number is None:
         raise UsageError("`--raw` prints one body, expected `--exchange` with it", code="usage.raw")
     with TapeReader.open(find(name)) as reader:
+        bad = findings(reader)
         if number is None:
             show_all(reader, session, format_)
         else:
             detail = reader.detail(session or _only_session(reader), number)
             session = detail.recorded.session
             show_one(detail, reader.exchanges(session), raw=raw, format_=format_)
+    if bad:
+        raise SystemExit(1)
 
 
 # ---------------------------------------------------------------- list

@@ -18,6 +18,8 @@ FORMATS = {
     "pdf": "faultwire.tape.export.pdf",
 }
 """What `--to` names, and the module whose `write(path, out)` makes it; it returns how much it wrote."""
+FOR_AUDITORS = ("bundle", "pdf")
+"""Those that say whether the tape verifies."""
 
 
 @click.command()
@@ -45,6 +47,8 @@ def export(
     `jsonl` is complete and can be verified with verify_tape.py alone; `har` opens in browsers' network
     panels, `flows` in mitmproxy; `otlp` is GenAI spans; `bundle` (JSON) and `pdf` list for auditors what
     was recorded and what is missing; `tape` is another tape, for `--share`.
+
+    Exits 0, or 1 if a `bundle` or `pdf` was written of a tape that does not verify.
     """
     import tempfile
     from pathlib import Path
@@ -75,6 +79,7 @@ def export(
         show(f"{target}: {_write(source, target, format_)}")
         if with_verifier:
             _with_verifier(source, target)
+        _judge(source, target, format_)
         return
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / f"{name_for(source.stem)}.tape"
@@ -87,6 +92,18 @@ def export(
         show(f"{target}: {_write(draft, target, format_)}")
         if with_verifier:
             _with_verifier(draft, target)
+        _judge(draft, target, format_)
+
+
+def _judge(tape: Path, target: Path, format_: str) -> None:
+    """End with exit code 1 if auditors were given a tape that does not verify."""
+    from faultwire.cli.output import say
+    from faultwire.tape.evidence.keyring import KeyRing
+    from faultwire.tape.evidence.verify import verify
+
+    if format_ in FOR_AUDITORS and not verify(tape, KeyRing().trusted()).ok:
+        say(f"{tape} does not verify: the findings are in {target}")
+        raise SystemExit(1)
 
 
 def _with_verifier(source: Path, target: Path) -> None:

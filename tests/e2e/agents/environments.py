@@ -23,12 +23,12 @@ def _place(name: str, lock: Path) -> Path:
     return CACHE / f"{name}-{version}-{digest}"
 
 
-def _built(place: Path, build: list[list[str]]) -> None:
+def _built(place: Path, build: list[list[str]], limit_s: float = 600) -> None:
     """Run `build` in a folder that appears under its name only when it is whole."""
     part = place.with_name(f"{place.name}.part{os.getpid()}")
     part.mkdir(parents=True)
     for command in build:
-        subprocess.run(command, cwd=part, check=True, capture_output=True, timeout=600)
+        subprocess.run(command, cwd=part, check=True, capture_output=True, timeout=limit_s)
     try:
         part.rename(place)
     except OSError:  # another run was first: use its folder

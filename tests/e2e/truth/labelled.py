@@ -20,7 +20,8 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "agents")]
 
-import environments  # noqa: E402  (beside the agents of other tests, found by the line above)
+import compiled  # noqa: E402  (beside the agents of other tests, found by the line above)
+import environments  # noqa: E402
 import harness  # noqa: E402
 
 DOC = HERE.parents[2] / "docs" / "explanation" / "verdicts.md"
@@ -93,9 +94,17 @@ AGENTS = {
     "pydantic-ai": ("pydantic-ai-2", "pydantic-ai", "plain", 3),
     "openai-agents": ("openai-agents-0", "openai-agents", "plain", 5),
     "AI SDK": ("node_ai", "", "plain", 3),
+    "openai-go": ("go_openai", "", "plain", 3),
+    "openai-java": ("java_openai", "", "plain", 3),
+    "async-openai": ("rust_openai", "", "plain", 3),
 }
 """Environment, framework, manner, and the events of the mock's first answer up to the middle of a call's
 arguments."""
+COMPILED = {
+    "go_openai": (compiled.go, "labelled_agent.go"),
+    "java_openai": (compiled.java, "LabelledAgent.java"),
+    "rust_openai": (compiled.rust, "labelled_agent.rs"),
+}
 
 
 class Truth:
@@ -161,6 +170,9 @@ def command(environment: str, framework: str, manner: str) -> list[str]:
     if framework:
         program = str(HERE / "labelled_agent.py")
         return [str(environments.python(environment)), program, framework, manner, "{prompt}"]
+    if environment in COMPILED:
+        build, source = COMPILED[environment]
+        return [*build(environment, HERE / source), manner, "{prompt}"]
     place = environments.node(environment)
     shutil.copy(HERE / "labelled_agent.mjs", place / "labelled_agent.mjs")
     return ["node", str(place / "labelled_agent.mjs"), manner, "{prompt}"]

@@ -16,6 +16,21 @@ REFUSALS = [
     "Error invoking tool 'search' with kwargs {} with error: q: Field required",
     "Could not parse the arguments",
 ]
+PARSERS = [
+    "error: unexpected end of JSON input",
+    "invalid arguments: invalid character 'x' in string literal",
+    "Error: Unterminated string in JSON at position 9 (line 1 column 10)",
+    "SyntaxError: Expected ',' or '}' after property value in JSON at position 5",
+    "json.decoder.JSONDecodeError: Unterminated string starting at: line 1 column 7 (char 6)",
+    "Expecting value: line 1 column 1 (char 0)",
+    "failed to parse arguments: EOF while parsing a string at line 1 column 9",
+    "Error: expected `,` or `}` at line 1 column 9",
+    '{"error": "Unexpected end-of-input: was expecting closing quote"}',
+    "com.fasterxml.jackson.core.io.JsonEOFException: Unexpected end-of-input in VALUE_STRING",
+    "1 validation error for Search\n  Invalid JSON: EOF while parsing a string at line 1 column 9",
+    "JSON Parse error: Unterminated string",
+]
+"""As hand-written loops send them, from Go, Node, Python, Rust, Java and Safari's engine."""
 ASKED = [user()]
 
 
@@ -28,7 +43,7 @@ def talks(wire, text, arguments=HALF):
     ]
 
 
-@pytest.mark.parametrize("text", REFUSALS)
+@pytest.mark.parametrize("text", [*REFUSALS, *PARSERS])
 def test_the_words_of_frameworks_are_known(verdict, wire, text):
     assert refused(HALF, text)
     exchanges = talks(wire, text)
@@ -51,6 +66,9 @@ def test_sdks_that_close_the_arguments_refuse_them_all_the_same(verdict, wire):
         "Servers want valid JSON: https://docs.example/json",
         "3 hits. The log of Monday says: could not parse the arguments",
         '{"hits": ["invalid input for tool search: JSON parsing failed"]}',
+        "3 hits: unexpected end of JSON input",
+        "The error of Monday was seen by Ann. It said: unexpected end of JSON input",
+        "Error: no such article",
     ],
 )
 def test_a_result_of_the_tool_shows_that_it_ran(verdict, wire, text):
@@ -61,7 +79,7 @@ def test_a_result_of_the_tool_shows_that_it_ran(verdict, wire, text):
 
 
 def test_a_tool_may_say_the_same_of_whole_arguments():
-    assert not any(refused('{"q": 17}', text) for text in REFUSALS)
+    assert not any(refused('{"q": 17}', text) for text in [*REFUSALS, *PARSERS])
 
 
 def test_the_limit_s_half_of_a_call_may_be_refused_too(verdict, wire):

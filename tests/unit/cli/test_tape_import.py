@@ -69,13 +69,66 @@ def test_findings_are_printed_and_make_the_exit_code_1() -> None:
         ("agentops_payload_mismatch", False),
         ("agentops_seal_missing", True),
     ]
-    shown = run("show", "log.tape").stdout
+    done = run("show", "log.tape")
+    shown = done.stdout
+    assert done.exit_code == 1
+    assert "bad on the tape: agentops_payload_mismatch: " in done.stderr
+    assert "note on the tape: agentops_seal_missing: " in done.stderr
     assert "events of session s-1, as reported by agentops v0.6" in shown
     assert "\x1b" not in shown
     assert "  user       look it up" in shown
     assert '  tool       search answered: {"hits":2}' in shown
     listed = json.loads(run("show", "log.tape", "--format", "json").stdout)
     assert [one["event"] for one in listed] == [kind for kind, _ in made.OLD_EVENTS]
+
+
+GAP, DROP = "has number 3, expected 2", "says that 4 events are missing"
+
+
+def imported(kind: str) -> None:
+    """`t`, a tape of a log that is `sound`, with an event `cut out`, or with a `drop` that it declares."""
+    log = made.old_log(*made.OLD_EVENTS)
+    if kind == "cut out":
+        log.pop(2)
+    if kind == "drop":
+        events = [*made.OLD_EVENTS[:2], ("LOG_DROP", {"dropped_count": 4}), *made.OLD_EVENTS[2:]]
+        log = made.old_log(*events)
+    Path("log.jsonl").write_bytes(made.lines(log))
+    run("import", "log.jsonl", "-o", "t")
+
+
+@pytest.mark.parametrize(("kind", "words"), [("cut out", GAP), ("drop", DROP), ("sound", "")])
+def test_every_command_that_reads_the_tape_repeats_the_findings(kind: str, words: str) -> None:
+    imported(kind)
+    code = 0 if kind == "sound" else 1
+    done = run("verify", "t")
+    assert (done.exit_code, words in done.stdout) == (code, True)
+    done = run("show", "t")
+    assert (done.exit_code, words in done.stderr, "bad on the tape" in done.stderr) == (code, True, code == 1)
+    done = run("export", "t", "--to", "bundle", "-o", "t.json")
+    assert (done.exit_code, "does not verify: the findings are in t.json" in done.stderr) == (code, code == 1)
+    bundle = json.loads(Path("t.json").read_text())
+    assert any(words in one["message"] for one in bundle["findings"]) == (code == 1)
+    assert any(words in one["why"] for one in bundle["gaps"]) == (code == 1)
+    assert bundle["evidence"]["verifies"] == (code == 0)
+    assert run("export", "t", "--to", "pdf", "-o", "t.pdf").exit_code == code
+    assert run("export", "t", "--to", "har", "-o", "t.har").exit_code == 0
+
+
+def test_the_bundle_holds_the_imported_events() -> None:
+    imported("sound")
+    assert run("export", "t", "--to", "bundle", "-o", "t.json").exit_code == 0
+    bundle = json.loads(Path("t.json").read_text())
+    events = bundle["imported_events"]
+    assert [(one["number"], one["kind"]) for one in events] == [
+        (number, kind) for number, (kind, _) in enumerate(made.OLD_EVENTS)
+    ]
+    assert {(one["session"], one["source"]) for one in events} == {("s-1", "agentops v0.6")}
+    assert events[1]["at"] == "2026-01-02T03:04:01.000Z"
+    with TapeReader.open(Path(".faultwire/tapes/t.tape")) as tape:
+        held = [made.sha(one.data) for one in tape.foreign()]
+    assert [one["bodies"][0]["sha256"] for one in events] == held
+    assert [(one["code"], one["bad"]) for one in bundle["notes"]] == [("agentops_seal_missing", False)]
 
 
 def test_flows_and_tracefork() -> None:

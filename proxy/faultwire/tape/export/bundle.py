@@ -33,6 +33,20 @@ if TYPE_CHECKING:
 
 UNIT = "exchanges"
 VERSION = 1
+GAPS = frozenset(
+    {
+        "agentops_chain_broken",
+        "agentops_drop",
+        "agentops_sequence_gap",
+        "agentops_session_open",
+        "agentops_start_missing",
+        "findings_left_out",
+        "import_broken_off",
+        "tracefork_blob_missing",
+        "tracefork_unfinished",
+    }
+)
+"""Codes of notes on an imported file by which something is missing from it."""
 Json = dict[str, Any]
 
 
@@ -66,6 +80,8 @@ def bundle(path: Path, trusted: Sequence[VerifierKey]) -> Json:
         "custody": [],
         "sessions": [],
         "exchanges": [],
+        "imported_events": [],
+        "notes": [],
         "gaps": [],
         "redactions": [],
     }
@@ -92,6 +108,8 @@ class _Gather:
             "redaction": self._redaction,
             "drop": self._drop,
             "end": self._end,
+            "foreign": self._foreign,
+            "note": self._note,
         }
 
     def event(self, event: Event) -> None:
@@ -178,6 +196,20 @@ class _Gather:
 
     def _drop(self, event: Event) -> None:
         self._gap(event["session"], event["exchange"], f"not recorded: {event['reason']}")
+
+    def _foreign(self, event: Event) -> None:
+        """An event of an imported log; its text is on the tape."""
+        entry: Json = {key: event[key] for key in ("session", "source", "kind", "number")}
+        entry |= {"event": event["seq"], "at": None if event["at_ms"] is None else iso(event["at_ms"])}
+        self._made["imported_events"].append(entry | {"bodies": [_body("event", event)]})
+
+    def _note(self, event: Event) -> None:
+        bad = event.get("bad") is True
+        self._made["notes"].append(
+            {"code": event["code"], "event": event["seq"], "message": event["text"], "bad": bad}
+        )
+        if event["code"] in GAPS:
+            self._made["gaps"].append({"session": None, "exchange": None, "why": event["text"]})
 
     def _end(self, event: Event) -> None:
         entry = self._open.pop((event["session"], event["exchange"]), None)

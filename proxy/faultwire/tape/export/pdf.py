@@ -1,4 +1,4 @@
-"""A compliance bundle as PDF, for people: custody, evidence, gaps and redactions, and every exchange.
+"""A compliance bundle as PDF, for people: evidence, findings, custody, gaps, redactions, and every exchange.
 
 Rendered from the bundle alone and naming its SHA-256: the JSON is what counts, the pages only show it.
 Needs `reportlab` (extra `[pdf]`).
@@ -74,6 +74,10 @@ def _sections(made: Json, digest: str) -> Iterable[tuple[str, Sequence[str], Seq
         *(("because", reason) for reason in evidence["reasons"]),
     ]
     yield "Evidence", ("what", "value"), about
+    findings = [(f["code"], f["event"], f["message"]) for f in made["findings"]]
+    yield "Findings", ("code", "event", "what"), findings
+    notes = [(n["code"], n["event"], n["message"]) for n in made["notes"] if not n["bad"]]
+    yield "Notes on the import", ("code", "event", "what"), notes
     custody = [(c["what"], c["by"], c["at"] or "", c["event"]) for c in made["custody"]]
     yield "Custody", ("what", "by", "when", "event"), custody
     sessions = [
@@ -96,6 +100,11 @@ def _sections(made: Json, digest: str) -> Iterable[tuple[str, Sequence[str], Seq
         for e in made["exchanges"]
     ]
     yield "Exchanges", ("exchange", "kind", "request", "status", "ending", "faults"), exchanges
+    imported = [
+        (e["session"], e["number"], e["kind"], e["at"] or "", f"{e['bodies'][0]['sha256'][:16]}…")
+        for e in made["imported_events"]
+    ]
+    yield "Imported events", ("session", "number", "kind", "when", "SHA-256"), imported
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[Any]], style: Any) -> Any:

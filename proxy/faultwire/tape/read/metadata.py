@@ -6,7 +6,7 @@ The functions take events of the right shape, and raise TypeError or ValueError 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -53,6 +53,14 @@ class Foreign:
     data: bytes
 
 
+class Note(NamedTuple):
+    """A note to the readers of a tape. `bad`: what it was imported from is not what it claims to be."""
+
+    code: str
+    text: str
+    bad: bool
+
+
 def masks_of(settings: dict[str, Any]) -> list[str]:
     """The masks that a tape was recorded with, from what it says of itself."""
     own = settings.get("masks", [])
@@ -64,6 +72,11 @@ def info(event: Event, path: Path) -> TapeInfo:
     if event["type"] != "tape":
         raise TypeError("the first event says nothing of the tape")
     return TapeInfo(path, event["origin"], event["created_ms"], orjson.loads(event["settings"]))
+
+
+def note(event: Event) -> Note:
+    """From an event of that kind."""
+    return Note(str(event["code"]), str(event["text"]), event.get("bad") is True)
 
 
 def foreign(event: Event, blob: Fetch) -> Foreign:

@@ -29,7 +29,12 @@ from faultwire.tape.read.call_identity import CallNumbering, LookedUpCall, revok
 from faultwire.tape.read.decode import EventDecoder
 from faultwire.tape.read.fault_ledger import ledger_hash
 from faultwire.tape.read.lazy_bodies import Remembered
-from faultwire.tape.read.metadata import Foreign as Foreign, SessionInfo as SessionInfo, TapeInfo as TapeInfo
+from faultwire.tape.read.metadata import (
+    Foreign as Foreign,
+    Note as Note,
+    SessionInfo as SessionInfo,
+    TapeInfo as TapeInfo,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -111,11 +116,11 @@ class TapeReader:
                 if event["type"] == "foreign":
                     yield self._understood(event, metadata.foreign, self._body)
 
-    def notes(self) -> Iterator[tuple[str, str]]:
-        """What the tape says to its readers, as code and words."""
+    def notes(self) -> Iterator[Note]:
+        """What the tape says to its readers, such as what was wrong with an imported file."""
         for event in self._events(f"{_OF_SESSION} ORDER BY seq", ("",)):
             if event["type"] == "note":
-                yield self._understood(event, lambda event_: (str(event_["code"]), str(event_["text"])))
+                yield self._understood(event, metadata.note)
 
     def history(self, session: str) -> History:
         """All traffic of one session, by number. Raises TapeIncomplete where it is not on the tape."""

@@ -13,12 +13,15 @@ from pathlib import Path
 
 import pytest
 from tests.unit.tape.conftest import JSON, Deck
+from tests.unit.tape.import_ import made
 
 from faultwire import _core
 from faultwire.errors import TapeTampered
 from faultwire.tape.evidence.signed_note import SignerKey
 from faultwire.tape.evidence.verify import verify
 from faultwire.tape.export import bundle, pdf
+from faultwire.tape.import_ import agentops
+from faultwire.tape.import_._api import store
 from faultwire.tape.record.writer import TapeWriter
 
 KEY = SignerKey("shop", b"s" * 32)
@@ -85,6 +88,22 @@ def test_the_pdf_shows_the_bundle_and_nothing_is_markup(tape: Path) -> None:
         assert word in text
     made["gaps"][0]["why"] = "<para><font color=red>\x1b[31mx</b>"
     pdf.render(made, io.BytesIO())  # would raise, were it read as markup
+
+
+def test_the_pdf_shows_findings_and_imported_events(tmp_path: Path) -> None:
+    log = made.old_log(*made.OLD_EVENTS[:2], ("LOG_DROP", {"dropped_count": 4}), *made.OLD_EVENTS[2:])
+    (tmp_path / "log").write_bytes(made.lines(log))
+    path = tmp_path / "t.tape"
+    store(agentops.read(tmp_path / "log"), path, "agentops", "p/t", KEY)
+    out = io.BytesIO()
+    pdf.render(bundle.bundle(path, (KEY.verifier,)), out)
+    text = words(out.getvalue())
+    for word in ("Findings", "import_finding", "agentops_drop", "Notes", "agentops_seal_missing"):
+        assert word in text
+    unwrapped = text.replace(" ", "")
+    for kind, _ in made.OLD_EVENTS:
+        assert kind in unwrapped
+    assert "it does not verify" in text
 
 
 def test_a_tape_of_nonsense_is_not_bundled(tape: Path) -> None:

@@ -96,7 +96,7 @@ def test_events_and_findings_are_kept_and_both_verifiers_agree(tmp_path: Path) -
         assert list(reader.exchanges()) == []
     assert [one.kind for one in told] == [kind for kind, _ in made.OLD_EVENTS]
     assert b"redacted:v1:" in told[1].data
-    assert [code for code, _ in notes] == [one.code for one in done.findings]
+    assert [(one.code, one.bad) for one in notes] == [(one.code, not one.note) for one in done.findings]
     report = verify(path, (KEY.verifier,))
     bad = [one.code for one in done.findings if not one.note]
     assert bad
