@@ -1,6 +1,47 @@
-"""`python -m faultwire`, the same as the `faultwire` command."""
+"""The `faultwire` command, and `python -m faultwire`."""
 
-from faultwire.cli import main
+import os
+import sys
+
+from faultwire import child_main
+
+INSTALLED = ("site-packages", "dist-packages")
+
+
+def own_imports(path: list[str], pythonpath: str, working: str) -> list[str]:
+    """The search path without the folders of the caller's project: those in `PYTHONPATH`, and the working
+    directory where `python -m` put it first. The folders of this installation stay.
+
+    An `email.py` in one of them would run in our place, since they are searched before the standard library.
+    """
+    first = [] if sys.flags.safe_path else [working]
+    foreign = {os.path.abspath(part) for part in pythonpath.split(os.pathsep) if part}
+    return [
+        part
+        for at, part in enumerate(path)
+        if _is_ours(part) or not (os.path.abspath(part) in foreign or (at == 0 and part in ("", *first)))
+    ]
+
+
+def _is_ours(part: str) -> bool:
+    """Is it the folder that holds this package, or one of the interpreter's own?"""
+    place = os.path.abspath(part) if part else os.getcwd()
+    library = os.path.dirname(os.__file__)
+    below = (sys.prefix + os.sep, sys.base_prefix + os.sep)
+    return (
+        place in (child_main.folder(), library)
+        or place.startswith(library + os.sep)
+        or (place.startswith(below) and os.path.basename(place) in INSTALLED)
+    )
+
+
+def main() -> None:
+    """Run the command; imports nothing else before the search path is ours."""
+    sys.path[:] = own_imports(sys.path, os.environ.get("PYTHONPATH", ""), os.getcwd())
+    from faultwire.cli import main as command
+
+    command(prog_name="faultwire")
+
 
 if __name__ == "__main__":
-    main(prog_name="faultwire")
+    main()

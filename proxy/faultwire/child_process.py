@@ -14,7 +14,7 @@ import subprocess
 import sys
 from typing import IO, TYPE_CHECKING, Any
 
-from faultwire import clock
+from faultwire import child_main, clock
 from faultwire.errors import FaultwireError
 
 if TYPE_CHECKING:
@@ -31,15 +31,26 @@ STAGE = "stage"
 """The member of a line that reports a step, in a few words; the first line without it is the first word."""
 
 
-def start(arguments: Sequence[str], log: Path | None, base: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """A Python process with these arguments, this environment and our modules; `log` gets its stderr."""
+def start(
+    module: str, arguments: Sequence[str], log: Path | None, base: Mapping[str, str], *, asserts: bool = True
+) -> subprocess.Popen[bytes]:
+    """A Python process that runs one of our modules in this environment; `log` gets its stderr.
+
+    It imports from our installation alone (`child_main`). Without `asserts` it runs with `-O`.
+    """
+    options = ["-I"] if asserts else ["-I", "-O"]
+    return spawn([sys.executable, *options, child_main.__file__, module, *arguments], log, base)
+
+
+def spawn(command: Sequence[str], log: Path | None, base: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """A process with pipes that a start is reported on; `log` gets its stderr."""
     with _open_log(log) as errors:
         return subprocess.Popen(
-            [sys.executable, *arguments],
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
-            env={**base, REPORTING: "1", "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            env={**base, REPORTING: "1"},
             # Ctrl-C at a terminal goes to the command, which ends its helpers in its own time.
             process_group=0,
         )

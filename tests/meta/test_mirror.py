@@ -16,7 +16,6 @@ from faultwire.mock._registry import dialects
 
 STARTED = {
     # run in a process of its own: what its tests start it with, and one of their files
-    "faultwire.__main__": ("faultwire.cli", "tests/unit/cli"),
     "faultwire.mitm.__main__": ("faultwire.mitm.engine.client", "tests/e2e/engine/conftest.py"),
     "faultwire.mitm.engine.main": ("faultwire.mitm.engine.client", "tests/e2e/engine/conftest.py"),
     "faultwire.demo.agent": ("faultwire.demo.environment", "tests/e2e/demo/conftest.py"),

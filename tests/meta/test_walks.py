@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from tests import interpreter
 
 HOWTO = Path(__file__).parents[2] / "docs" / "howto"
 WALKS = ("add_a_fault", "add_a_check", "add_a_protocol")
@@ -106,11 +107,11 @@ def run(command: str, folder: Path, port: str, site: Path) -> subprocess.Complet
         variables[name] = value
         given, *words = words
     assert given == "faultwire"
-    path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
+    python = interpreter.make(site.with_name(f"{site.name}-python"), [site])
     return subprocess.run(
-        [sys.executable, "-m", "faultwire", *words],
+        [str(python), "-m", "faultwire", *words],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": path, "COLUMNS": "120"} | variables,
+        env=os.environ | {"COLUMNS": "120"} | variables,
         capture_output=True,
         text=True,
         check=False,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests import interpreter
 
 PACKS = Path(__file__).parent
 PIP = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index")
@@ -73,14 +73,13 @@ def install_bad(tmp_path: Path) -> Callable[..., None]:
 
 
 @pytest.fixture(scope="session")
-def python() -> Callable[..., subprocess.CompletedProcess[str]]:
+def python(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs an interpreter that finds what is installed in a folder."""
 
     def run(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-        path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH"), *sys.path])])
+        program = interpreter.make(tmp_path_factory.mktemp("python"), [site])
         return subprocess.run(
-            [sys.executable, *arguments],
-            env=os.environ | {"PYTHONPATH": path},
+            [str(program), *arguments],
             cwd=site,
             capture_output=True,
             text=True,

@@ -63,8 +63,8 @@ def _make(home: Path) -> None:
     """Build beside, then move into place: an interrupted build is never taken for a whole one."""
     draft = Path(tempfile.mkdtemp(prefix=f"{home.name}.", dir=home.parent))
     try:
-        _step([sys.executable, "-m", "venv", str(draft)])
-        _step([str(draft / "bin" / "python"), "-m", "pip", "install", *_PIP, "-r", str(REQUIREMENTS)])
+        _step([sys.executable, "-I", "-m", "venv", str(draft)])
+        _step([str(draft / "bin" / "python"), "-I", "-m", "pip", "install", *_PIP, "-r", str(REQUIREMENTS)])
         shutil.rmtree(home, ignore_errors=True)
         draft.rename(home)
     finally:

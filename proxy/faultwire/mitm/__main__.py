@@ -1,4 +1,4 @@
-"""`python -O -m faultwire.mitm`: the engine's process, see `engine.main`."""
+"""`python -I -O child_main.py faultwire.mitm`: the engine's process, see `engine.main`."""
 
 from __future__ import annotations
 

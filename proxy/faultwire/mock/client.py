@@ -56,8 +56,7 @@ class Mock:
             "chunk_delay_ms": chunk_delay_ms,
             "first_event_delay_ms": first_event_delay_ms,
         }
-        arguments = ["-P", "-m", "faultwire.mock", json.dumps(settings)]
-        process = child_process.start(arguments, log, os.environ)
+        process = child_process.start("faultwire.mock", [json.dumps(settings)], log, os.environ)
         try:
             ready = child_process.first_word(process, "mock", log)
             if "error" in ready:

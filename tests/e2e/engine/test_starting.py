@@ -16,7 +16,7 @@ from faultwire.errors import FaultwireError
 
 
 def started(code: str, log: Path | None = None) -> object:
-    return child_process.start(["-c", code], log, os.environ)
+    return child_process.spawn([sys.executable, "-c", code], log, os.environ)
 
 
 def test_it_says_one_line_and_ends_with_its_standard_input(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_an_engine_and_a_mock_report_their_steps(tmp_path: Path) -> None:
         ("faultwire.mitm", "importing the engine"),
         ("faultwire.mock", "reading the script"),
     ):
-        process = child_process.start(["-m", module], None, os.environ)
+        process = child_process.start(module, (), None, os.environ)
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(b"{}\n")  # no settings for an engine: it refuses them

@@ -33,14 +33,20 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def faultwire(here: Path) -> Faultwire:
+def interpreter() -> str:
+    """The interpreter that runs the command."""
+    return sys.executable
+
+
+@pytest.fixture
+def faultwire(here: Path, interpreter: str) -> Faultwire:
     """Run the command to its end and give what it printed."""
 
     def run(
         *arguments: str, data: bytes = b"", env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
-            [*COMMAND, *arguments],
+            [interpreter, "-m", "faultwire", *arguments],
             cwd=here,
             env={**os.environ, **(env or {})},
             input=data,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import threading
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests import interpreter as own_interpreter
 
 Faultwire = Callable[..., "subprocess.CompletedProcess[bytes]"]
 NAME = "api.elsewhere.example"
@@ -60,6 +60,12 @@ def serving(address: str) -> Iterator[Outside]:
 
 
 @pytest.fixture
+def interpreter(here: Path) -> str:
+    """One with the resolver of the tests."""
+    return str(own_interpreter.make(here / "python", [here / "resolver"]))
+
+
+@pytest.fixture
 def outside(here: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Outside]:
     """The server, and a resolver in every process of ours that knows its name and notes what it is asked."""
     each = [
@@ -73,9 +79,8 @@ def outside(here: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Outside]:
         pytest.skip("this machine has no address but its loopback ones")
     (here / "looked_up").touch()
     (here / "resolver").mkdir()
-    (here / "resolver" / "sitecustomize.py").write_text(RESOLVER)
-    paths = [str(here / "resolver"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    (here / "resolver" / "noted_resolver.py").write_text(RESOLVER)
+    (here / "resolver" / "noted_resolver.pth").write_text("import noted_resolver\n")
     monkeypatch.setenv("LOOKED_UP", str(here / "looked_up"))
     monkeypatch.setenv("OUTSIDE", others[0])
     yield from serving(others[0])

@@ -95,7 +95,7 @@ class Engine:
         """
         settings.run_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         log = settings.run_dir / "engine.log"
-        process = child_process.start(["-O", "-m", "faultwire.mitm"], log, _environment())
+        process = child_process.start("faultwire.mitm", (), log, _environment(), asserts=False)
         try:
             _send_settings(process, settings)
             ready = child_process.first_word(process, "engine", log)

@@ -1,4 +1,4 @@
-"""The engine's process (`python -O -m faultwire.mitm`).
+"""The engine's process (`python -I -O child_main.py faultwire.mitm`).
 
 It reads its settings as one JSON line on standard input, prints one JSON line once it listens (or an
 error), and ends on SIGINT, SIGTERM, `shutdown`, or when its standard input is closed: then whoever
