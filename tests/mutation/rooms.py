@@ -107,7 +107,8 @@ PYTHON = (
     PythonRoom(
         "notes",
         tuple(
-            f"faultwire/tape/evidence/{name}.py" for name in ("checkpoint", "keyring", "signed_note", "standalone")
+            f"faultwire/tape/evidence/{name}.py"
+            for name in ("checkpoint", "keyring", "signed_note", "standalone")
         ),
         EVIDENCE,
     ),
@@ -165,7 +166,11 @@ PYTHON = (
     PythonRoom(
         "attacks",
         ("faultwire/faults/attack/*.py",),
-        ("tests/unit/faults/attack", "tests/unit/faults/test_carrier.py", "tests/unit/faults/test_payloads.py"),
+        (
+            "tests/unit/faults/attack",
+            "tests/unit/faults/test_carrier.py",
+            "tests/unit/faults/test_payloads.py",
+        ),
     ),
     PythonRoom(
         "gate",
