@@ -127,7 +127,7 @@ class Rebinder:
             for start, end in _found(text, value)
         ]
         edits += self._across(text)
-        edits.sort()
+        edits.sort(key=lambda edit: (edit[0], -edit[1]))  # the longest of those that begin at one place
         out: list[str] = []
         moves: list[tuple[int, int, int]] = []
         at = 0
@@ -205,7 +205,7 @@ def _found(text: str, value: str) -> list[tuple[int, int]]:
 
 
 def _replaced(text: str, known: dict[str, str]) -> str:
-    for value, other in known.items():
+    for value, other in sorted(known.items(), key=lambda one: -len(one[0])):  # one may begin with another
         if value in text:
             text = _pattern(value).sub(other.replace("\\", "\\\\"), text)
     return text
