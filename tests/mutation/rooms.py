@@ -177,6 +177,7 @@ PYTHON = (
         tuple(f"faultwire/runner/{name}.py" for name in ("gate", "run_identity", "scored")),
         (
             "tests/unit/runner/test_gate.py",
+            "tests/unit/runner/test_gate_words.py",
             "tests/unit/runner/test_run_identity.py",
             "tests/unit/runner/test_play_phase.py",
         ),
