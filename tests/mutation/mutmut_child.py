@@ -60,6 +60,13 @@ def empty_caches() -> None:
                     value.cache_clear()
 
 
+class EmptyCaches:
+    """Every test asks anew, where mutmut writes down which functions each test reaches."""
+
+    def pytest_runtest_setup(self, item: Any) -> None:
+        empty_caches()
+
+
 NOT_RUN = 34
 """The exit code of a mutant whose tests were not run: mutmut calls it skipped, which is not killed."""
 
@@ -71,6 +78,8 @@ def run_tests(runner: PytestRunner, params: list[str], **options: Any) -> int:
     happens with parameters whose names have a backslash: pytest escapes it anew each time it collects in one
     process.
     """
+    if options.get("plugins"):
+        options["plugins"] = [EmptyCaches(), *options["plugins"]]
     try:
         return int(execute_pytest(runner, params, **options))
     except BadTestExecutionCommandsException:

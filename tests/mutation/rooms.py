@@ -46,6 +46,11 @@ CORE = (
 )
 
 EXCHANGE = ("tests/unit/exchange",)
+EVIDENCE = (
+    "tests/unit/tape/evidence",
+    "tests/unit/tape/test_parts.py",
+    "tests/unit/cli/test_tape_evidence.py",
+)
 REDACTION = ("tests/unit/tape/redact", "tests/unit/tape/files/test_copy.py")
 
 
@@ -89,6 +94,23 @@ PYTHON = (
         "seals",
         ("faultwire/tape/evidence/check_seals.py", "faultwire/tape/evidence/sealer.py"),
         ("tests/unit/tape/evidence/test_check_seals.py", "tests/unit/tape/evidence/test_seal_tape.py"),
+    ),
+    PythonRoom(
+        "verification",
+        (
+            *(f"faultwire/tape/evidence/{name}.py" for name in ("findings", "verify", "inclusion_proof")),
+            "faultwire/tape/evidence/salvage.py",
+            "faultwire/tape/format/hash_chain.py",
+        ),
+        EVIDENCE,
+    ),
+    PythonRoom(
+        "notes",
+        tuple(
+            f"faultwire/tape/evidence/{name}.py"
+            for name in ("checkpoint", "keyring", "signed_note", "standalone")
+        ),
+        EVIDENCE,
     ),
     PythonRoom(
         "chain",
@@ -155,6 +177,7 @@ PYTHON = (
         tuple(f"faultwire/runner/{name}.py" for name in ("gate", "run_identity", "scored")),
         (
             "tests/unit/runner/test_gate.py",
+            "tests/unit/runner/test_gate_words.py",
             "tests/unit/runner/test_run_identity.py",
             "tests/unit/runner/test_play_phase.py",
         ),

@@ -121,8 +121,10 @@ def compare_all(
     tested = [(at, one.p_value) for at, one in enumerate(found) if one.p_value is not None]
     family = sum(one.test != "none" for one in found)
     adjusted = dict(zip((at for at, _ in tested), _core.holm([p for _, p in tested]), strict=True))
-    each = 1 - (1 - confidence) / max(1, family)
-    wide = [compare(now, before, each) for now, before in samples] if family > 1 else found
+    wide = found
+    if family > 1:
+        each = 1 - (1 - confidence) / family
+        wide = [compare(now, before, each) for now, before in samples]
     return tuple(
         _in_family(one, broad, adjusted.get(at), family, confidence)
         for at, (one, broad) in enumerate(zip(found, wide, strict=True))
@@ -142,7 +144,7 @@ def _in_family(
         high=broad.high,
         p_value=p,
         verdict="significant" if shown else "not significant",
-        family=max(1, family),
+        family=family,
     )
 
 

@@ -161,11 +161,10 @@ class Index:
         """Are the secrets the same, or may they stand for each other?"""
         if wanted.key == entry.key:
             return True
-        pairs = list(zip(wanted.secrets, entry.secrets, strict=False))
         if len(wanted.secrets) != len(entry.secrets):
             return False
         forth, back = dict(self._stands_for), dict(self._stood_for)
-        for ours, theirs in pairs:
+        for ours, theirs in zip(wanted.secrets, entry.secrets, strict=True):
             if ours in self._secrets:
                 if ours != theirs:
                     return False
@@ -174,7 +173,9 @@ class Index:
         return True
 
     def _bind(self, wanted: RequestKey, entry: Entry) -> None:
-        for ours, theirs in zip(wanted.secrets, entry.secrets, strict=False):
+        if wanted.key == entry.key:  # secrets that differ are masked: none of them stands for another
+            return
+        for ours, theirs in zip(wanted.secrets, entry.secrets, strict=True):
             if ours not in self._secrets:
                 self._stands_for.setdefault(ours, theirs)
                 self._stood_for.setdefault(theirs, ours)

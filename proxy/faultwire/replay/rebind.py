@@ -157,7 +157,7 @@ class Rebinder:
             for start, end in _found(text, value)
         ]
         edits += self._across(text)
-        edits.sort()
+        edits.sort(key=lambda edit: (edit[0], -edit[1]))  # the longest of those that begin at one place
         self.rewritten += bool(edits)
         out: list[str] = []
         moves: list[tuple[int, int, int]] = []

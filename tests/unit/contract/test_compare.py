@@ -7,7 +7,7 @@ import pytest
 
 from faultwire import _core
 from faultwire.contract import statistics as ours
-from faultwire.contract.statistics import Comparison, Streak, Until, compare, compare_all
+from faultwire.contract.statistics import Comparison, Streak, Until, compare, compare_all, findable
 from faultwire.errors import UsageError
 
 
@@ -173,3 +173,23 @@ def test_evidence_at_its_bound_refutes():
     assert -log(exp(-evidence)) == evidence
     assert ours.evidence_against(0, 5, 0.5, exp(-evidence))
     assert not ours.evidence_against(0, 5, 0.5, exp(-evidence) * 0.999)
+
+
+def test_a_family_is_judged_by_its_adjusted_p_values_and_not_by_its_intervals():
+    """0.041 stays below the level beside 0.0004 by Holm, and is above half of it."""
+    found = compare_all([((9, 10), (1, 10)), ((8, 10), (3, 10))])
+    assert [one.verdict for one in found] == ["significant", "significant"]
+    assert found[1].p_value == compare((8, 10), (3, 10)).p_value > 0.025
+
+
+def test_a_large_difference_of_large_samples_is_shown_in_a_family_too():
+    found = compare_all([((1900, 2000), (1500, 2000)), ((1000, 2000), (1000, 2000))])
+    assert [(one.p_value, one.verdict) for one in found] == [(None, "significant"), (None, "not significant")]
+
+
+def test_one_comparison_of_several_is_made_at_the_confidence_asked_for():
+    assert compare_all([((9, 10), (4, 10))], 0.99) == (compare((9, 10), (4, 10), 0.99),)
+
+
+def test_one_invocation_finds_no_lower_rate():
+    assert findable(1.0, 1) == 0.0

@@ -3,6 +3,7 @@ import pytest
 from faultwire.contract.cells import Prompt, Scenario
 from faultwire.contract.matrix import applies, distinct, judge
 from faultwire.errors import ConfigError
+from faultwire.events import AgentResult, History
 
 
 def verdicts(matrix):
@@ -188,3 +189,9 @@ def test_an_invariant_of_a_prompt_must_not_repeat_a_common_one(profiles, says):
     with pytest.raises(ConfigError, match="found the invariant `a` twice"):
         distinct(calm, [Prompt("p", "?", (says("a"),))], [says("a")])
     distinct(calm, [Prompt("p", "?", (says("b"),)), Prompt("q", "?", (says("b"),))], [says("a")])
+
+
+def test_it_states_how_an_agent_without_traffic_ended(says, invocation):
+    silent = History("s", (), AgentResult("", 3, 1.0))
+    found = judge([says("a")], [(invocation("any"), silent)]).cells[0].verdict.explanation
+    assert "the agent exited with 3 before it sent any traffic through the proxy" in found

@@ -28,6 +28,9 @@ def cell(prompt: Prompt, verdict: str, invariant: str = "i", scenario: Scenario 
     return Cell(invariant, "medium", Invocation(scenario, prompt), Verdict(verdict, ""))  # type: ignore[arg-type]
 
 
+UNKNOWN = cell(Prompt("p3", "?"), "unknown")
+
+
 def mutant(name: str, weight: float) -> Prompt:
     return Prompt(name, "?", weight=weight, origin="noise", golden="p1")
 
@@ -149,3 +152,22 @@ def test_replayed_incidents_count_alike_whatever_their_cells_weigh() -> None:
 def test_a_phase_without_a_weight_counts_for_nothing_beside_one_that_has_one() -> None:
     assert overall({"extra": 1.0, "chaos": 0.5}, {"chaos": 0.35}) == pytest.approx(0.5)
     assert overall({"extra": 1.0, "chaos": 0.5}, {}) == pytest.approx(0.75)
+
+
+def test_a_phase_counts_cells_or_invocations_and_how_many_were_judged() -> None:
+    matrix = Matrix((cell(Prompt("p1", "?"), "pass"), cell(Prompt("p2", "?"), "fail"), UNKNOWN))
+    for phase, unit in (("contract", "cells"), ("replay", "invocations")):
+        found = phase_score(phase, matrix)
+        assert (found.judged, found.asked, found.unit) == (2, 3, unit)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "value"),
+    [
+        ([(1.0, "pass"), (1.0, "unknown")], None),
+        ([(1.0, "pass"), (1.0, "pass"), (1.0, "unknown")], 1.0),
+        ([(0.0, "pass")], None),
+    ],
+)
+def test_half_of_the_verdicts_or_weights_of_zero_give_no_number(verdicts, value: float | None) -> None:
+    assert weighted(verdicts).value == value

@@ -123,3 +123,10 @@ def test_the_calm_runs_of_the_same_prompt_are_handed_over_where_there_are_faults
     pairs += [(invocation("any"), ended("b")), (invocation("any", prompt="p2"), ended("c"))]
     found = [history.calm for _, history in prepared(pairs)]
     assert found == [(), (), (), (calm[0], calm[1]), ()]
+
+
+def test_a_mutant_gets_the_calm_runs_of_its_prompt_and_a_history_keeps_those_it_has(invocation):
+    calm, own = ended("a"), ended("x")
+    pairs = [(invocation("calm"), calm), (mutant(invocation, "any"), ended("b"))]
+    pairs.append((invocation("any"), ended("c", calm=(own,))))
+    assert [history.calm for _, history in prepared(pairs)] == [(), (calm,), (own,)]

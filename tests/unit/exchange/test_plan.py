@@ -379,3 +379,18 @@ def test_results_are_counted_one_by_one():
         plan = decide_result(made, DICE, call(), RESULT, Subject("tool:search", n, 0, "search"), state)
         hits.append(bool(noted(plan, state).firing))
     assert hits == [False, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("entry", "history", "key", "n"),
+    [
+        ("memory_poisoning: {payload: x}", "digest", "digest", 0),
+        ("memory_poisoning: {payload: x}", "", "k", 4),
+        ("rate_limit: ", "digest", "k", 4),
+    ],
+)
+def test_the_chance_of_an_attack_on_a_conversation_depends_on_its_texts_alone(entry, history, key, n):
+    made = profile(f"{entry}, trigger: {{probability: 0.5}}")
+    exchange = replace(call(4), history=history)
+    found = only(decide(made, DICE, exchange, SessionState()))
+    assert found.unit == DICE.roll(found.entry.id, key, n)

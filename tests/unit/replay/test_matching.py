@@ -255,3 +255,27 @@ def test_a_call_that_is_early_binds_no_secret() -> None:
     on = index({"x": 1}, {"k": A}, {"k": B}, strict_order=True)
     assert take(on, {"k": C}) == ("order", 1)
     assert [take(on, {"x": 1}), take(on, {"k": D}), take(on, {"k": C})] == [0, 1, 2]
+
+
+def test_masked_secrets_may_be_more_or_others_and_stand_for_none() -> None:
+    on = index({"run": [A], "x": 1}, {"x": A}, {"x": B}, masks=Masks.parse(["$.run"]))
+    assert take(on, {"run": [C, D], "x": 1}) == 0
+    assert [take(on, {"x": D}), take(on, {"x": C})] == [1, 2], "neither C nor D stands for A already"
+
+
+def test_a_placeholder_without_its_digits_is_no_secret() -> None:
+    assert take(index({"k": A}), {"k": "redacted:v1:*"}) == ("unknown", None)
+
+
+def test_a_secret_of_the_tape_that_stands_for_itself_leaves_its_place_to_others() -> None:
+    on = index({"k": [A, B]}, {"k": A})
+    assert [take(on, {"k": [A, C]}), take(on, {"k": D})] == [0, 1]
+
+
+def test_what_was_asked_is_named_where_nothing_answers() -> None:
+    on = index("a", "b", strict_order=True)
+    early = on.ask(post("b"))
+    assert on.take(early) == Missed(early, "order", on.entries[1])
+    assert take(on, "a") == 0
+    again = on.ask(post("a"))
+    assert on.take(again) == Missed(again, "exhausted", on.entries[0])

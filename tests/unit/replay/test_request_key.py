@@ -114,6 +114,7 @@ def test_what_counts_for_nothing_is_listed() -> None:
 # ---------------------------------------------------------------- a live request as a tape would hold it
 
 
+HOOK = "/services/" + "T0123ABCD/" + "B0123ABCD/" + "abcdefghijklmnopqrstuvwx"
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 
 
@@ -171,3 +172,42 @@ def test_placeholders_are_made_the_same_and_listed_in_order() -> None:
     assert blind(f"{B} and {A}.") == ("redacted:v1:* and redacted:v1:*.", (B, A))
     assert blind("none") == ("none", ())
     assert blind("redacted:v1:short") == ("redacted:v1:short", ())
+
+
+def test_a_mask_counts_for_a_path_with_two_question_marks() -> None:
+    masks = Masks.parse(["h.example/tool $.a", "h.example/tool ?run"])
+    request = post({}, "/tool?run=1?x&b=2?c")
+    assert (masks.paths(request), masks.path(request)) == (("$.a",), "/tool?b=2?c")
+
+
+def test_a_mask_with_a_space_in_its_address_is_refused() -> None:
+    with pytest.raises(UsageError):
+        Masks.parse(["h.example/a b/* $.a"])
+
+
+def test_what_a_protocol_s_ids_are_counts_for_nothing_with_and_without_secrets() -> None:
+    def call(number: int, *secrets: str) -> RequestKey:
+        params = {"name": "f", "arguments": {"k": secrets}}
+        body = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+        return asked(post(body, "/mcp"), Masks())
+
+    assert call(1).key == call(2).key
+    assert call(1, A).key == call(2, A).key != call(2, B).key
+    assert call(1, A).blind == call(2, B).blind
+    assert "$.id" in call(1).masked
+
+
+def test_no_body_is_no_text() -> None:
+    assert asked(post(None, body=None), Masks()).key != asked(post(None, body=b"XXXX"), Masks()).key
+
+
+def test_a_body_that_is_kept_in_pieces_is_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("faultwire.tape.record.body.MAX_PIECE", 8)
+    live = post(None, body=b"words that need three pieces", headers=(("content-type", "text/plain"),))
+    assert clean(live, REDACTOR).body == live.body
+
+
+def test_a_path_that_is_a_secret_at_its_host_is_replaced() -> None:
+    live = post(None, HOOK, host="hooks.slack.com", body=None)
+    assert HOOK not in clean(live, REDACTOR).path
+    assert clean(replace(live, host="h.example"), REDACTOR).path == live.path, "the control"

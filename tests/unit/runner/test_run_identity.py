@@ -6,13 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from faultwire.agents.settings import CommandSettings, PythonSettings
 from faultwire.config.model import Config
 from faultwire.contract.cells import Prompt, Scenario
 from faultwire.profile.model import Profile
 from faultwire.runner.cells import planned
 from faultwire.runner.phases import CALM, Phase
-from faultwire.runner.run_identity import identity
+from faultwire.runner.run_identity import RunIdentity, identity
 
 PROMPTS = (Prompt("a", "a"),)
 
@@ -66,3 +68,37 @@ def test_other_settings_and_other_files_are_distinguished(tmp_path: Path) -> Non
     other = Scenario("cut", Profile(name="cut", digest="f" * 64))
     was = identity(config(tmp_path), [phase(cut)]).as_json()
     assert identity(config(tmp_path), [phase(other)]).differs(was) == "profiles"
+
+
+def test_each_of_several_files_counts(tmp_path: Path) -> None:
+    made = config(tmp_path, agent=CommandSettings(command=("python", "one.py", "two.py")))
+    for name in ("one.py", "two.py", "one.py"):
+        before = identity(made, [phase()])
+        (tmp_path / name).write_text(f"{name} {before.agent_digest}")
+        assert identity(made, [phase()]).differs(before.as_json()) == "agent"
+
+
+def test_a_word_without_a_colon_names_no_module(tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    made = config(tmp_path, agent=CommandSettings(command=("python", "-m", "shop.answers")))
+    before = identity(made, [phase()])
+    (tmp_path / "shop" / "answers.py").write_text("1")
+    assert identity(made, [phase()]) == before
+
+
+def test_a_file_counts_up_to_a_size_and_one_that_cannot_be_read_as_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found(text: str) -> RunIdentity:
+        (tmp_path / "agent.py").write_text(text)
+        return identity(config(tmp_path), [phase()])
+
+    monkeypatch.setattr("faultwire.runner.run_identity.MOST", 4)
+    assert found("1234a") == found("1234b") != found("123")
+    empty = found("")
+
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert identity(config(tmp_path), [phase()]) == empty

@@ -28,7 +28,9 @@ _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _STRUCTURE = re.compile(r"(?:[\s,:\[\]{}]|true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)*\Z")
 _EDGE = " \t\r\n,:[]{}"
 _LINE = re.compile(r"[^\r\n]*")
-_DOCUMENT = re.compile(r"^(?:data: ?)?(?=[{\[])(?!\[DONE\])", re.MULTILINE)
+_BOM = "\xef\xbb\xbf"
+"""A byte order mark in UTF-8, which a text may begin with, as Latin-1."""
+_DOCUMENT = re.compile(rf"^(?:{_BOM})?(?:data: ?)?(?=[{{\[])(?!\[DONE\])", re.MULTILINE)
 
 
 def rule_edits(text: str, rules: Rules) -> list[Edit]:
@@ -128,7 +130,7 @@ def _edit(text: str, start: int, end: int, hit: Hit, quote: str = "") -> Iterato
 def _in_documents(text: str, paths: Iterable[tuple[Step, ...]]) -> list[Edit]:
     """By path: in the body as one document, else in each line that holds one (after `data:` in event
     streams). What begins like a document and is none goes whole: nobody knows what its end would say."""
-    whole = text.strip("\ufeff \t\r\n")
+    whole = text.removeprefix(_BOM).strip(" \t\r\n")
     if whole[:1] in ("{", "["):
         start = text.index(whole[0])
         try:

@@ -57,7 +57,8 @@ def test_a_key_that_a_subprotocol_offers_is_split_off() -> None:
 # ---------------------------------------------------------------- header fields
 
 
-def test_what_a_field_is_to_us() -> None:
+def test_what_a_field_is_to_us(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(headers, "_KNOWN", {})
     fields = {
         "Content-Type": headers.KIND,
         " content-encoding": headers.CODING,
@@ -68,11 +69,13 @@ def test_what_a_field_is_to_us() -> None:
     for _ in range(2):  # at first, and remembered
         assert [role(name) for name in fields] == list(fields.values())
         assert roles(tuple((name, "") for name in fields)) == list(fields.values())
+    assert fields == headers._KNOWN
     assert roles((("accept", ""), ("never-seen-token", ""))) == [headers.PLAIN, headers.SECRET]
     assert roles(()) == []
 
 
-def test_names_without_end_are_not_all_remembered() -> None:
+def test_names_without_end_are_not_all_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(headers, "_KNOWN", {})
     for number in range(5000):
         assert role(f"x-{number}") == headers.PLAIN
     assert len(headers._KNOWN) == 4096
@@ -122,6 +125,7 @@ def test_a_pair_is_secret_by_its_name_or_by_what_it_says() -> None:
     assert pair_class("api_key", "x") == "query"
     assert pair_class("api_key", "") is None
     assert pair_class("q", "x") is None
+    assert pair_class("q", KEY) is None, "found where the whole path is looked through"
     encoded = KEY.replace("-", "%2D")
     assert pair_class("q", encoded) is not None
     assert pair_class("q", encoded) != "query"

@@ -101,3 +101,56 @@ def test_equal_values_stay_equal_across_places() -> None:
     one = redactor.error("EMP-123456", {})
     ((_, other),) = redactor.head((("x-who", "EMP-123456"),), {}).headers
     assert one == other
+
+
+@pytest.mark.parametrize(
+    ("regex", "expected"),
+    [
+        ("to jane", [(0, 7, "rule.own"), (7, 20, "rule.own")]),
+        ("firm.org now", [(3, 20, "pii.email"), (20, 24, "pii.email")]),
+        ("to .* now", [(0, 24, "rule.own")]),
+        ("doe", [(3, 20, "pii.email")]),
+        ("org", [(3, 20, "pii.email")]),
+        ("jane", [(3, 20, "pii.email")]),
+        ("jane.doe@firm.org now", [(3, 24, "rule.own")]),
+        (" now", [(3, 20, "pii.email"), (20, 24, "rule.own")]),
+        ("to ", [(0, 3, "rule.own"), (3, 20, "pii.email")]),
+    ],
+)
+def test_a_match_and_personal_data_that_overlap_go_under_the_class_of_the_first(
+    regex: str, expected: list[tuple[int, int, str]]
+) -> None:
+    made = rules(pii=True, patterns=[{"id": "own", "regex": regex}])
+    text = "to jane.doe@firm.org now"
+    for hits in (made.in_text(text), made.in_bytes(text)):
+        assert [(hit.start, hit.end, hit.what) for hit in hits] == expected
+
+
+def test_personal_data_has_a_class_of_its_own() -> None:
+    hits = rules(pii=True).in_text("write to jane.doe@firm.org now")
+    assert [(hit.start, hit.end, hit.what.partition(".")[0]) for hit in hits] == [(9, 26, "pii")]
+
+
+def test_rules_that_have_no_patterns_look_into_no_text() -> None:
+    for made in (Rules(), rules(headers=["x-*"]), rules(paths=["$.a"])):
+        assert not made.looks
+        assert made.in_text("jane.doe@firm.org") == made.in_bytes("jane.doe@firm.org") == []
+        assert made.in_header("jane.doe@firm.org") == []
+    assert rules(pii=True).in_header("jane.doe@firm.org") == []
+
+
+def test_names_of_fields_without_end_are_not_all_remembered() -> None:
+    made = rules(headers=["x-tenant-*"])
+    for number in range(5000):
+        assert made.covers(f"X-Tenant-{number}")
+        assert not made.covers(f"x-other-{number}")
+    assert len(made._known) == 4096
+    assert made.covers(" x-tenant-0 ")
+    assert not made.covers("x-other-0")
+
+
+def test_a_list_has_a_bound_and_no_blank_text() -> None:
+    assert rules(headers=["x"] * 256).covers("x")
+    for section in ({"headers": ["x"] * 257}, {"headers": [" "]}, {"paths": ["$.a"] * 257}):
+        with pytest.raises(ConfigError):
+            read_rules(section)

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import re
+import string
 import time
-from base64 import b64encode, urlsafe_b64encode
+from base64 import b64encode, urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable
 
 import pytest
 
@@ -124,11 +127,28 @@ def test_base64_of_a_secret_at_any_offset(before: str, encode: object) -> None:
     assert wrapped not in clean(f"see {wrapped} there")
 
 
-def test_every_known_beginning_has_its_base64_patterns() -> None:
+@pytest.mark.parametrize("encode", [b64encode, urlsafe_b64encode])
+def test_every_known_beginning_has_its_base64_patterns(encode: Callable[[bytes], bytes]) -> None:
+    """Whatever stands before and behind it, and if the text begins where the secret does."""
     patterns = re.compile(wrapped_base64())
     for word in BEGINNINGS:
-        for offset in range(3):
-            assert patterns.search(b64encode(b"\xff" * offset + word.encode() + b"xyz").decode())
+        for offset, around in itertools.product(range(3), b"\x00\x55\xaa\xff"):
+            other = bytes([around])
+            wrapped = encode(other * offset + word.encode() + other * 3).decode()
+            assert patterns.match(wrapped[offset:]), (word, wrapped)
+
+
+@pytest.mark.parametrize("word", ["sk-", "hf_", "eyJ"])
+@pytest.mark.parametrize("offset", range(3))
+def test_a_letter_that_a_beginning_cannot_have_is_none_in_base64(word: str, offset: int) -> None:
+    patterns = re.compile(wrapped_base64())
+    wrapped = urlsafe_b64encode((b"~" * offset + word.encode()).ljust(6, b"~")).decode()
+    letters = string.ascii_letters + string.digits + "-_"
+    for at, letter in itertools.product(range(len(wrapped)), letters):
+        changed = wrapped[:at] + letter + wrapped[at + 1 :]
+        said = urlsafe_b64decode(changed)
+        expected = said[offset : offset + len(word)] == word.encode()
+        assert bool(patterns.match(changed[offset:])) is expected, changed
 
 
 def test_percent_encoded_letters() -> None:

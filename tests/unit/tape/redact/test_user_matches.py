@@ -135,3 +135,130 @@ def test_an_edit_has_the_place_and_the_value_of_its_match() -> None:
     for edits in (rule_edits(text, rules), text_edits(text, rules)):
         assert [(edit.start, edit.end, edit.value) for edit in edits] == [(9, 9 + len(MAIL), MAIL)]
     assert rule_edits("write to nobody", rules) == []
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream", "application/x-ndjson", ""])
+def test_a_byte_order_mark_hides_no_document(kind: str) -> None:
+    one, two = b'{"user": {"name": "Jane"}}', b'{"user": {"name": "Jack"}}'
+    for body in (one, one + b"\n" + two + b"\n", b"data: " + one + b"\n\n"):
+        out = stored(b"\xef\xbb\xbf" + body, kind)
+        assert out.startswith(b"\xef\xbb\xbf")
+        assert b"Jane" not in out
+        assert b"Jack" not in out
+
+
+# ---------------------------------------------------------------- places, to the character
+
+RULES = read_rules(
+    {
+        "patterns": [
+            {"id": "wide", "regex": "WIDE.{0,40}END"},
+            {"id": "num", "regex": "77[0-9.,eE+-]*|[0-9]*99"},
+            {"id": "emp", "regex": "EMP-[0-9]{6}"},
+        ]
+    }
+)
+PATHS = read_rules({"paths": ["$.a", "$..ssn", "$.list[-1]", "$.first[0]", "$.all.*"]})
+ESCAPED = "EMP-\\u0031\\u0032\\u0033456"
+
+
+def places(text: str, rules: Any) -> list[tuple[str, str | None, str, str]]:
+    """What is replaced as it stands in the text, its class, its value and its quote."""
+    found = rule_edits(text, rules)
+    assert all(edit.lead == -1 for edit in found)
+    return [(text[edit.start : edit.end], edit.what, edit.value, edit.quote) for edit in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"t": "WIDE x", "y": 1, "z": "END"}', ["WIDE x", "y", "1!", "z", "END"]),
+        ('["WIDE", 7, {"c": "END"}]', ["WIDE", "7!", "c", "END"]),
+        ('["WIDE", 7, 8.5 , "END"]', ["WIDE", "7!", "8.5!", "END"]),
+        ('["WIDE", x, "END"]', ["WIDE", "x", "END"]),
+        ('{"n": 1.5e77, "m": 12399}', ["1.5e77!", "12399!"]),
+        ('{"n": 77, "m": -1.5E+99}', ["77!", "-1.5E+99!"]),
+        ('{"n": 1.599e5}', ["1.599e5!"]),
+        ("[77,99]", ["77!", "99!"]),
+        ("77", ["77!"]),
+        (" 77 ", ["77!"]),
+        ('{"n":77\n}', ["77!"]),
+        ("5 apples 1299 and 99", ["1299", "99"]),
+        ("[ 99 apples", ["99"]),
+        ("apples 99 ]", ["99"]),
+        ('say "WIDE" END and "x"\n"y', ["WIDE", "END"]),
+        ('"a" and WIDE END, "b"', ["WIDE END"]),
+        ('"\n WIDE "END', ["WIDE", "END"]),
+        ("WIDE  END, 1", ["WIDE  END"]),
+        ("mail=EMP-123456&x", ["EMP-123456"]),
+        (f'"WIDE{MARK}00END"', [f"WIDE{MARK}00END"]),
+        (f'WIDE "{MARK}00" END', ["WIDE", "END"]),
+    ],
+)
+def test_a_match_is_cut_down_to_strings_and_numbers(text: str, expected: list[str]) -> None:
+    """`!` marks a number that becomes a string."""
+    found = places(text, RULES)
+    assert [was + ("!" if quote == '"' else quote) for was, _, _, quote in found] == expected
+    assert all(was == value for was, _, value, _ in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"a":"b \\" WIDE q END"}', [("WIDE q END", "rule.wide", "WIDE q END", "")]),
+        (f'{{"a":"x","b":"{ESCAPED}"}}', [(ESCAPED, "rule.emp", "EMP-123456", "")]),
+        ('{"a":"{\\"n\\": 12399}"}', [("12399", "rule.num", "12399", '\\"')]),
+        (
+            json.dumps({"a": json.dumps({"b": '{"n": 12399}'})}),
+            [("12399", "rule.num", "12399", '\\\\\\"')],
+        ),
+        (
+            "mail=EMP%2D123456&b=EMP-123456",
+            [("EMP%2D123456", "rule.emp", "EMP-123456", ""), ("EMP-123456", "rule.emp", "EMP-123456", "")],
+        ),
+        (
+            f'EMP-123456 EMP%2D123456 "{ESCAPED}"',
+            [
+                ("EMP-123456", "rule.emp", "EMP-123456", ""),
+                ("EMP%2D123456", "rule.emp", "EMP-123456", ""),
+                (ESCAPED, "rule.emp", "EMP-123456", ""),
+            ],
+        ),
+        ('WIDE "\\u0041\\u0042" END', [("WIDE", "rule.wide", "WIDE", ""), ("END", "rule.wide", "END", "")]),
+    ],
+)
+def test_what_is_escaped_is_looked_through_decoded(text: str, expected: Any) -> None:
+    found = places(text, RULES)
+    if '"\\u0041' in text:
+        found = [one for one in found if one[0] in ("WIDE", "END")]
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"a": "x", "all": {"p": 1, "q": [2]}}', ["x", "1!", "[2]!"]),
+        (' {"a": "x"} \n', ["x"]),
+        ('{"a": "x"', ['{"a": "x"?']),
+        ('[1, {"a"', ['[1, {"a"?']),
+        ('{"a": "x"}\n{"a": 12}\n{bad\n[1]', ["x", "12!", "{bad?"]),
+        ('data: {"a": "x"}\n\ndata: {"a": \n\n', ["x", '{"a": ?']),
+        ('data: [DONE]\n\ndata:{"a": "y"}\r\n', ["y"]),
+        ('{"a": null}', []),
+        ('{"a": ""}', []),
+        ('{"a": "redacted:v1:00"}', []),
+        ('{"a": 0}', ["0!"]),
+        ('{"list": [1, "l"], "first": ["f", 2]}', ["l", "f"]),
+        ('{"list": [], "first": {"0": 1}}', []),
+        ('{"ssn": {"ssn": "x"}}', ['{"ssn": "x"}!']),
+        ('{"x": [{"y": {"ssn": "s"}}], "b": {"a": 1}}', ["s"]),
+        ('{"all":  {"p": "Ã©"}}', ["Ã©"]),
+        ("plain", []),
+    ],
+)
+def test_paths_reach_values_and_what_is_cut_short_goes_whole(text: str, expected: list[str]) -> None:
+    """`!` marks what becomes a string, `?` what is no document."""
+    marks = {("rule.path", '"'): "!", ("rule.path", ""): "", ("unreadable", ""): "?"}
+    found = places(text, PATHS)
+    assert [was + marks[what or "", quote] for was, what, _, quote in found] == expected
+    assert all(was == value for was, _, value, _ in found)
