@@ -124,6 +124,7 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
+@pytest.mark.by_day("add_a_check")
 @pytest.mark.parametrize("walk", WALKS)
 def test_a_walk_works_as_it_is_written(walk: str, tmp_path: Path) -> None:
     port, folder, site = free_port(), tmp_path / "here", tmp_path / "site"
@@ -141,6 +142,7 @@ def test_a_walk_works_as_it_is_written(walk: str, tmp_path: Path) -> None:
             assert missing == [], f"{step.command}\n{done.stdout}{done.stderr}"
 
 
+@pytest.mark.by_day("add_a_check")
 @pytest.mark.parametrize("walk", WALKS)
 def test_without_the_package_the_first_command_fails(walk: str, tmp_path: Path) -> None:
     port = free_port()

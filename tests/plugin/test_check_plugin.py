@@ -40,6 +40,7 @@ def test_it_is_listed_and_documented(site, python):
     assert "the word to say" in shown.stdout
 
 
+@pytest.mark.by_day("entry_points0")
 @pytest.mark.parametrize(
     ("entry_points", "words"),
     [

@@ -54,6 +54,7 @@ def test_without_the_package_the_fault_is_unknown(tmp_path, python):
     assert "p.yaml:1:11: profile.unknown_fault: found fault `teapot`, expected a known one\n" in done.stderr
 
 
+@pytest.mark.by_day("entry_points0")
 @pytest.mark.parametrize(
     ("entry_points", "message"),
     [

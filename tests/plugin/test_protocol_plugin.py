@@ -101,6 +101,7 @@ def test_the_mock_speaks_it_and_the_tape_shows_the_conversation(python: Path) ->
     assert "api.parrot.example" in listed
 
 
+@pytest.mark.nightly
 def test_a_fault_of_a_profile_fires_on_its_stream(python: Path, tmp_path: Path) -> None:
     profile = tmp_path / "parrots.yaml"
     profile.write_text("faults: [{cut_stream: {after_events: 2}, on: {provider: parrot, model: grey-*}}]\n")
@@ -113,6 +114,7 @@ def test_a_fault_of_a_profile_fires_on_its_stream(python: Path, tmp_path: Path) 
     assert "ended early: no closing event" in shown, shown
 
 
+@pytest.mark.by_day("status")
 @pytest.mark.parametrize(
     ("fault", "printed"),
     [
@@ -125,6 +127,7 @@ def test_errors_and_edits_are_its_own(python: Path, fault: str, printed: str) ->
     assert run(python, "--fault", fault) == printed
 
 
+@pytest.mark.nightly
 def test_an_error_in_its_stream_is_a_line_of_it(python: Path) -> None:
     assert run(python, "--fault", "stream_error: {after_events: 1}") == "I | None\n"
     shown = faultwire(python, "tape", "show", "last", "--exchange", "1").stdout.partition(
