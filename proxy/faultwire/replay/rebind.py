@@ -113,6 +113,9 @@ class Rebinder:
             live not in self._seen_live
             and recorded not in self._seen_recorded
             and live not in self._to_recorded
+            and not (
+                live in self._to_live and MINTED.fullmatch(live)
+            )  # a bound one, as the tape has it by now
         )
 
     def masked(self, places: list[tuple[Path, Any, Any]]) -> list[tuple[str, str]]:

@@ -82,6 +82,7 @@ def test_two_values_do_not_belong_to_one_nor_one_to_two() -> None:
     assert made.allows(SERVER, [(PLACE, ONE, THREE)]) == [(ONE, THREE)]
     assert made.allows(SERVER, [(PLACE, ONE, FOUR)]) is None
     assert made.allows(SERVER, [(PLACE, TWO, THREE)]) is None
+    assert made.allows(SERVER, [(PLACE, TWO, ONE)]) is None, "THREE, as the tape has it"
 
 
 @pytest.mark.parametrize(("recorded", "live"), [(ONE, TWO), (CALL, OTHER)])
