@@ -64,8 +64,9 @@ def _some_traffic_options(command: F) -> F:
     "--tail",
     type=click.Choice(["live", "mock", "tape"]),
     default=None,
-    help="What answers later requests.  [default: live; mock with --script]",
+    help="What answers later requests.  [default: live; mock with --mock or --script]",
 )
+@click.option("--mock", is_flag=True, help="Let the mock answer later requests, as --tail mock does.")
 @_some_traffic_options
 @freeze_option
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
@@ -77,6 +78,7 @@ def fork(
     sets: tuple[str, ...],
     drop: bool,
     tail: Tail | None,
+    mock: bool,
     freeze_time: str | None,
     command: tuple[str, ...],
     quiet: bool,
@@ -109,7 +111,9 @@ def fork(
             hint="faultwire fork monday --at 2 --drop -- python agent.py",
         )
     traffic = Traffic(profile=(), mock=False, replay=tape, **options)
-    tail = tail or ("mock" if traffic.script is not None else "live")
+    if mock and tail not in (None, "mock"):
+        raise UsageError(f"found `--mock` with `--tail {tail}`, expected one of them", code="fork.tail")
+    tail = tail or ("mock" if mock or traffic.script is not None else "live")
     plan = forked(traffic, at, response=response, sets=sets, drop=drop, tail=tail)
     child.find(command, os.environ)
     settings = replace(plan.launch(program=command[0]), frozen=freezing(freeze_time, plan.replay, command))

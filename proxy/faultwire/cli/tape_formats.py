@@ -24,7 +24,9 @@ FOR_AUDITORS = ("bundle", "pdf")
 
 @click.command()
 @click.argument("name")
-@click.option("--to", "format_", type=click.Choice(["tape", *FORMATS]), default="jsonl", show_default=True)
+@click.option(
+    "--to", "--format", "format_", type=click.Choice(["tape", *FORMATS]), default="jsonl", show_default=True
+)
 @click.option("-o", "--output", metavar="FILE", help="The file to write.")
 @click.option(
     "--endpoint", metavar="URL", help="Send `otlp` there instead, as http://127.0.0.1:4318/v1/traces."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from faultwire.cli.output import Format, format_option, show, show_json
+from faultwire.cli.output import Format, show, show_json
 from faultwire.cli.tape_keep import output_option
 
 if TYPE_CHECKING:
@@ -26,6 +26,22 @@ READERS = {
 
 
 _HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*")
+
+
+class _PrintFormat(click.Choice[str]):
+    """Refuses the format of a file and names the option for it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The value. Raises UsageError, BadParameter."""
+        from faultwire.errors import UsageError
+
+        if value in READERS:
+            raise UsageError(
+                f"found `--format {value}`, expected `terminal` or `json`: it is how the result is printed",
+                code="usage.bad_value",
+                hint=f"`--from {value}` names the file's format, which is detected by default",
+            )
+        return super().convert(value, param, ctx)
 
 
 @click.command(name="import")
@@ -48,7 +64,14 @@ _HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([
     metavar="NAME",
     help="Who was asked, where a tracefork tape holds no URL. Default: the host of the SDK that recorded it.",
 )
-@format_option
+@click.option(
+    "--format",
+    "format_",
+    type=_PrintFormat(["terminal", "json"]),
+    default="terminal",
+    show_default=True,
+    help="How to print the result on stdout.",
+)
 def import_(
     file: str,
     source: str | None,

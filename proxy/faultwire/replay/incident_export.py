@@ -93,16 +93,41 @@ def from_report(document: Mapping[str, Any], base: Path, wish: Wish) -> Iterator
     `base` is what the report's relative paths to tapes start from. Raises TapeError where a tape cannot be
     read, ScenarioError where nothing failed or a failing input is not whole.
     """
+    return from_reports([document], base, wish)
+
+
+def from_reports(documents: Sequence[Mapping[str, Any]], base: Path, wish: Wish) -> Iterator[Exported]:
+    """The same for the reports of a run's phases: their contracts get names of their own."""
+    failed = [_failed(document) for document in documents]
+    if not any(failed):
+        raise ScenarioError(
+            "found no failed invariant in the report, expected at least one",
+            code="scenario.none",
+            hint="--from-tape exports sessions that nothing was judged in",
+        )
+    names: dict[str, str] = {}
+    for document, cells in zip(documents, failed, strict=True):
+        if cells:
+            yield from _of_report(document, cells, _Contracts(document, names), base, wish)
+
+
+def _failed(document: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
+    """The failed cells of a report by their invocation."""
     failed: dict[str, list[Mapping[str, Any]]] = {}
     for cell in document["cells"]:
         if cell["verdict"] in JUDGED:
             failed.setdefault(str(cell["invocation"]), []).append(cell)
-    if not failed:
-        raise ScenarioError(
-            "found no failed invariant in the report, expected at least one", code="scenario.none"
-        )
+    return failed
+
+
+def _of_report(
+    document: Mapping[str, Any],
+    failed: Mapping[str, list[Mapping[str, Any]]],
+    contracts: _Contracts,
+    base: Path,
+    wish: Wish,
+) -> Iterator[Exported]:
     prompts = {prompt["id"]: prompt for prompt in document["prompts"]}
-    contracts = _Contracts(document)
     with ExitStack() as stack:
         tapes = [
             stack.enter_context(TapeReader.open(_place(text, base))) for text in document["run"]["tapes"]
@@ -206,10 +231,11 @@ def _on(tapes: Sequence[TapeReader], invocation: str) -> tuple[TapeReader, str]:
 class _Contracts:
     """The contracts that a report's invocations were judged by, each as a file's content."""
 
-    def __init__(self, document: Mapping[str, Any]) -> None:
+    def __init__(self, document: Mapping[str, Any], made: dict[str, str]) -> None:
         self._document = document
         self._known = {check["id"]: check for check in document["invariants"]}
-        self._made: dict[str, str] = {}
+        self._made = made
+        """The names of contracts that exist, by what they hold."""
 
     def of(self, invocation: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The name and the content of the contract of one invocation.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re  # noqa: TID251 - fixed patterns
 from dataclasses import dataclass
+from string import ascii_letters, digits
 from typing import Any
 
 from faultwire.replay.volatile_values import MINTED
@@ -27,6 +28,9 @@ _QUANTITY = re.compile(
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _DATE = re.compile(r"(?:19|20)\d\d-?(?:0[1-9]|1[0-2])-?(?:[0-2]\d|3[01])|[0-3]\d-[01]\d-(?:19|20)\d\d")
 _IDS = frozenset({"id", "Id", "ID", "no", "nr", "number", "ref", "code", "key"})
+_APART = bytes(byte if chr(byte) in f"{ascii_letters}{digits}-_" else 32 for byte in range(256))
+"""Leaves the letters of values and puts a blank in place of every other byte."""
+_HAS_DIGIT = re.compile(rb"[0-9]")
 _SIGNS = frozenset("$€£¥%°+")
 RANDOM = 8
 """Letters and digits of a value that nobody types twice by chance."""
@@ -134,6 +138,10 @@ def _is_quantity(text: str, start: int, end: int, words: list[str]) -> bool:
 
 
 def ids_in(text: str) -> set[str]:
-    """The values of a text that could be ids."""
-    plain = _ESCAPE.sub(" ", text)
-    return {one[0] for one in TOKEN.finditer(plain) if len(one[0]) >= LEAST and _has_digit(one[0])}
+    """The values of a text that could be ids. Split without a pattern: texts may have megabytes."""
+    plain = _ESCAPE.sub(" ", text) if "\\" in text else text
+    tokens = set(plain.encode("latin-1", "replace").translate(_APART).split())
+    found = (token.strip(b"-_") for token in tokens if not token.isalpha())
+    return {
+        one.decode() for one in found if len(one) >= LEAST and not one.isalpha() and _HAS_DIGIT.search(one)
+    }

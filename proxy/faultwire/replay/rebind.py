@@ -202,8 +202,8 @@ def _volatile(data: bytes | None) -> set[str]:
     plain = _ESCAPE.sub(" ", text)
     found = {one[0] for one in MINTED.finditer(plain)} | ids_in(plain)
     if b"data:" in data:  # a model says an id a few letters per event
-        for member in texts_by_member(text).values():
-            found |= ids_in(member)
+        for joined in texts_by_member(text).values():
+            found |= ids_in(joined)
     return found
 
 

@@ -73,9 +73,9 @@ def _uses(recorded: Recorded) -> Uses:
         asked = ids_in(request.path) | ids_in((request.body or b"").decode("latin-1"))
     transcript = wire.transcript_of(recorded) if recorded.kind == "llm" else None
     if transcript is not None and transcript.answer is not None:
-        answer = transcript.answer
-        arguments = ids_in(" ".join(call.arguments for call in answer.tool_calls))
-        return Uses(frozenset(ids_in(answer.text) | arguments), frozenset(arguments), frozenset(asked))
+        view = transcript.answer
+        arguments = ids_in(" ".join(call.arguments for call in view.tool_calls))
+        return Uses(frozenset(ids_in(view.text) | arguments), frozenset(arguments), frozenset(asked))
     return Uses(frozenset(ids_in(_text(recorded))), frozenset(), frozenset(asked))
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import orjson
 import pytest
+from click.testing import CliRunner
 
+from faultwire.cli import main
 from faultwire.cli._forked import Plan, forked
 from faultwire.cli.options import Traffic
 from faultwire.errors import UsageError
@@ -76,3 +78,13 @@ def test_what_is_started_for_it(tape: Path) -> None:
         assert launched.mock is mock
         assert launched.replay is found.replay
         assert launched.about["fork"] == "one#1"
+
+
+def test_mock_is_a_tail_and_no_other_one_goes_with_it() -> None:
+    done = CliRunner().invoke(
+        main, ["fork", "t", "--at", "1", "--drop", "--mock", "--tail", "tape", "--", "x"]
+    )
+    assert done.exit_code == 2
+    assert "fork.tail: found `--mock` with `--tail tape`, expected one of them" in done.stderr
+    done = CliRunner().invoke(main, ["fork", "t", "--at", "1", "--drop", "--mock", "--", "x"])
+    assert "tape.not_found" in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,16 @@ from click.testing import CliRunner, Result
 from tests.unit.tape.import_ import made
 
 from faultwire.cli import main
-from faultwire.cli._replay_export import configured, tools_of
+from faultwire.cli._replay_export import configured, phase_reports, tools_of
 from faultwire.cli._replay_import import Origin
 from faultwire.cli._replay_run import parts_of
 from faultwire.config.load import load
 from faultwire.errors import ConfigError, ScenarioError, UsageError
+from faultwire.events import Exchange, Request, Response
 from faultwire.replay.incident_read import read_file
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.record.writer import TapeWriter
 
 CONFIG = """version: "2.0"
 agent: {type: command, command: [agent, "{prompt}"]}
@@ -107,6 +112,74 @@ def test_the_configuration_of_a_run_is_found() -> None:
     Path("run.json").write_text("[1]")
     assert configured(Path()) is None
     assert tools_of(None) == {}
+
+
+RUN = Path(".faultwire/runs/20260101T000000Z-0a1b2c3d")
+
+
+def recorded_run(command: str = "ci") -> Path:
+    """A run with a tape of two sessions."""
+    RUN.mkdir(parents=True)
+    (RUN / "run.json").write_text(json.dumps({"id": RUN.name, "command": command}))
+    writer = TapeWriter.create(RUN / "run.tape", origin="p/run", settings={}, key=b"k" * 32)
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).encode()
+    kind = (("content-type", "application/json"),)
+    for session in ("one", "two", "three"):
+        writer.open_session(session, profile="", profile_digest="", seed=1)
+        request = Request("POST", "https", "api.openai.com", 443, "/v1/chat/completions", kind, body)
+        recording = writer.record(Exchange(session, 1, request, kind="llm", protocol="openai_chat"))
+        recording.request(request)
+        recording.upstream_head(Response(200, "", kind, b"{}"))
+        recording.end("complete")
+        writer.close_session(session)
+    writer.close()
+    return RUN / "run.tape"
+
+
+def test_sessions_take_their_part_of_a_runs_tape_with_them() -> None:
+    tape = recorded_run()
+    done = run("export", "--from-tape", str(tape), "--session", "two", "-o", "out")
+    assert done.exit_code == 0, done.output
+    copied = Path(f"out/tapes/{RUN.name}.tape")
+    shutil.rmtree(RUN)
+    session = read_file(Path("out/two.yaml"))
+    assert session.tape is not None
+    assert session.tape.resolve() == copied.resolve()
+    with TapeReader.open(copied) as reader:
+        assert [info.name for info in reader.sessions()] == ["two"]
+    assert [one.code for one in verify(copied).findings] == ["seal_untrusted"]  # no key is trusted here
+
+
+def test_several_sessions_share_the_copy_and_other_tapes_stay_where_they_are() -> None:
+    tape = recorded_run()
+    assert run("export", "--from-tape", str(tape), "-o", "out").exit_code == 0
+    with TapeReader.open(Path(f"out/tapes/{RUN.name}.tape")) as reader:
+        assert {info.name for info in reader.sessions()} == {"one", "two", "three"}
+    kept = Path("kept.tape")
+    shutil.copy(tape, kept)
+    assert run("export", "--from-tape", "kept.tape", "-o", "other").exit_code == 0
+    assert not Path("other/tapes").exists()
+    session = read_file(Path("other/one.yaml"))
+    assert session.tape is not None
+    assert session.tape.resolve() == kept.resolve()
+
+
+def test_a_run_without_a_report_is_distinguished_from_one_that_is_not_there() -> None:
+    recorded_run("fork")
+    done = run("export", "--from-report", RUN.name, "-o", "out")
+    assert done.exit_code == 2
+    assert f"report.missing: found run `{RUN.name}`, which has no report" in done.stderr
+    assert "--from-tape" in done.stderr
+
+
+def test_the_summary_of_a_ci_run_names_the_reports_of_its_phases() -> None:
+    path = Path("report.json")
+    phases = [{"report": "./contract.html"}, {"report": None}, {"report": "../../replay.html"}]
+    path.write_text(json.dumps({"schema": "faultwire-ci", "phases": phases}))
+    assert phase_reports(path) == [Path("contract.json"), Path("replay.json")]
+    for text in ('{"schema": "faultwire-report"}', "[]", '{"schema": "faultwire-ci", "phases": []}'):
+        path.write_text(text)
+        assert phase_reports(path) == [path]
 
 
 # ---------------------------------------------------------------- import

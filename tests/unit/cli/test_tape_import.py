@@ -242,3 +242,26 @@ def test_every_format_has_a_reader() -> None:
     assert {"har", "flows", "tracefork", "agentops"} == set(READERS)
     for module in READERS.values():
         assert callable(import_module(module).read)
+
+
+def test_a_files_format_is_not_how_the_result_is_printed() -> None:
+    done = CliRunner().invoke(main, ["tape", "import", "x.har", "-o", "t", "--format", "har"])
+    assert done.exit_code == 2
+    assert "found `--format har`, expected `terminal` or `json`" in done.stderr
+    assert "`--from har` names the file's format" in done.stderr
+    done = CliRunner().invoke(main, ["tape", "import", "x.har", "-o", "t", "--format", "xml"])
+    assert "`xml` is not one of `terminal`, `json`" in done.stderr
+
+
+def test_a_tapes_other_format_is_named_by_to_or_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.har").write_bytes(made.har(made.entry()))
+    assert CliRunner().invoke(main, ["tape", "import", "x.har", "-o", "t"]).exit_code == 0
+    for option in ("--to", "--format"):
+        done = CliRunner().invoke(main, ["tape", "export", "t", option, "har", "-o", f"t{option}.har"])
+        assert done.exit_code == 0, done.output
+    texts = [Path(f"t{option}.har").read_text() for option in ("--to", "--format")]
+    assert texts[0] == texts[1]
+    assert len(json.loads(texts[0])["log"]["entries"]) == 1

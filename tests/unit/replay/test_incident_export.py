@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from faultwire.errors import ScenarioError, UsageError
 from faultwire.profile.model import ToolSite
 from faultwire.profile.yaml import read
-from faultwire.replay.incident_export import Wish, from_report, from_tape, relative
+from faultwire.replay.incident_export import Wish, from_report, from_reports, from_tape, relative
 from faultwire.replay.incident_read import parse
 from faultwire.replay.incident_responses import Taken, taken
 from faultwire.replay.incident_write import text_of, write, write_session
@@ -238,6 +238,23 @@ def test_a_failure_with_the_input_that_failed_and_its_contract(tape: Incident, t
             {"id": "no-euro", "type": "contains", "severity": "high", "value": "euro", "negate": True},
         ],
     }
+
+
+def test_the_contracts_of_several_phases_have_names_of_their_own(tape: Incident, tmp_path: Path) -> None:
+    tape.begin("contract/outage/p1-m1/r1")
+    tape.http(b"no")
+    first = report(tape.close())
+    check = {**first["invariants"][1], "settings": {"value": "dollar"}}
+    second = {**first, "invariants": [first["invariants"][0], check]}
+    clean = {**first, "cells": []}
+    found = list(from_reports([first, clean, second, first], tmp_path, Wish(tmp_path)))
+    assert [one.document["contract"] for one in found] == [
+        "contracts/exported.yaml",
+        "contracts/exported-2.yaml",
+        "contracts/exported.yaml",
+    ]
+    with pytest.raises(ScenarioError, match="found no failed invariant in the report"):
+        list(from_reports([clean, clean], tmp_path, Wish(tmp_path)))
 
 
 def test_a_contract_that_is_named_is_not_written(tape: Incident, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from faultwire.tape.redact.rekey import Rekey
 from faultwire.tape.redact.taped_rules import KEY, joined, rules_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
     from faultwire.tape.evidence.signed_note import SignerKey
@@ -171,16 +171,24 @@ def merge(sources: Sequence[Path], target: Path, origin: str, signer: SignerKey 
 
 def split(source: Path, session: str, target: Path, origin: str, signer: SignerKey | None) -> Copy:
     """One session of a tape on its own. Raises TapeIncomplete where the tape does not have it."""
+    return split_sessions(source, [session], target, origin, signer)
+
+
+def split_sessions(
+    source: Path, sessions: Collection[str], target: Path, origin: str, signer: SignerKey | None
+) -> Copy:
+    """Some sessions of a tape on their own. Raises TapeIncomplete where the tape does not have one."""
     with TapeReader.open(source) as reader:
         names = [info.name for info in reader.sessions()]
-    if session not in names:
+    missing = next((session for session in sessions if session not in names), None)
+    if missing is not None:
         raise TapeIncomplete(
-            f"tape `{source}` has no session `{session}`",
+            f"tape `{source}` has no session `{missing}`",
             code="tape.no_session",
-            hint=did_you_mean(session, names) if names else None,
+            hint=did_you_mean(missing, names) if names else None,
         )
     copy = Copy(target, "split", origin)
-    copy.make([source], lambda event: event.get("session") == session, signer)
+    copy.make([source], lambda event: event.get("session") in sessions, signer)
     return copy
 
 
