@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from faultwire.tape.import_._agentops_json import REDACTED, digests, redactions
+from faultwire.tape.import_._agentops_signed import Signatures
 from faultwire.tape.import_._api import Found
 from faultwire.tape.import_._source import parsed
 
@@ -22,6 +23,8 @@ Json = dict[str, Any]
 
 _HASH = re.compile(r"[0-9a-f]{64}\Z")
 _GENESIS = "0" * 64
+_SHORT = 16
+"""Digits of a digest that no other event's hash begins with by accident."""
 _ALL = ("session_id", "event_type", "payload", "event_hash")
 _SIGNED = (
     *("event_id", "session_id", "sequence_number", "timestamp_wall", "event_type", "payload_hash"),
@@ -64,6 +67,7 @@ class Chain:
         self._ended = self._sealed = self._started = False
         self._own_numbers = 0
         self._key = key
+        self._signatures = Signatures()
 
     def number(self, event: Json) -> int | None:
         """The number that an event has."""
@@ -87,6 +91,8 @@ class Chain:
             payload = _parsed(payload)
         if isinstance(payload, dict):
             yield from self._contents(event, payload, here)
+        if not self._old:
+            yield from self._signatures.take(event, payload, here)
         self.events += 1
         claimed = event.get("event_hash")
         self._prev = claimed
@@ -107,6 +113,7 @@ class Chain:
         if self._own_numbers:
             text = f"{self._own_numbers} hashes of {here} fit its own number format, which is not RFC 8785's"
             yield Found("agentops_numbers_not_rfc8785", text, note=True)
+        yield from self._signatures.close(here)
 
     def sealed_by(self, seal: Json, before: int) -> Iterator[Found]:
         """What a seal says of the `before` events before it: without an HMAC it needs no key to be made, so
@@ -127,7 +134,12 @@ class Chain:
             digest_.update(self._prev.encode("utf-8", "surrogatepass"))
             # Its specification writes `sha256:` and the last hash, its server the bare hash, and another of
             # its servers the digest of all; its verifier takes each of them.
-            if digest not in (digest_.hexdigest(), self._prev, f"sha256:{self._prev}"):
+            # Its canonical example holds the first 16 digits of the last hash.
+            if len(digest) >= _SHORT and self._prev.startswith(digest) and digest != self._prev:
+                yield Found(
+                    "agentops_digest_short", f"{here} has {len(digest)} digits of a digest", note=True
+                )
+            elif digest not in (digest_.hexdigest(), self._prev, f"sha256:{self._prev}"):
                 yield Found("agentops_digest_mismatch", f"{here} has another digest than its events")
         yield from self._signed(seal, here)
 
@@ -174,7 +186,11 @@ class Chain:
             covered = {name: event.get(name) for name in _SIGNED}
         else:
             covered = {name: value for name, value in event.items() if name != "event_hash"}
-        if "event_hash" in event and not self._fits(covered, event["event_hash"]):
+        if "event_hash" not in event or self._fits(covered, event["event_hash"]):
+            return
+        # Its signed branch signs the hash, and so hashes all but the signature.
+        bare = {name: value for name, value in covered.items() if name != "signature"}
+        if self._old or bare == covered or not self._fits(bare, event["event_hash"]):
             yield "hash_mismatch", "does not have its hash"
 
     def _fits(self, value: Any, claimed: Any) -> bool:
@@ -215,7 +231,8 @@ class Chain:
         kind = event.get("event_type")
         if kind == "CHAIN_SEAL":
             missing = [f"`{name}`" for name in _OF_A_SERVER if name not in payload]
-            if self._old and missing and event.get("chain_authority") == "server":
+            demanded = self._old and event.get("schema_ver") != "v0.5"
+            if demanded and missing and event.get("chain_authority") == "server":
                 yield Found(
                     "agentops_seal_invalid", f"{here} is a server's seal without {', '.join(missing)}"
                 )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from faultwire.tape.format import events as tape_events
+from faultwire.tape.record import kept_members
 from faultwire.tape.record.body import Body, untouched
 from faultwire.tape.record.overload_policy import BEHIND
 from faultwire.tape.redact.headers import Head
@@ -112,8 +113,11 @@ class EventEncoder:
             return
         counts: dict[str, int] = {}
         body = Body(self._redactor, Head((), "application/json"), counts)
-        body.add(((0, data),))
+        replaced = kept_members.hidden(data, event["session"])
+        body.add(((0, data if replaced is None else replaced),))
         clean, _ = body.release(final=True)
+        if replaced is not None:
+            clean = kept_members.shown(clean)
         self._log.append({**event, "body": tape_events.body(self._blobs.put(clean), len(clean))}, counts)
 
     def seal(self, sealer: Sealer) -> None:
