@@ -27,7 +27,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "unverified",
     ),
     "Capture": ("capture", "mock", "mock_except", "script", "reverse", "allow_no_traffic"),
-    "Network": ("listen", "allow_host", "upstream_ca"),
+    "Network": ("listen", "no_auth", "allow_host", "upstream_ca"),
     "Repeat": ("repeat", "check_determinism", "any_order"),
     "Output": ("format_", "quiet", "help"),
 }

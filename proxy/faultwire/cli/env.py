@@ -52,8 +52,14 @@ def here(endpoint: Mapping[str, Any]) -> dict[str, str | None]:
     child: Mapping[str, str] = keyless(os.environ) if endpoint.get("keyless") else os.environ
     child = Plan(variables=variables).environment(child, endpoint.get("base_url", url))
     if not endpoint.get("base_urls"):
-        child = child_environment(child, proxy_url=url, trust=trust, java_port=urlsplit(url).port)
+        child = child_environment(child, proxy_url=url, trust=trust, java_port=_java_port(url))
     return changes(os.environ, child)
+
+
+def _java_port(url: str) -> int | None:
+    """Java sends no proxy user by itself: a proxy that needs one is none for it."""
+    parts = urlsplit(url)
+    return None if parts.username else parts.port
 
 
 def exports(changed: Mapping[str, str | None]) -> str:

@@ -63,6 +63,7 @@ class Traffic(ReplayOptions):
     mock: bool
     script: Path | None
     listen: str
+    no_auth: bool = False
     capture: str
     reverse: tuple[tuple[str, str], ...]
     allow_host: tuple[str, ...]
@@ -105,6 +106,7 @@ class Traffic(ReplayOptions):
         return LaunchSettings(
             kind,
             listen=self.listen,
+            auth=not self.no_auth,
             tape=self.record,
             mock=self.mock or self.script is not None,
             mock_except=self.mock_except,
@@ -239,7 +241,10 @@ def traffic_options(command: F) -> F:
             default="127.0.0.1:0",
             show_default=True,
             metavar="HOST:PORT",
-            help="Address of the proxy; port 0 picks a free port.",
+            help="Address of the proxy; port 0 picks a free port. If others reach it, clients need a token.",
+        ),
+        click.option(
+            "--no-auth", is_flag=True, help="Accept traffic without a token from everybody: an open proxy."
         ),
         click.option(
             "--allow-host",

@@ -47,6 +47,8 @@ def proxy(format_: str, **options: Any) -> None:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING | {signal.SIGCHLD})
         _announce(run, format_)
         say(header(run, profile, traffic))
+        for line in _who_may_use_it(run, traffic):
+            say(line)
         say("ready")
         ended_by = _wait_for_signal(run)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -69,7 +71,7 @@ def _announce(run: Run, format_: str) -> None:
     from faultwire.cli.output import show, show_json
 
     endpoint = {
-        "proxy_url": run.proxy_url,
+        "proxy_url": run.own_url,
         "bundle": str(run.trust.bundle),
         "ca_cert": str(run.trust.ca_cert),
         "truststore": str(run.trust.truststore),
@@ -84,6 +86,22 @@ def _announce(run: Run, format_: str) -> None:
     else:
         show(exports(here(endpoint)))
     sys.stdout.flush()
+
+
+def _who_may_use_it(run: Run, traffic: Traffic) -> list[str]:
+    """Where others can reach the proxy: how they use it, or that nothing keeps them from it."""
+    if traffic.no_auth:
+        return [
+            f"WARNING: --no-auth: everybody who can connect to `{traffic.listen}` can send requests through "
+            "this proxy and write onto its tape"
+        ]
+    if not run.engine.guarded:
+        return []
+    return [
+        f"clients of `{traffic.listen}` need the proxy user and token in the URL above (Proxy-Authorization: "
+        "Basic), others are answered 407; on another machine, put this one's name in place of "
+        f"`{run.engine.host}`"
+    ]
 
 
 def _let_end(run: Run) -> None:

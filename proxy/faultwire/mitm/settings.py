@@ -87,6 +87,9 @@ class EngineSettings(Frozen):
     covers: datetime | None = None
     """An instant at which our certificates must be valid, besides now."""
     listen: str = "127.0.0.1:0"
+    auth: bool = True
+    """Must clients without a session's token be processes of our own user, and on an address that others can
+    reach have one in any case?"""
     tape: Path | None = None
     tape_settings: dict[str, Any] = Field(default_factory=dict)
     record_policy: RecordPolicy = "block"

@@ -79,6 +79,13 @@ class Run:
         host = f"[{self.engine.host}]" if ":" in self.engine.host else self.engine.host
         return f"http://{host}:{self.engine.port}"
 
+    @property
+    def own_url(self) -> str:
+        """The proxy for the implicit session, with its token where one is needed."""
+        if not self.engine.guarded:
+            return self.proxy_url
+        return self.proxy_url.replace("//", f"//{self.engine.user}:{self.engine.token}@", 1)
+
     def open_session(self, name: str, profile: Profile, seed: int) -> Mapping[str, str]:
         """Open a session; the environment that sends a process's traffic through it.
 
@@ -233,6 +240,7 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
                 ca_dir=ca_dir.absolute(),
                 covers=settings.frozen.instant if settings.frozen else None,
                 listen=settings.listen,
+                auth=settings.auth,
                 tape=tape.absolute(),
                 record_policy=settings.record_policy,
                 on_tape_failure=settings.on_tape_failure,

@@ -30,6 +30,7 @@ class LaunchSettings:
 
     command: str
     listen: str = "127.0.0.1:0"
+    auth: bool = True
     tape: Path | None = None
     tape_name: str | None = None
     mock: bool = False

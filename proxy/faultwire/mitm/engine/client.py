@@ -82,6 +82,9 @@ class Engine:
         self.ca_pem = Path(ready["ca_bundle_source"])
         self.control = Path(ready["control"])
         self.implicit: bool = bool(ready.get("implicit"))
+        self.user: str = ready.get("user") or ""
+        self.guarded: bool = bool(ready.get("guarded"))
+        """Can others reach it, so that everybody needs a token?"""
         self.token: str = ready.get("token") or ""
         self._asking = ControlClient.at(self.control)
 

@@ -33,6 +33,7 @@ from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.network import ca, upstream_trust
 from faultwire.mitm.network.bypassed import past_us
 from faultwire.mitm.network.egress_guard import Guard
+from faultwire.mitm.sessions.access import is_loopback, reachable
 from faultwire.mitm.sessions.shared_process import trace_id
 from faultwire.mitm.settings import SessionSettings
 from faultwire.profile.dump import from_dump
@@ -90,6 +91,9 @@ class Engine:
             head_timeout_s=settings.head_timeout_s,
             loop_guards=True,
         )
+        self.gateway.access.check = settings.auth
+        if settings.auth and not is_loopback(host):
+            self.gateway.access.guarded.add(self.port)
         self.gateway.routes.proxies = settings.upstream_proxies
         self.gateway.response_limits = (settings.first_byte_s, settings.idle_body_s)
         self.gateway.guard.listeners.add(self.port)
@@ -180,7 +184,8 @@ class Engine:
         return {"user": shared.user, "token": shared.token, "port": shared.port}
 
     async def _with_listener(self, settings: SessionSettings) -> Session:
-        host, _ = self.settings.address
+        # It needs no token, so that it is not for others.
+        host = reachable(self.settings.address[0])
         # The listener first: a name that was opened is on the tape and cannot be opened again.
         server = await self._listen(host, 0, self._accept)
         with ExitStack() as undo:
@@ -274,7 +279,11 @@ class Engine:
             "voids": {
                 session.name: list(session.voids) for session in self.gateway.sessions if session.voids
             },
-            "notes": [*stats.strangers.notes, *(n for s in self.gateway.sessions.shared for n in s.notes)],
+            "notes": [
+                *stats.strangers.notes,
+                *self.gateway.access.notes,
+                *(n for s in self.gateway.sessions.shared for n in s.notes),
+            ],
             "fast_handler": self._fast,
             "cpu_s": clock.cpu_s(),
         }

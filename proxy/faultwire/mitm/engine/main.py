@@ -24,6 +24,7 @@ from faultwire.mitm.engine.control_server import Control, as_json
 from faultwire.mitm.engine.engine import Engine
 from faultwire.mitm.engine.event_loop import GuardedLoop
 from faultwire.mitm.engine.garbage_collection import PacedCollector
+from faultwire.mitm.sessions.access import reachable
 from faultwire.mitm.settings import EngineSettings
 
 SWITCH_S = 0.0005
@@ -63,11 +64,13 @@ async def _run(settings: EngineSettings) -> int:
     loop.add_reader(sys.stdin.fileno(), _on_stdin, engine, loop)
     _emit(
         {
-            "host": settings.address[0],
+            "host": reachable(settings.address[0]),
             "port": engine.port,
             "control": str(control.path),
             "ca_bundle_source": str(engine.authority.certificate),
             "implicit": settings.implicit is not None,
+            "user": engine.gateway.sessions.implicit.user if engine.gateway.sessions.implicit else "",
+            "guarded": bool(engine.gateway.access.guarded),
             "token": engine.gateway.sessions.implicit.token if engine.gateway.sessions.implicit else "",
         }
     )

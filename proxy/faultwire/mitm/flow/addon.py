@@ -140,9 +140,9 @@ class FaultwireAddon:
         """CONNECT: whose tunnel is it?"""
         user = convert.proxy_user(flow.request.headers)
         convert.without_proxy_headers(flow.request)
-        whose = self.gateway.sessions.find(user, flow.client_conn.sockname[1])
+        whose = self.gateway.access.find(user, flow.client_conn)
         if whose is None:
-            self.gateway.turn_away(flow.request.host)
+            self.gateway.turn_away(flow.client_conn, flow.request.host)
             refusal = error_responses.unknown_user()
             flow.response = convert.message_of(refusal.response(), flow.request.http_version)
             return
@@ -242,8 +242,14 @@ class FaultwireAddon:
             self.gateway.reached.note(host, *data.server.peername[:2])
 
     @fail_closed
+    def client_connected(self, client: Client) -> None:
+        """A client is there, and so is its socket."""
+        self.gateway.access.enter(client)
+
+    @fail_closed
     def client_disconnected(self, client: Client) -> None:
         """Whatever this client had in flight is over."""
+        self.gateway.access.leave(client)
         self.gateway.disconnected(client)
 
     @fail_closed

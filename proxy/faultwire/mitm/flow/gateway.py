@@ -19,6 +19,7 @@ from faultwire.mitm.flow.tunnels import Tunnels
 from faultwire.mitm.messages import convert, error_responses
 from faultwire.mitm.network.bypassed import Reached
 from faultwire.mitm.network.egress_guard import Guard
+from faultwire.mitm.sessions.access import Access
 from faultwire.mitm.sessions.sessions import Sessions
 from faultwire.mitm.sessions.shared_process import Shared, UnattributedCalls
 from faultwire.wire.framing.grpc_status import is_grpc
@@ -58,8 +59,8 @@ class Gateway:
         replays: Replays | None = None,
         loop_guards: bool = False,
     ) -> None:
-        self.sessions = Sessions()
-        self.guard = guard or Guard()
+        self.sessions, self.guard = Sessions(), guard or Guard()
+        self.access = Access(self.sessions)
         self.tape, self.replays, self.head_timeout_s = tape, replays, head_timeout_s
         self.stats, self.reached, self.handshakes = Stats(), Reached(), FailedHandshakes()
         self.draining, self.live = False, 0
@@ -72,8 +73,6 @@ class Gateway:
         self._ending: dict[str, asyncio.Event] = {}
         self.idle = asyncio.Event()
         self.idle.set()
-
-    # ------------------------------------------------------------ what a stream asks
 
     def begin(self, flow: http.HTTPFlow) -> RecordedExchange:
         """The exchange that begins with this request head. Raises Refusal."""
@@ -88,9 +87,9 @@ class Gateway:
         convert.without_proxy_headers(flow.request)
         whose: Whose | None = (link.session or link.shared) if user is None else None
         if whose is None:
-            whose = self.sessions.find(user, client.sockname[1])
+            whose = self.access.find(user, client)
         if whose is None:
-            self.turn_away(flow.request.host)
+            self.turn_away(client, flow.request.host)
             raise error_responses.unknown_user()
         session = self._chosen(whose, flow) if isinstance(whose, Shared) else whose
         link.answered(session)
@@ -183,10 +182,11 @@ class Gateway:
         if self.reverse:
             server.outgoing = functools.partial(self.reverse.rewriter, client.id)
 
-    def turn_away(self, host: str) -> None:
+    def turn_away(self, client: Client, host: str) -> None:
         """Traffic of nobody: it may have been meant for any session."""
         self.stats.refused += 1
-        self.stats.strangers.turn_away(host)
+        if not self.access.is_foreign(client):
+            self.stats.strangers.turn_away(host)
 
     def malformed(self, client: Client) -> None:
         """A request was refused before it was an exchange, because it cannot be read."""
@@ -194,6 +194,8 @@ class Gateway:
         link = self._links.get(client.id)
         found = link.sessions if link is not None else []
         if not found:
+            if self.access.is_foreign(client):
+                return
             whose = self.sessions.find(None, client.sockname[1])
             found = whose.sessions if isinstance(whose, Shared) else [whose] if whose is not None else []
         for session in found or list(self.sessions):
@@ -290,9 +292,8 @@ class Gateway:
             if link.session is session or any(c.session is session for c in link.exchanges):
                 for recorded in list(link.exchanges):
                     if recorded.session is not session:
-                        recorded.session.void(
-                            f"`{session.name}` was closed, which shared a connection with it"
-                        )
+                        why = f"`{session.name}` was closed, which shared a connection with it"
+                        recorded.session.void(why)
                     recorded.end("client_aborted", "the session was closed")
                 transports.abort(client_id)
         for client_id in self.tunnels.end_session(session):

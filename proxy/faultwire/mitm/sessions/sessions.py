@@ -142,11 +142,18 @@ class Sessions:
     def find(self, user: tuple[str, str] | None, port: int) -> Whose | None:
         """Whose traffic is this? A user that is wrong is nobody's, not the implicit session's."""
         if user is not None:
-            found = self._users.get(user[0])
-            if found is not None and hmac.compare_digest(found.token.encode(), user[1].encode()):
+            found = self.by_user(user)
+            if found is not None:
                 return found
             return self._ports.get(port) or (self.implicit if self._alone() else None)
         return self._ports.get(port) or self.implicit or self._unnamed
+
+    def by_user(self, user: tuple[str, str] | None) -> Whose | None:
+        """Whose proxy user and token these are."""
+        found = self._users.get(user[0]) if user is not None else None
+        if found is None or user is None:
+            return None
+        return found if hmac.compare_digest(found.token.encode(), user[1].encode()) else None
 
     def by_token(self, token: str) -> Whose | None:
         """Whose token is this? It is long and random, so that looking it up tells nothing."""
