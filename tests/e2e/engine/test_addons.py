@@ -15,7 +15,10 @@ from typing import Any
 
 import pytest
 
+from faultwire.events import Exchange, Request, Response
 from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.record.writer import TapeWriter
+from faultwire.tape.redact.rules import read_rules
 
 ADDONS = Path(__file__).parents[3] / "addons"
 TIMEOUT_S = 20
@@ -139,6 +142,32 @@ def test_replay(tools: Any, upstream: Any, tmp_path: Path) -> None:
         assert (status, headers["x-should-retry"]) == (422, "false")
         assert b"faultwire_replay_miss" in body
     assert len(upstream.asked) == before
+
+
+def test_a_replay_redacts_by_the_rules_of_its_tape(tools: Any, upstream: Any, tmp_path: Path) -> None:
+    asked, kind = b'{"ask": "mail jane.doe@lavenderfields.org"}', (("content-type", "application/json"),)
+    rules = {"pii": True}
+    settings: dict[str, Any] = {"origin": "p/t", "settings": {"redact": rules}, "rules": read_rules(rules)}
+    writer = TapeWriter.create(tmp_path / "old.tape", **settings)
+    writer.open_session("mitmdump", profile="", profile_digest="", seed=1)
+    request = Request("POST", "http", "127.0.0.1", upstream.port, "/", kind, asked)
+    recording = writer.record(Exchange("mitmdump", 1, request))
+    recording.request(request)
+    recording.upstream_head(Response(200, "", kind, b"{}"))
+    recording.end("complete")
+    writer.close_session("mitmdump")
+    writer.close()
+    options = (f"faultwire_replay={tmp_path / 'old.tape'}", f"faultwire_tape={tmp_path / 'new.tape'}")
+    with (
+        mitmdump("replay.py", tmp_path, *options) as port,
+        tools.Client(Address(port), f"127.0.0.1:{upstream.port}") as client,
+    ):
+        client.post("/", asked)
+        assert client.response()[0] == 200
+    with TapeReader.open(tmp_path / "new.tape") as reader:
+        (again,) = reader.exchanges()
+        assert b"mail redacted:v1:" in (again.request.body or b"")
+        assert reader.info().settings["redact"] == rules
 
 
 def connect_and_ask(tools: Any, port: int, target: str) -> tuple[int, bytes]:

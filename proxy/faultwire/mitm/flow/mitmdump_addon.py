@@ -29,7 +29,8 @@ from faultwire.replay.reader import redaction
 from faultwire.replay.settings import ReplaySettings
 from faultwire.tape.record.writer import TapeWriter
 from faultwire.tape.redact.redactor import Redactor, fresh_key
-from faultwire.tape.redact.rules import read_rules
+from faultwire.tape.redact.rules import Rules, read_rules
+from faultwire.tape.redact.taped_rules import KEY, taped
 from faultwire.text import safe
 
 if TYPE_CHECKING:
@@ -71,21 +72,29 @@ class MitmdumpAddon:
         """Called by mitmproxy once it has read its options."""
         profile, seed = self._profile(), int(self._option("seed"))
         self.gateway.guard = Guard.of(self._option("allow_hosts"))
+        replay = self._option("replay")
+        section = redaction(ReplaySettings(tape=Path(replay)), {}) if replay else {}
         if name := self._option("tape"):
-            tape = TapeWriter.create(Path(name), origin=f"mitmdump/{Path(name).stem}", settings={})
+            key = fresh_key()
+            tape = TapeWriter.create(
+                Path(name),
+                origin=f"mitmdump/{Path(name).stem}",
+                settings={KEY: taped(section, Redactor(key))} if section else {},
+                key=key,
+                rules=read_rules(section),
+            )
             tape.open_session(SESSION, profile=profile.name, profile_digest=profile.digest, seed=seed)
             self.gateway.tape = tape
         context = SessionContext(SESSION, profile, Dice(seed, SESSION), SessionState())
         self.gateway.sessions.implicit = self.gateway.sessions.open(context)
-        if replay := self._option("replay"):
-            self._answer_from(Path(replay))
+        if replay:
+            self._answer_from(Path(replay), read_rules(section))
 
-    def _answer_from(self, tape: Path) -> None:
+    def _answer_from(self, tape: Path, rules: Rules | None) -> None:
         """Let a tape answer in place of every server."""
         # mitmproxy would call the server as soon as a tunnel is opened, for its certificate.
         ctx.options.update(connection_strategy="lazy", upstream_cert=False)
         settings = ReplaySettings(tape=tape)
-        rules = read_rules(redaction(settings, {}))
         self.gateway.replays = Replays(settings, Redactor(fresh_key(), rules))
         assert self.gateway.sessions.implicit is not None
         self.gateway.replays.open(self.gateway.sessions.implicit)
