@@ -97,13 +97,15 @@ PYTHON = (
     ),
     PythonRoom(
         "verification",
-        (
-            *(f"faultwire/tape/evidence/{name}.py" for name in ("findings", "verify", "inclusion_proof")),
-            "faultwire/tape/evidence/salvage.py",
-            "faultwire/tape/format/hash_chain.py",
-        ),
+        ("faultwire/tape/evidence/findings.py", "faultwire/tape/evidence/verify.py"),
         EVIDENCE,
     ),
+    PythonRoom(
+        "proofs",
+        ("faultwire/tape/evidence/inclusion_proof.py", "faultwire/tape/format/hash_chain.py"),
+        EVIDENCE,
+    ),
+    PythonRoom("salvage", ("faultwire/tape/evidence/salvage.py",), EVIDENCE),
     PythonRoom(
         "notes",
         tuple(

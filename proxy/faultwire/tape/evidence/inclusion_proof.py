@@ -119,7 +119,7 @@ def _checked(text: str, trusted: Sequence[VerifierKey]) -> Proven:
     if not _core.verify_inclusion(hash_chain.leaf(record), at, checkpoint.size, path, checkpoint.root):
         raise signed_note.NoteError("its hashes do not lead from the event to the checkpoint's root")
     event = orjson.loads(record)
-    if not isinstance(event, dict) or event.get("seq") != at:
+    if not isinstance(event, dict) or not hash_chain.is_number(event.get("seq"), at):
         raise signed_note.NoteError("the event is not the one at that index")
     return Proven(at, event, checkpoint, key)
 
