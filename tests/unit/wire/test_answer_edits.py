@@ -455,3 +455,16 @@ def test_calls_are_shared_among_the_pieces_that_held_them() -> None:
     assert blocks.shared(blocks.New(), [[one], []]) == [None, None]
     assert blocks.value_of('{"a": 1}') == b'{"a": 1}'
     assert blocks.value_of('{"a": ') == b'"{\\"a\\": "'
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_gemini_withholds_a_call_that_does_not_parse(streams: bool) -> None:
+    data, _, head, _ = passing("gemini", "malformed_tool_arguments: {}", streams=streams, size=100_000)
+    documents = framing.events(data, head.headers) if streams else [data]
+    candidates = [json.loads(one[one.index(b"{") :])["candidates"][0] for one in documents]
+    assert "functionCall" not in data.decode()
+    assert candidates[-1]["finishReason"] == "MALFORMED_FUNCTION_CALL"
+    assert candidates[-1]["finishMessage"].startswith("Malformed function call: ")
+    usual, _, _, _ = passing("gemini", "missing_usage: {}", streams=streams, size=100_000)
+    assert b"functionCall" in usual
+    assert b"MALFORMED" not in usual

@@ -23,7 +23,8 @@ class MalformedToolArguments(AnswerFault):
     What it does:
         Makes the arguments of every tool call, whole or streamed, something that does not parse: `cut`
         in the middle, with a `trailing_comma`, `fenced` as a Markdown block, or `prose` before them.
-        Anthropic's whole answers hold arguments as a value, so there it becomes a string.
+        Anthropic's whole answers hold arguments as a value, so there it becomes a string. Gemini withholds
+        such a call: its answer ends with `MALFORMED_FUNCTION_CALL` and a `finishMessage` that names it.
 
     Why agents break:
         The parser's error comes between the model and the tool, where frameworks catch nothing: the

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from faultwire.faults._arguments import other_values, properties
 from faultwire.faults._changing import AnswerFault
-from faultwire.faults._values import altered
 from faultwire.wire.editing.api import Change
 
 if TYPE_CHECKING:
@@ -23,9 +23,11 @@ class WrongToolArguments(AnswerFault):
     """Change the arguments of the model's tool calls.
 
     What it does:
-        Changes the arguments of every tool call and keeps them JSON: other `values` (numbers, dates,
-        places), other `types` (numbers as text, text in a list), the first argument `missing`, or one
-        `extra` that nobody asked for. A call without arguments only changes by `extra`.
+        Changes the arguments of every tool call and keeps them JSON: other `values` of the same types
+        (numbers, dates, places, other values of an enumeration in the tool's schema; else two texts
+        mixed up, or the first argument), other `types` (numbers as text, text in a list), the first
+        argument `missing`, or one `extra` that nobody asked for. A call without arguments only changes
+        by `extra`.
 
     Why agents break:
         The tool really runs, with the wrong city, amount or file. Tools that trust their caller do it;
@@ -51,15 +53,18 @@ class WrongToolArguments(AnswerFault):
         """The arguments of every call."""
 
         def changed(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
-            return tuple(replace(call, arguments=wrong(call.arguments, self.how, dice)) for call in calls)
+            return tuple(replace(call, arguments=self._wrong(exchange, call, dice)) for call in calls)
 
         return Change(calls=changed)
 
+    def _wrong(self, exchange: Exchange, call: ToolCall, dice: FaultDice) -> str:
+        if self.how == "values":
+            return other_values(call.arguments, dice, properties(exchange.request.body, call.name))
+        return wrong(call.arguments, self.how)
 
-def wrong(arguments: str, how: Way, dice: FaultDice) -> str:
+
+def wrong(arguments: str, how: Way) -> str:
     """Other arguments, as JSON; the same where they are none, or there is nothing to change."""
-    if how == "values":
-        return altered(arguments, dice)
     try:
         given = json.loads(arguments or "{}")
     except (ValueError, RecursionError):

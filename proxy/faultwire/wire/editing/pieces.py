@@ -27,6 +27,8 @@ class PieceEditor(HoldBack):
         super().__init__(change)
         self._held: list[Event] = []
         self._over = False
+        self.new: New | None = None
+        """The new content of the whole answer, once that is known."""
 
     @abstractmethod
     def content(self, document: json_bytes.Object) -> _Content:
@@ -74,7 +76,7 @@ class PieceEditor(HoldBack):
             "".join(words for words, _ in contents),
             tuple(call for _, own in contents for call in own),
         )
-        new = decided(self._change, text, calls)
+        new = self.new = decided(self._change, text, calls)
         if new is None:
             yield from (self.put(event, self.closed(event.data, event.document)) for event in held)
             return

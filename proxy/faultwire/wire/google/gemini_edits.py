@@ -49,6 +49,8 @@ class _Parts(Shape):
         return json_bytes.put(element, ("text",), json_bytes.dump(new.text))  # a signature of thoughts stays
 
     def with_call(self, element: bytes, call: ToolCall) -> bytes:
+        if not _is_struct(call.arguments):
+            return b""  # `closed` states it in its place
         if "id" in json_bytes.load_object(element).get("functionCall", {}):
             element = json_bytes.put(element, ("functionCall", "id"), json_bytes.dump(call.id))
         element = json_bytes.put(element, ("functionCall", "name"), json_bytes.dump(call.name))
@@ -61,6 +63,14 @@ class _Parts(Shape):
 PARTS = _Parts()
 
 
+def _is_struct(arguments: str) -> bool:
+    """Can a `Struct` hold them? Gemini's API has no place for arguments that do not parse."""
+    try:
+        return isinstance(json_bytes.load(arguments), dict)
+    except WireError:
+        return False
+
+
 def changed(body: bytes, change: Change) -> bytes:
     """A whole answer, changed; an array of answers is one answer in pieces."""
     document = json_bytes.load(body)
@@ -69,7 +79,7 @@ def changed(body: bytes, change: Change) -> bytes:
     if not isinstance(document, dict):
         raise WireError("found neither a JSON object nor an array, expected an answer")
     new = decided(change, *content_of(document))
-    return closed(body if new is None else rewrite(body, document, new), document, change)
+    return closed(body if new is None else rewrite(body, document, new), document, change, new)
 
 
 def _all(body: bytes, documents: list[object], change: Change) -> bytes:
@@ -97,9 +107,20 @@ def rewrite(body: bytes, document: json_bytes.Object, new: New) -> bytes:
     return PARTS.rewritten(body, _PARTS, new)
 
 
-def closed(body: bytes, document: json_bytes.Object, change: Change) -> bytes:
-    """Why it stopped, where it says so, and what was used."""
-    word = stop_word(_STOPS, change, gemini_stream.first_candidate(document).get("finishReason"))
+def closed(body: bytes, document: json_bytes.Object, change: Change, new: New | None = None) -> bytes:
+    """Why it stopped, where it says so, and what was used.
+
+    A call whose arguments do not parse is withheld by Gemini, which names it in the reason: `finishReason`
+    `MALFORMED_FUNCTION_CALL` (https://ai.google.dev/api/generate-content#FinishReason) and `finishMessage`.
+    """
+    reason = gemini_stream.first_candidate(document).get("finishReason")
+    broken = [call for call in (new.calls if new else None) or () if not _is_struct(call.arguments)]
+    if broken and reason:
+        text = f"Malformed function call: {broken[0].name}({broken[0].arguments})"
+        body = json_bytes.put(body, ("candidates", 0, "finishMessage"), json_bytes.dump(text))
+        body = json_bytes.put(body, ("candidates", 0, "finishReason"), b'"MALFORMED_FUNCTION_CALL"')
+        return json_bytes.drop(body, ("usageMetadata",)) if change.drop_usage else body
+    word = stop_word(_STOPS, change, reason)
     if word is not None:
         body = json_bytes.put(body, ("candidates", 0, "finishReason"), json_bytes.dump(word))
     return json_bytes.drop(body, ("usageMetadata",)) if change.drop_usage else body
@@ -120,7 +141,7 @@ class GeminiStreamEditor(PieceEditor):
 
     def closed(self, data: bytes, document: json_bytes.Object) -> bytes:
         """The reason and the usage."""
-        return closed(data, document, self._change)
+        return closed(data, document, self._change, self.new)
 
     def ends(self, document: json_bytes.Object) -> bool:
         """A `finishReason`, or a blocked prompt."""
