@@ -24,6 +24,9 @@ STATE = Path(".faultwire")
 """Where everything that faultwire writes goes, below the working directory."""
 
 
+_WRITE = os.O_WRONLY | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+
+
 def private_dir(path: Path) -> Path:
     """Make a folder and its missing parents, each for its owner alone."""
     missing = [path, *path.parents]
@@ -152,5 +155,5 @@ class RunFolder:
         return target
 
     def _open(self, name: str, mode: int) -> Any:
-        handle = os.open(self.path / name, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | mode, 0o600)
+        handle = os.open(self.path / name, _WRITE | mode, 0o600)
         return os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace")
