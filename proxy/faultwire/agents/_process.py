@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING
 
 from faultwire import clock
 from faultwire.errors import AgentError
+from faultwire.parent_death import with_parent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -170,6 +171,7 @@ def _start(
             stderr=subprocess.PIPE,
             pass_fds=keep,
             start_new_session=True,
+            preexec_fn=with_parent(),
         )
     except OSError as error:
         if error.errno == errno.E2BIG:

@@ -11,10 +11,13 @@ import errno
 import os
 import shutil
 import signal
+import subprocess
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from faultwire import clock
 from faultwire.errors import AgentError
+from faultwire.parent_death import with_parent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,6 +39,8 @@ _STOPPED_BY_TERMINAL = frozenset({signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU
 LOOK_S = 0.5
 """Seconds after which we look for ourselves: a thread that does not block it may swallow the signal
 that tells of the command's end."""
+GRACE_S = 0.25
+"""Seconds for a command that is ended to end by itself."""
 _SI_KERNEL = 0x80
 """`si_code` of a signal that no process sent (Linux `siginfo.h`)."""
 
@@ -61,11 +66,13 @@ def run(
     command: Sequence[str],
     environment: Mapping[str, str],
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext,
+    alive: Callable[[], bool] = lambda: True,
 ) -> int:
     """Run a command to its end; its exit code, or the negative number of the signal that ended it.
 
     Call it from the main thread while no other thread waits for signals. `watch` is open, with its process
-    id, while it runs; a thread of its own must have every signal blocked. Raises AgentError where the
+    id, while it runs; a thread of its own must have every signal blocked. It is ended where `alive`, which is
+    asked at least every LOOK_S, says that what it needs is gone. Raises AgentError where the
     command cannot be started.
     """
     program = find(command, environment)
@@ -73,7 +80,7 @@ def run(
     try:
         pid = _spawn(program, command, environment, before)
         with watch(pid):
-            return _wait(pid)
+            return _wait(pid, alive)
     finally:
         # What still waits was meant for the command; it must not end us before we have reported the result.
         while signal.sigpending() & _WATCHED:
@@ -93,22 +100,25 @@ def _spawn(
     mask: set[int] | set[signal.Signals] | set[int | signal.Signals],
 ) -> int:
     try:
-        return os.posix_spawn(
-            program,
+        process = subprocess.Popen(
             list(command),
-            dict(environment),
-            setsigmask=list(mask),
-            # Python ignores these two from its start on, and an ignored signal stays so in a child.
-            setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
+            executable=program,
+            env=dict(environment),
+            close_fds=False,
+            # Python ignores SIGPIPE and SIGXFSZ from its start on, and an ignored signal stays so in a child.
+            restore_signals=True,
+            preexec_fn=with_parent(lambda: signal.pthread_sigmask(signal.SIG_SETMASK, mask)),
         )
     except OSError as error:
         hint = "its first line must name its interpreter (`#!`)" if error.errno == errno.ENOEXEC else None
         raise AgentError(
             f"cannot start `{program}`: {error.strerror}", code="agent.not_started", hint=hint
         ) from error
+    process.returncode = 0  # `_wait` waits for it, and knows of stops and of signals
+    return process.pid
 
 
-def _wait(pid: int) -> int:
+def _wait(pid: int, alive: Callable[[], bool]) -> int:
     while True:
         signo, sent_to_us = _next_signal()
         if signo != signal.SIGCHLD:
@@ -117,12 +127,27 @@ def _wait(pid: int) -> int:
             continue
         ended, status = os.waitpid(pid, os.WNOHANG | os.WUNTRACED)
         if not ended:
+            if not alive():
+                return _end(pid)
             continue
         if not os.WIFSTOPPED(status):
             return os.waitstatus_to_exitcode(status)
         if os.WSTOPSIG(status) in _STOPPED_BY_TERMINAL:
             # Ctrl-Z: the shell waits for us, not for the command. `fg` continues the whole group.
             os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def _end(pid: int) -> int:
+    """End a command: ask it to, and kill it where it does not at once."""
+    os.kill(pid, signal.SIGTERM)
+    deadline = clock.monotonic() + GRACE_S
+    while clock.monotonic() < deadline:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        clock.pause(0.01)
+    os.kill(pid, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 def _take_pending() -> None:

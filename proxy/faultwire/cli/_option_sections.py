@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Fork": ("at", "response", "sets", "drop", "tail"),
     "Faults": ("profile", "fault", "seed", "mark", "dry_run"),
-    "Recording": ("record", "redact", "config", "record_policy", "on_tape_failure"),
+    "Recording": ("record", "output_anywhere", "redact", "config", "record_policy", "on_tape_failure"),
     "Replay": (
         "replay",
         "on_miss",

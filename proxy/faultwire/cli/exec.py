@@ -160,8 +160,10 @@ class Play:
             sys.stdout.flush()
             watch = BypassWatch().watch()
             moment, started = clock.utc_now(), clock.monotonic()
-            code = child.run(command, environment, watch)
+            code = child.run(command, environment, watch, lambda: run.engine.alive)
             lasted_s = clock.monotonic() - started
+            if not run.engine.alive:
+                run.engine.stats()  # says how it ended
             closed = run.close_session(SESSION, watch.found, watch.more)
             notes = (*closed.notes, *run.engine.notes())
             history = run.history(SESSION)

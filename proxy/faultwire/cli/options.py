@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import click
 from click.types import StringParamType
 
+from faultwire.cli._placed import anywhere_option, placed
 from faultwire.cli.replay_options import ReplayOptions, replay_options, replay_settings
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class Traffic(ReplayOptions):
             kind,
             listen=self.listen,
             auth=not self.no_auth,
-            tape=self.record,
+            tape=None if self.record is None else placed(self.record),
             mock=self.mock or self.script is not None,
             mock_except=self.mock_except,
             script=self.script,
@@ -188,6 +189,7 @@ def traffic_options(command: F) -> F:
             metavar="TAPE",
             help="Record to this tape instead of the run's folder.",
         ),
+        anywhere_option(),
         click.option(
             "--redact",
             multiple=True,

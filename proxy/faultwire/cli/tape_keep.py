@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from faultwire.cli._placed import anywhere_option, placed
 from faultwire.cli.output import say, show, size_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from faultwire.tape.evidence.signed_note import SignerKey
     from faultwire.tape.files.copy import Copy
 
-output_option = click.option(
+F = TypeVar("F", bound="Callable[..., Any]")
+
+_output = click.option(
     "-o", "--output", required=True, metavar="NAME", help="The new tape: a name, or a path to a `.tape`."
 )
+
+
+def output_option(command: F) -> F:
+    """Add `--output`, which `target_of` takes, and `--output-anywhere`."""
+    return _output(anywhere_option()(command))
 
 
 @click.command()
@@ -70,14 +79,14 @@ def prune(age: str, dry_run: bool) -> None:
 
 
 def target_of(output: str) -> Path:
-    """Where a new tape goes: a bare name is one of this project's tapes."""
+    """Where a new tape goes: a bare name is one of this project's tapes. Raises UsageError."""
     from pathlib import Path
 
     from faultwire.tape.files.find import STATE
     from faultwire.tape.format.file import SUFFIX
 
     if "/" in output or output.endswith(SUFFIX):
-        return Path(output)
+        return placed(Path(output))
     return STATE / "tapes" / f"{output}{SUFFIX}"
 
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,9 @@ from faultwire.errors import FaultwireError
 
 STATE = Path(".faultwire")
 """Where everything that faultwire writes goes, below the working directory."""
+
+
+_WRITE = os.O_WRONLY | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 def private_dir(path: Path) -> Path:
@@ -49,6 +54,25 @@ def state(base: Path = STATE) -> Path:
     return base
 
 
+def is_held(path: Path) -> bool:
+    """Does the process that writes a run's folder live? True where that cannot be found out."""
+    if sys.platform == "win32":
+        return True
+    import fcntl
+
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
 class RunFolder:
     """One run's folder, and the only writer of its `run.json`; the engine appends to its events, too."""
 
@@ -56,6 +80,7 @@ class RunFolder:
         self.path = path
         self._about: dict[str, Any] = {}
         self._lock = threading.Lock()
+        self._held: int | None = None
 
     @classmethod
     def create(cls, command: str, *, base: Path = STATE, **about: Any) -> RunFolder:
@@ -72,10 +97,21 @@ class RunFolder:
                 hint="run from a folder that you may write to",
             ) from error
         folder = cls(path)
+        folder.hold()
         folder.note(
             version="1", id=name, command=command, started_at=moment.isoformat(timespec="seconds"), **about
         )
         return folder
+
+    def hold(self) -> None:
+        """Lock the folder for as long as this process lives: what is `running` and not locked has died."""
+        if sys.platform == "win32":
+            return
+        import fcntl
+
+        with suppress(OSError):  # a file system without locks: nobody will say that it died
+            self._held = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     @property
     def id(self) -> str:
@@ -107,6 +143,9 @@ class RunFolder:
     def end(self, status: str, **about: Any) -> None:
         """Say how the run ended: `finished`, `interrupted` or `void`."""
         self.note(status=status, ended_at=clock.utc_now().isoformat(timespec="seconds"), **about)
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
 
     def _replace(self, name: str, text: str) -> Path:
         target, draft = self.path / name, f".{name}.draft"
@@ -116,5 +155,5 @@ class RunFolder:
         return target
 
     def _open(self, name: str, mode: int) -> Any:
-        handle = os.open(self.path / name, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | mode, 0o600)
+        handle = os.open(self.path / name, _WRITE | mode, 0o600)
         return os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace")

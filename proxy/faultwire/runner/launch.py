@@ -25,6 +25,7 @@ from faultwire.exchange.tunnel import divide
 from faultwire.mitm.engine.client import Engine
 from faultwire.mitm.settings import EngineSettings, SessionSettings
 from faultwire.profile.load import dump
+from faultwire.runner import closed_tape
 from faultwire.runner.folder import RunFolder, private_dir
 from faultwire.runner.histories import Histories
 from faultwire.runner.hosts import allowed
@@ -209,6 +210,8 @@ def start_run(settings: LaunchSettings, folder: RunFolder | None = None) -> Iter
         )
         try:
             yield run
+            stack.close()
+            closed_tape.check(run.tape)
         except FaultwireError as error:
             folder.end("void", error=error.code)
             raise

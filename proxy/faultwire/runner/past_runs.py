@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from faultwire.errors import UsageError, nearest
-from faultwire.runner.folder import STATE
+from faultwire.runner.folder import STATE, is_held
 from faultwire.runner.run_identity import RunIdentity
 
 if TYPE_CHECKING:
@@ -123,12 +123,15 @@ def _read(path: Path, about: dict[str, Any]) -> PastRuns:
         value = about.get(key)
         return value if isinstance(value, str) else None
 
+    status = text("status") or "?"
+    if status == "running" and not is_held(path):
+        status = "died"
     seed, scores = about.get("seed"), about.get("scores")
     return PastRuns(
         id=path.name,
         path=path,
         command=text("command") or "?",
-        status=text("status") or "?",
+        status=status,
         started_at=text("started_at") or "",
         seed=seed if isinstance(seed, int) else None,
         score=_share(about.get("score")),

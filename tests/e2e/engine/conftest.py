@@ -24,6 +24,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from tests import interpreter
 
 from faultwire.events import Recorded
 from faultwire.mitm.engine.client import Engine, SessionHandle
@@ -380,9 +381,10 @@ def acts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     command += ["--no-deps", "--no-build-isolation", "--target", str(folder), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
-    sys.path.insert(0, str(folder))
-    yield
-    sys.path.remove(str(folder))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "executable", str(interpreter.make(tmp_path_factory.mktemp("python"), [folder])))
+        patch.syspath_prepend(folder)
+        yield
 
 
 KINDS = {"acts": "Acts", "held_acts": "HeldActs", "event_acts": "EventActs"}

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import interpreter
 from tests.attacks import payloads, raw_h2
 
 from faultwire.mitm.engine.client import Engine
@@ -234,7 +235,8 @@ def test_a_request_that_slips_through_voids_the_run(
         + "".join(f"            {line}\n" for line in PLANTED.strip().splitlines())
         + "sys.meta_path.insert(0, Late())\n"
     )
-    monkeypatch.syspath_prepend(tmp_path)
+    python = interpreter.make(tmp_path / "python", [tmp_path])
+    monkeypatch.setattr(sys, "executable", str(python))
     target = f"localhost:{servers[1].port}"
     (payload,) = (one for one in payloads.h2() if one.name == "h2-path-split")
     with Engine.start(settings) as engine:

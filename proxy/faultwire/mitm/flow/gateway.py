@@ -63,12 +63,11 @@ class Gateway:
         self.access = Access(self.sessions)
         self.tape, self.replays, self.head_timeout_s = tape, replays, head_timeout_s
         self.stats, self.reached, self.handshakes = Stats(), Reached(), FailedHandshakes()
-        self.draining, self.live = False, 0
+        self.draining, self.live, self._max = False, 0, max_exchanges
         self.response_limits: tuple[float, float] | None = None
         self.loop_guards, self.stock_hooks = loop_guards, stock_hooks
         self.routes = Routes(routes or {}, self.guard.remote_hosts)
         self.reverse, self.tunnels = ReverseProxy(reverse or {}), Tunnels()
-        self._max = max_exchanges
         self._links: dict[str, ClientConnection] = {}
         self._ending: dict[str, asyncio.Event] = {}
         self.idle = asyncio.Event()
@@ -260,7 +259,7 @@ class Gateway:
         """A connection failed in our code: whatever session it carried proves nothing."""
         logger.error("%s at %s", type(error).__name__, error_responses.places(error))
         link = self._links.get(getattr(client, "id", ""))
-        self._void(link.sessions if link is not None else [], error_responses.internal(error).message)
+        self._void(link.sessions if link else [], error_responses.internal(error).message)
 
     def _void(self, sessions: list[Session], reason: str) -> None:
         self.stats.voided += 1

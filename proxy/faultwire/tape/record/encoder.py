@@ -52,6 +52,11 @@ class EventEncoder:
         self._open: set[str] = set()
         self._closed: set[str] = set()
 
+    @property
+    def last(self) -> tuple[int, str]:
+        """Number and hash of the last event."""
+        return self._log.last
+
     def write(self, recording: Recording) -> tuple[bool, int]:
         """Write what is new; whether the exchange has ended, and the bytes consumed.
 

@@ -24,6 +24,11 @@ class EventLog:
         self._prev = GENESIS
         self._redactor = redactor
 
+    @property
+    def last(self) -> tuple[int, str]:
+        """Number and hash of the last event."""
+        return self.seq - 1, self._prev
+
     def append(self, event: Event, counts: dict[str, int] | None = None) -> None:
         """Add one event. What still looks like a secret in any of its strings is redacted here,
         so that nothing reaches a hash or the disk unseen."""

@@ -24,6 +24,7 @@ from faultwire.tape.format.blobs import BlobLog
 from faultwire.tape.format.rows import insert_blobs, insert_events
 from faultwire.tape.record.encoder import EventEncoder
 from faultwire.tape.record.event_log import EventLog
+from faultwire.tape.record.file_watch import FileWatch
 from faultwire.tape.record.journal import Journal
 from faultwire.tape.record.overload_policy import BEHIND, DEFAULT
 from faultwire.tape.record.queue import WriteQueue
@@ -66,6 +67,7 @@ class TapeWriter:
         self._cut_short: Counter[str] = Counter()
         self._fd = fd
         self._connection = connection
+        self._watch = FileWatch(path)
         self._scribe = scribe
         self._intake = WriteQueue(drops=policy.drops)
         self._journal = journal
@@ -73,8 +75,7 @@ class TapeWriter:
         self._seal_every = seal_every
         self._unsealed = 0
         self._sessions: dict[str, int] = {}
-        self._acknowledged = 0
-        self._closing = False
+        self._acknowledged, self._closing = 0, False
         self._thread = threading.Thread(target=self._run, name=f"tape {path.name}", daemon=True)
 
     # ------------------------------------------------------------ opening
@@ -208,8 +209,7 @@ class TapeWriter:
 
         Returns at once where the writer has failed.
         """
-        done = threading.Event()
-        self._intake.urge(done)
+        self._intake.urge(done := threading.Event())
         while not done.wait(0.05) and self._thread.is_alive():
             pass
         return self._acknowledged
@@ -221,11 +221,10 @@ class TapeWriter:
 
     def close(self) -> None:
         """Write what is left, fold the log into one file, and let the tape go."""
-        if self._closing:
-            return
-        self._closing = True
-        self._intake.urge(None)
-        self._thread.join()
+        if not self._closing:
+            self._closing = True
+            self._intake.urge(None)
+            self._thread.join()
 
     # ------------------------------------------------------------ the thread
 
@@ -233,6 +232,8 @@ class TapeWriter:
         try:
             self._guarded(self._write)
             self._guarded(self._connection.close)
+            if not self.failed:
+                self._guarded(lambda: self._watch.read_back(self._scribe.last))
             if self._sealer and not self.failed:
                 # Where a reader keeps the log beside the file, `tape seal` finishes it later.
                 self._guarded(partial(close_file, self.path, self._sealer))
@@ -303,10 +304,12 @@ class TapeWriter:
         events, blobs = self._scribe.drain()
         if not events:
             return
+        self._watch.check()
         self._connection.execute("BEGIN IMMEDIATE")
         insert_blobs(self._connection, blobs)
         insert_events(self._connection, events)
         self._connection.execute("COMMIT")
+        self._watch.check()
 
     def _fold(self) -> None:
         """One file instead of three, where no reader is in the way; else the log stays beside it."""

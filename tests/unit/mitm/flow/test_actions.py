@@ -266,6 +266,7 @@ def test_the_hooks_of_the_addon_are_all_known_to_mitmproxy() -> None:
     table = Hooks([FaultwireAddon(Gateway())])
     handled = {name for name in all_hooks if table[name]}
     assert handled == {
+        "client_connected",
         "client_disconnected",
         "faultwire_reset",
         "faultwire_wait",
