@@ -109,6 +109,15 @@ def test_an_agent_that_gives_up_at_once():
     assert "try_again" not in ids(advise(exchange(1, delivered=WRONG), answer="", exit_code=1))
 
 
+def test_a_connection_that_never_answered():
+    refused = exchange(1, delivered=None, ending="reset")
+    parts = advise(refused, answer="", exit_code=1)
+    assert (
+        evidence(parts, "try_again")[1]
+        == "`api.openai.com/v1/chat` gave no response (reset); it was not retried"
+    )
+
+
 def test_a_stream_that_broke_off_may_be_asked_for_again():
     parts = advise(talk(1, cut=True), answer="", exit_code=1)
     assert evidence(parts, "try_again")[1].endswith("ended early (cut); it was not retried")
