@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import environments
@@ -13,14 +12,15 @@ from faultwire.tape.import_ import tracefork
 from faultwire.tape.import_._api import Exchanged, Found
 
 WRITER = Path(__file__).with_name("tracefork_writer.py")
-NEEDS = pytest.mark.skipif(sys.version_info < (3, 12), reason="every release of tracefork needs Python 3.12")
+NEWER = environments.at_least(12)
+NEEDS = pytest.mark.skipif(NEWER is None, reason="every release of tracefork needs Python 3.12, found none")
 
 
 @NEEDS
 @pytest.mark.nightly
 @pytest.mark.parametrize("version", ["0.1.0", "0.3.0", "1.0.0"])
 def test_every_form_of_a_real_tape(tmp_path: Path, version: str) -> None:
-    python = environments.python(f"tracefork-{version}")
+    python = environments.python(f"tracefork-{version}", NEWER)
     wrote = subprocess.run(
         [python, WRITER, tmp_path], check=True, capture_output=True, text=True, timeout=300
     )
@@ -29,7 +29,7 @@ def test_every_form_of_a_real_tape(tmp_path: Path, version: str) -> None:
     for name in ("tape.sqlite", "tape.bin", "store.db"):
         items = list(tracefork.read(tmp_path / name, digest))
         assert [one for one in items if isinstance(one, Found) and not one.note] == [], name
-        calls = [one.told for one in items if isinstance(one, Exchanged)]
+        calls = [one.exchange for one in items if isinstance(one, Exchanged)]
         assert {one.request.host for one in calls} == {"api.anthropic.com"}
         first = 429 if version == "1.0.0" else 200
         assert [one.delivered and one.delivered.status for one in calls] == [first, 200]
