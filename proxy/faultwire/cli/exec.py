@@ -145,7 +145,7 @@ class Play:
         from faultwire.cli._observed import Ended, write_report
         from faultwire.cli._summary import header, summary
         from faultwire.cli.output import say
-        from faultwire.cli.replay_options import print_replay
+        from faultwire.cli.replay_options import import_findings, print_replay
         from faultwire.runner.launch import start_run
 
         traffic, profile, command = self.traffic, self.profile, self.command
@@ -162,7 +162,7 @@ class Play:
             code = child.run(command, environment, watch)
             lasted_s = clock.monotonic() - started
             closed = run.close_session(SESSION, watch.found, watch.more)
-            notes = (*closed.notes, *run.engine.notes())
+            notes = (*closed.notes, *run.engine.notes(), *import_findings(self.settings.replay))
             history = run.history(SESSION)
             ledger = run.ledger_hash()
             report, seen = None, []
