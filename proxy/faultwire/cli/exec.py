@@ -145,7 +145,7 @@ class Play:
         from faultwire.cli._observed import Ended, write_report
         from faultwire.cli._summary import header, summary
         from faultwire.cli.output import say
-        from faultwire.cli.replay_options import print_replay
+        from faultwire.cli.replay_options import import_findings, print_replay
         from faultwire.replay.reader import redaction
         from faultwire.runner.launch import start_run
 
@@ -165,7 +165,7 @@ class Play:
             if not run.engine.alive:
                 run.engine.stats()  # says how it ended
             closed = run.close_session(SESSION, watch.found, watch.more)
-            notes = (*closed.notes, *run.engine.notes())
+            notes = (*closed.notes, *run.engine.notes(), *import_findings(self.settings.replay))
             history = run.history(SESSION)
             ledger = run.ledger_hash()
             report, seen = None, []

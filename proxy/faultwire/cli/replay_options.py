@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from faultwire.runner.launch import Run
 
 OnMiss = Literal["fail", "live", "record"]
+FINDINGS = 5
+"""Findings of a replayed tape that a summary and a report list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +120,21 @@ def replay_settings(traffic: ReplayOptions) -> ReplaySettings | None:
         on_miss=traffic.on_miss,
         unverified=traffic.unverified,
     )
+
+
+def import_findings(settings: ReplaySettings | None) -> list[str]:
+    """What is wrong with the file that a replayed tape was imported from; without `--unverified` such a tape
+    is refused. Raises TapeError where it cannot be read."""
+    from faultwire.replay.reader import as_it_is
+
+    if settings is None or not settings.unverified:
+        return []
+    with as_it_is(settings.tape) as tape:
+        found = [one for one in tape.notes() if one.bad]
+    lines = [f"the replayed tape has the finding {one.code}: {one.text}" for one in found[:FINDINGS]]
+    if len(found) > FINDINGS:
+        lines.append(f"and {len(found) - FINDINGS} more findings: `faultwire tape verify` lists them")
+    return lines
 
 
 def print_replay(run: Run, closed: SessionSummary, *, quiet: bool = False) -> bool:

@@ -41,7 +41,7 @@ EARLY = 0.5
 """Share of the time asked for after which coming back is no matter of a slow machine."""
 PAUSE_MS = 250
 """Less than any client waits that waits at all: the SDKs begin with 0.375 s."""
-TRANSIENT = frozenset({408, 409, 425, 429, *range(500, 600)})
+TRANSIENT = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
 """Statuses after which the same request may succeed (RFC 9110 §15; 425 is RFC 8470's)."""
 
 
@@ -233,6 +233,8 @@ def _spoiled(exit_code: int | None, answer: str) -> bool:
 
 def _outcome(exchange: Recorded) -> str:
     got = exchange.delivered
+    if exchange.ending == "refused":  # the answer is the proxy's own
+        return f"{quoted(place(exchange))} was refused by the proxy ({quoted(exchange.error or '', 160)})"
     how = (
         f"answered {got.status}"
         if got is not None

@@ -1,6 +1,7 @@
 """Which exchange explains how an agent ended, where one does.
 
-Telemetry explains nothing: SDKs pass over its failures. Of the rest, what came last counts most, exchanges
+Telemetry explains nothing: SDKs pass over its failures. Nor does a request that a replay had no answer for,
+which no server and no fault failed. Of the rest, what came last counts most, exchanges
 with models, tools and agents more than others, and of several at the same time one that a fault hit.
 """
 
@@ -16,8 +17,12 @@ if TYPE_CHECKING:
     from faultwire.events import History, Recorded
 
 
+_MISS = "diverged: "
+"""How the reason of a refusal begins where a replay had no recorded answer."""
+
+
 def last(history: History) -> Recorded | None:
-    """The exchange that began last, telemetry apart."""
+    """The exchange that began last, apart from telemetry and what a replay had no answer for."""
     return max(_work(history), key=lambda exchange: exchange.started_ms, default=None)
 
 
@@ -45,7 +50,12 @@ def cause(history: History) -> Recorded | None:
 
 
 def _work(history: History) -> list[Recorded]:
-    return [exchange for exchange in history.exchanges if not is_telemetry(exchange.request)]
+    return [
+        exchange
+        for exchange in history.exchanges
+        if not is_telemetry(exchange.request)
+        and not (exchange.ending == "refused" and (exchange.error or "").startswith(_MISS))
+    ]
 
 
 def _harmed(exchange: Recorded) -> bool:

@@ -17,8 +17,7 @@ HERE = Path(__file__).parent
 CACHE = Path(os.environ.get("FAULTWIRE_TEST_CACHE", Path.home() / ".cache" / "faultwire-tests"))
 
 
-def _place(name: str, lock: Path) -> Path:
-    version = f"{sys.version_info.major}{sys.version_info.minor}"
+def _place(name: str, lock: Path, version: str = f"{sys.version_info.major}{sys.version_info.minor}") -> Path:
     digest = hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
     return CACHE / f"{name}-{version}-{digest}"
 
@@ -35,13 +34,35 @@ def _built(place: Path, build: list[list[str]], limit_s: float = 600) -> None:
         shutil.rmtree(part)
 
 
-def python(name: str) -> Path:
-    """The interpreter of a locked Python environment (`openai-3`, `anthropic-0`, …)."""
+def _installs(python: str) -> bool:
+    """Does it start, with pip? A shim of pyenv may do neither."""
+    return not subprocess.run([python, "-c", "import pip"], check=False, capture_output=True).returncode
+
+
+def at_least(minor: int) -> str | None:
+    """An interpreter of Python 3.`minor` or newer: this one, or one on the path or of pyenv."""
+    if sys.version_info >= (3, minor):
+        return sys.executable
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    for newer in range(minor, minor + 4):
+        for found in (shutil.which(f"python3.{newer}"), *sorted(pyenv.glob(f"3.{newer}.*/bin/python3"))):
+            if found is not None and _installs(str(found)):
+                return str(found)
+    return None
+
+
+def python(name: str, base: str | None = None) -> Path:
+    """The interpreter of a locked Python environment (`openai-3`, `anthropic-0`, …), made with `base` where
+    it is not for the version that runs the tests."""
     lock = HERE / "locks" / f"{name}.txt"
-    place = _place(name, lock)
+    prefix, place = sys.base_prefix, _place(name, lock)
+    if base not in (None, sys.executable):
+        about = [base, "-c", "import sys; print(*sys.version_info[:2], sep=''); print(sys.base_prefix)"]
+        version, prefix = subprocess.run(about, check=True, capture_output=True, text=True).stdout.split()
+        place = _place(name, lock, version)
     if not place.exists():
         site = ["--target", "site", "--no-deps", "-r", str(lock)]
-        _built(place, [[sys.executable, "-m", "pip", "install", "--quiet", *site]])
+        _built(place, [[base or sys.executable, "-m", "pip", "install", "--quiet", *site]])
     launcher = place / "python"
     if not launcher.exists():
         # `-I` keeps the user's site and PYTHONPATH out; the folder can be moved, unlike a venv.
@@ -51,7 +72,7 @@ def python(name: str) -> Path:
             "sys.argv=sys.argv[1:];runpy.run_path(sys.argv[0],run_name='__main__')"
         )
         quoted = bootstrap.replace("'", "'\\''")
-        launcher.write_text(f"#!/bin/sh\nexec '{sys.base_prefix}/bin/python3' -I -S -c '{quoted}' \"$@\"\n")
+        launcher.write_text(f"#!/bin/sh\nexec '{prefix}/bin/python3' -I -S -c '{quoted}' \"$@\"\n")
         launcher.chmod(0o755)
     return launcher
 

@@ -23,6 +23,8 @@ def test_verdicts(history, settings, answer, verdict):
 def test_it_states_what_it_looked_for(history):
     verdict = Contains(value="Paris").verdict(history("It is\n `Rome`"))
     assert verdict.explanation == "`Paris` is not in the answer `It is 'Rome'`"
+    found = Contains(value="Paris").verdict(history("It is Paris"))
+    assert found.explanation == "`Paris` is in the answer"
 
 
 def test_an_empty_value_would_always_pass_and_is_refused():

@@ -22,6 +22,8 @@ def test_only_visible_characters_count(history, answer, verdict):
 
 def test_it_counts(history):
     assert OutputNotEmpty().verdict(history("a b")).value == 2
+    assert OutputNotEmpty().verdict(history("a b")).explanation == "the answer has 2 visible characters"
+    assert OutputNotEmpty().verdict(history(" \n")).explanation == "the answer is empty"
 
 
 def test_it_counts_among_many_kinds_of_invisible_characters(history):

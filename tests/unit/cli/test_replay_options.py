@@ -1,9 +1,15 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 import pytest
+from tests.unit.tape.import_ import made
 
-from faultwire.cli.replay_options import as_timing
+from faultwire.cli.replay_options import FINDINGS, as_timing, import_findings
+from faultwire.replay.settings import ReplaySettings
+from faultwire.tape.import_ import agentops
+from faultwire.tape.import_._api import store
 
 
 @pytest.mark.parametrize(
@@ -18,3 +24,24 @@ def test_timing_is_a_factor(text: str, factor: float) -> None:
 def test_an_invalid_timing_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter, match="scaled:F"):
         as_timing(click.Context(click.Command("x")), click.Option(["--timing"]), text)
+
+
+def imported(folder: Path, *events: tuple[str, dict[str, object]]) -> Path:
+    folder.mkdir()
+    (folder / "log").write_bytes(made.lines(made.old_log(made.START, *events, made.END)))
+    return store(agentops.read(folder / "log"), folder / "t.tape", "agentops", "p/t").path
+
+
+def test_an_unverified_replay_repeats_what_is_wrong_with_the_imported_file(tmp_path: Path) -> None:
+    drop = ("LOG_DROP", {"dropped_count": 4})
+    bad, worse = imported(tmp_path / "a", drop), imported(tmp_path / "b", *[drop] * (FINDINGS + 2))
+    (line,) = import_findings(ReplaySettings(tape=bad, unverified=True))
+    assert line.startswith(
+        "the replayed tape has the finding agentops_drop: event 1 of session `s-1` says that 4 "
+    )
+    lines = import_findings(ReplaySettings(tape=worse, unverified=True))
+    assert len(lines) == FINDINGS + 1
+    assert lines[-1] == "and 2 more findings: `faultwire tape verify` lists them"
+    sound = imported(tmp_path / "c")
+    assert import_findings(ReplaySettings(tape=sound, unverified=True)) == []
+    assert import_findings(ReplaySettings(tape=bad)) == import_findings(None) == []

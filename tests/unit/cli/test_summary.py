@@ -114,3 +114,24 @@ def test_the_header_names_the_profile_or_the_replayed_tape(
     lines = dict(text.split(maxsplit=1) for text in header(run, profile, traffic).splitlines())
     assert lines.pop("faultwire").endswith("run r1")
     assert lines == {**expected, "seed": "7", "tape": "run.tape"}
+
+
+def test_the_header_names_what_is_mocked_routed_and_allowed() -> None:
+    plan = SimpleNamespace(routes={"OPENAI_BASE_URL": "http://127.0.0.1:1/openai"})
+    run: Any = SimpleNamespace(
+        folder=SimpleNamespace(id="r1"), routes=("api.openai.com", "a", "b"), base_urls=True, plan=plan,
+        tape=Path("run.tape"), upstream=("proxy.example:3128",),
+    )  # fmt: skip
+    traffic: Any = SimpleNamespace(
+        seed=7, replay=None, reverse=[("shop", "http://127.0.0.1:2")], allow_host=("localhost",),
+        mock_except=("api.search.example",),
+    )  # fmt: skip
+    lines = header(run, Profile(name="calm"), traffic).splitlines()
+    assert [" ".join(line.split()) for line in lines[4:]] == [
+        "mock api.openai.com and 2 other hosts",
+        "not mocked api.search.example",
+        "through proxy.example:3128",
+        "base URL shop → http://127.0.0.1:2",
+        "capture base URLs of OPENAI_BASE_URL",
+        "allowed localhost",
+    ]

@@ -106,7 +106,17 @@ def test_an_agent_that_gives_up_at_once():
     )  # fmt: skip
     tried = advise(exchange(1, **QUICK), exchange(2, **QUICK), answer="", exit_code=1)
     assert "try_again" not in ids(tried)
-    assert "try_again" not in ids(advise(exchange(1, delivered=WRONG), answer="", exit_code=1))
+    for never in (WRONG, Delivery(501, "", (), b"{}"), Delivery(505, "", (), b"{}")):
+        assert "try_again" not in ids(advise(exchange(1, delivered=never), answer="", exit_code=1))
+
+
+def test_a_connection_that_never_answered():
+    refused = exchange(1, delivered=None, ending="reset")
+    parts = advise(refused, answer="", exit_code=1)
+    assert (
+        evidence(parts, "try_again")[1]
+        == "`api.openai.com/v1/chat` gave no response (reset); it was not retried"
+    )
 
 
 def test_a_stream_that_broke_off_may_be_asked_for_again():

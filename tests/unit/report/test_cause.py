@@ -69,3 +69,26 @@ def test_a_fault_that_only_took_time_harmed_nothing(site, expected):
 def test_without_traffic_there_is_no_cause():
     assert blamed() is None
     assert last(History("s", (traces(1),))) is None
+
+
+def refused(number, why, status=502):
+    made = exchange(number, delivered=Delivery(status, "", (), b"{}"), ending="refused")
+    return replace(made, error=why)
+
+
+def test_what_a_replay_had_no_answer_for_explains_nothing():
+    miss = refused(2, "diverged: it differs from s#1 in `$.messages[1]`", 422)
+    assert blamed(talk(1), miss) is None
+    assert not noticed(History("s", (talk(1), miss)), 1)
+    assert blamed(talk(1), replace(miss, ending="complete", error=None)) == 2
+
+
+def test_an_answer_of_the_proxy_is_not_said_to_be_the_servers():
+    why = "`localhost` is a loopback address"
+    (found,) = noticed(History("s", (talk(1), refused(2, why))), 1)
+    assert found.evidence.words == (
+        "`api.openai.com/v1/chat` was refused by the proxy (`'localhost' is a loopback address`); "
+        "the agent exited with 1"
+    )
+    (found,) = noticed(History("s", (talk(1), exchange(2, delivered=DOWN))), 1)
+    assert found.evidence.words == "`api.openai.com/v1/chat` answered 503; the agent exited with 1"

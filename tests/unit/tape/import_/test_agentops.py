@@ -142,6 +142,18 @@ def test_drops_and_redactions(tmp_path: Path) -> None:
     assert redactions(hidden) == (2, ["`key`"])
 
 
+def test_events_that_a_server_declares_and_two_sessions_in_a_log(tmp_path: Path) -> None:
+    log = made.new_log(made.START, ("REDACTION", {}), made.END)
+    items = told(tmp_path, made.lines(log))
+    assert codes(items) == ["agentops_told", "agentops_seal_missing"]
+    assert items[1] == Found("agentops_told", "event 1 of session `s-2` is a REDACTION", note=True)
+    assert "agentops_told" not in codes(told(tmp_path, made.lines(made.new_log(*made.NEW_EVENTS))))
+    twice = made.old_log(made.START, made.START, made.END)
+    assert codes(told(tmp_path, made.lines(twice)), notes=False) == ["agentops_start_misplaced"]
+    two = [*made.old_log(made.START, made.END), *made.old_log(made.START, made.END, session="s-9")]
+    assert codes(told(tmp_path, made.lines(two)), notes=False) == ["agentops_session_mismatch"]
+
+
 def test_its_numbers_are_not_those_of_rfc_8785(tmp_path: Path) -> None:
     """2.0 is `2` in RFC 8785, and `2.0` there: a log with either is sound, and the note says which."""
     for text, is_theirs in (('{"n":2}', False), ('{"n":2.0}', True), ('{"n":1e-07}', True)):

@@ -245,3 +245,11 @@ def test_our_own_export_comes_back(deck: Deck, tmp_path: Path) -> None:
     assert [one.delivered_ns is None for one in after[4].exchange.messages] == [False, True]
     with TapeReader.open(deck.path) as reader:
         assert reader.info().settings == {"note": "x"}
+
+
+def test_a_request_whose_body_is_no_base64(tmp_path: Path) -> None:
+    request = made.entry()["request"]
+    request["postData"] |= {"text": "%%%", "encoding": "base64"}
+    assert only(tmp_path, request=request)[1] == ["har_content_malformed"]
+    request["postData"] |= {"text": "e30="}
+    assert only(tmp_path, request=request)[1] == []

@@ -9,6 +9,7 @@ import struct
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
@@ -246,3 +247,10 @@ def test_a_store_holds_many_tapes(tmp_path: Path) -> None:
     assert codes(told(path))[0] == "tracefork_run_unreadable"
     with pytest.raises(TapeError, match="holds no run"):
         told(made.tracefork_store(tmp_path / "empty.db", {}))
+
+
+def test_a_run_of_a_store_that_is_no_tape(tmp_path: Path) -> None:
+    runs: dict[str, Any] = {"one": "text", "two": made.envelope(7)}
+    items = list(tracefork.read(made.tracefork_store(tmp_path / "store.db", runs)))
+    bad = [one for one in items if isinstance(one, Found) and not one.note]
+    assert bad == [Found("tracefork_run_unreadable", "run `one` holds no tape")]
