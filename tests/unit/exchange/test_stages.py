@@ -111,6 +111,25 @@ def test_a_request_is_understood_and_numbered() -> None:
     assert (again.exchange.key, again.exchange.n) == (at.exchange.key, 1), "the same request is another call"
 
 
+def test_a_conversation_is_looked_for_where_texts_may_be_changed_and_the_request_was_read() -> None:
+    at = state("memory_poisoning: {payload: x}")
+    Understanding(at).on_request()
+    assert at.conversation is not None
+    assert at.exchange.history == at.conversation.chance != ""
+    unread, elsewhere = replace(CHAT, body=b"{"), replace(CHAT, host="h.example", path="/x", body=b"{}")
+    for fault, request in (
+        ("memory_poisoning: {payload: x}", unread),
+        ("memory_poisoning: {payload: x}", elsewhere),
+        ("latency: {ms: 1}", CHAT),
+    ):
+        none = state(fault, request=request)
+        Understanding(none).on_request()
+        assert (none.conversation, none.exchange.history) == (None, "")
+    found = state("memory_poisoning: {payload: x}", request=unread)
+    Understanding(found).on_request()
+    assert found.protocol is not None, "it was recognised by its address"
+
+
 def test_a_request_that_nobody_looked_into_is_reported_to_the_entries_that_may_have_meant_it() -> None:
     heavy = b'{"model": "m", "messages": [' + b"[]," * 40_000 + b"[]]}"
     at = state("{latency: {ms: 1}, on: {text: hi}}", request=Request(*_head(), HEADERS, heavy))

@@ -82,6 +82,7 @@ UNSIGNED = "is not signed by the key that it names"
         ),
         ({"event": {"key": str(STRANGER.verifier)}}, UNSIGNED),
         ({"event": {"key": f"{KEY.verifier} "}}, UNSIGNED),
+        ({"event": {"key": "nonsense"}}, UNSIGNED),  # by the trusted key, which is looked for first
     ],
     ids=label,
 )
