@@ -15,6 +15,13 @@ pub fn entropy(value: &[u8]) -> f64 {
         .sum()
 }
 
+/// What the entropy of no part of `text` exceeds: that of as many equally frequent bytes as differ in it.
+pub fn at_most(text: &[u8]) -> f64 {
+    let mut seen = [false; 256];
+    text.iter().for_each(|byte| seen[usize::from(*byte)] = true);
+    (seen.iter().filter(|seen| **seen).count() as f64).log2()
+}
+
 /// Whether the value is plainly a stand-in: `your-key-here`, `xxxx`, `example`, a variable.
 pub fn placeholder(value: &[u8]) -> bool {
     const MARKS: [&[u8]; 14] = [
@@ -37,4 +44,20 @@ pub fn placeholder(value: &[u8]) -> bool {
     MARKS
         .iter()
         .any(|mark| lower.windows(mark.len()).any(|part| part == *mark))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_part_exceeds_the_bound() {
+        let text: &[u8] = b"token:abcdabcd:Zx9-token=token=";
+        for start in 0..text.len() {
+            for end in start + 1..=text.len() {
+                assert!(entropy(&text[start..end]) <= at_most(text) + 1e-9);
+            }
+        }
+        assert_eq!(at_most(b"abababab"), 1.0);
+    }
 }

@@ -6,7 +6,7 @@ use regex_automata::util::syntax;
 use regex_syntax::hir::literal::Extractor;
 
 use super::boundary::{closes, opens};
-use super::entropy::{entropy, placeholder};
+use super::entropy::{at_most, entropy, placeholder};
 use super::shape::{BORDER, Set, made_of, needed, reach};
 use super::{Entry, Kind, base64, check};
 use crate::text::decode;
@@ -205,6 +205,10 @@ impl Keyed {
                 .take_while(|found| from + found.start() <= start)
                 .find(|found| from + found.end() >= end)?
         };
+        // Where the value is within the match is dear to find out.
+        if at_most(whole.as_bytes()) < self.least {
+            return None;
+        }
         let span = match regex.captures_len() {
             1 => whole.range(),
             _ => {

@@ -2,6 +2,7 @@
 use super::detector::{AFTER, BEFORE, Found, Injection, LAYERS, MIRRORED, TURNED};
 use super::fixes::replaced;
 use super::regions::foldable;
+use super::split::{spelt, untagged};
 use crate::patterns::gate::{Gate, Mark};
 use crate::text::decode::{embedded, rot13};
 use crate::text::{View, fold};
@@ -92,6 +93,13 @@ impl Injection {
             for one in &mut found[first..] {
                 one.start += from;
                 one.end += from;
+            }
+        }
+        for view in [spelt(text), untagged(text)].into_iter().flatten() {
+            let first = found.len();
+            self.words(gate, &view.text, &gate.marks(&view.text), found);
+            for one in &mut found[first..] {
+                (one.start, one.end) = view.original(one.start, one.end);
             }
         }
         let seen = |flag: u8| {

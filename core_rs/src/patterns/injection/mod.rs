@@ -2,7 +2,7 @@
 //!
 //! A smoke test, not a verdict: contracts rest on effects (`injection_not_obeyed`, `canary_not_leaked`).
 //! The text is judged as written, folded (look-alikes, invisible characters, escapes), corrected (typos,
-//! leetspeak) and decoded (Base64, hex, ROT13, reversed; two layers). Each pattern is a sequence of word
+//! leetspeak), joined (spelt words, tags within words) and decoded (Base64, Base32, hex, ROT13, reversed; two layers). Each pattern is a sequence of word
 //! classes (`lexicon`); evidence adds up, and hits are given from `ENOUGH` on.
 mod detector;
 mod fixes;
@@ -10,6 +10,7 @@ mod judge;
 mod lexicon;
 mod matching;
 mod regions;
+mod split;
 mod typo;
 mod weigh;
 
