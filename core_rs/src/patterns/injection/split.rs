@@ -11,6 +11,9 @@ const TAG: usize = 80;
 ///
 /// More than one sign, or another sign, ends a word: what is spelt without ends of words stays as it is.
 pub(super) fn spelt(text: &[u8]) -> Option<View> {
+    if !may_be_spelt(text) {
+        return None;
+    }
     let mut view = View::default();
     let (mut at, mut joined) = (0, 0);
     while at < text.len() {
@@ -28,14 +31,27 @@ pub(super) fn spelt(text: &[u8]) -> Option<View> {
     (joined >= WORDS).then_some(view)
 }
 
+/// Are there enough signs between two single letters? Asked of every text, so nothing is built for it.
+fn may_be_spelt(text: &[u8]) -> bool {
+    let letter = |place: usize| text.get(place).is_some_and(u8::is_ascii_alphabetic);
+    let alone =
+        |place: usize| letter(place) && (place == 0 || !letter(place - 1)) && !letter(place + 1);
+    (1..text.len())
+        .filter(|&place| is_sign(text[place]) && alone(place - 1) && alone(place + 1))
+        .nth(WORDS * (LETTERS - 1) - 1)
+        .is_some()
+}
+
+/// A sign that may stand between the letters of a word.
+fn is_sign(byte: u8) -> bool {
+    matches!(byte, b' ' | b'.' | b'-' | b'_' | b'*' | b'|')
+}
+
 /// Where the spelt word at `at` ends; one byte on if there is none.
 fn spelt_word(text: &[u8], at: usize) -> usize {
     let letter = |place: usize| text.get(place).is_some_and(u8::is_ascii_alphabetic);
     let starts = letter(at) && (at == 0 || !letter(at - 1)) && !letter(at + 1);
-    let Some(sign) = text
-        .get(at + 1)
-        .filter(|sign| starts && b" .-_*|".contains(sign))
-    else {
+    let Some(sign) = text.get(at + 1).filter(|sign| starts && is_sign(**sign)) else {
         return at + 1;
     };
     let mut end = at + 1;
