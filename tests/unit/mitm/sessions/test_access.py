@@ -76,14 +76,14 @@ def test_without_the_check_everybody_is_let_in(monkeypatch: pytest.MonkeyPatch) 
     assert access.find(None, client) is session
 
 
-def test_a_system_that_does_not_tell_lets_local_users_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_without_the_query_lets_local_users_in(monkeypatch: pytest.MonkeyPatch) -> None:
     access, session, client = opened(check=True)
     monkeypatch.setattr(peer_user, "KNOWN", False)
     access.enter(client)
     assert access.find(None, client) is session
 
 
-def test_a_kernel_that_refuses_to_tell_lets_nobody_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_that_refuses_to_answer_lets_nobody_in(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> int:
         raise PermissionError(1, "no")
 
