@@ -109,3 +109,19 @@ def test_continuous_integration_runs_what_a_developer_runs() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     versions = [name.rpartition(" ")[2] for name in project["classifiers"] if ":: Python :: 3." in name]
     assert job["strategy"]["matrix"]["python"] == versions
+
+
+def actors() -> list[list[str]]:
+    table = (
+        (DOCS / "explanation" / "security.md").read_text().partition("## From whom")[2].partition("\n## ")[0]
+    )
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")]
+    return [row for row in rows if row[0] != "actor"]
+
+
+def test_each_promise_of_the_threat_model_names_tests_that_are_there() -> None:
+    assert len(actors()) == 8
+    for actor, *_, held in actors():
+        named = re.findall(r"`(tests/[\w/]+\.py)`", held)
+        assert named, actor
+        assert [path for path in named if "def test_" not in (ROOT / path).read_text()] == [], actor
