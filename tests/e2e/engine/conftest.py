@@ -229,14 +229,18 @@ def settings_in(folder: Path, test_ca: TestCa) -> EngineSettings:
 
 
 @pytest.fixture(scope="session")
-def engine(tmp_path_factory: pytest.TempPathFactory, test_ca: TestCa, acts: None) -> Iterator[Engine]:
+def engine(tmp_path_factory: pytest.TempPathFactory, test_ca: TestCa, acts: str) -> Iterator[Engine]:
     """One for all tests that do not stop it; each opens sessions of its own."""
-    with Engine.start(settings_in(tmp_path_factory.mktemp("engine"), test_ca)) as running:
+    settings = settings_in(tmp_path_factory.mktemp("engine"), test_ca)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "executable", acts)
+        started = Engine.start(settings)
+    with started as running:
         yield running
 
 
 @pytest.fixture
-def settings(tmp_path: Path, test_ca: TestCa, acts: None) -> EngineSettings:
+def settings(tmp_path: Path, test_ca: TestCa) -> EngineSettings:
     """For an engine that a test starts itself."""
     return settings_in(tmp_path, test_ca)
 
@@ -371,8 +375,8 @@ py-modules = ["engine_test_faults"]
 
 
 @pytest.fixture(scope="session")
-def acts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """An installed package with the faults above; the engine's process finds it as it finds any."""
+def acts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An interpreter that has an installed package with the faults above, which this process finds too."""
     source, folder = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("plugin")
     (source / "engine_test_faults.py").write_text(ACTS)
     lines = [f'{name} = "engine_test_faults:{kind}"' for name, kind in KINDS.items()]
@@ -382,9 +386,14 @@ def acts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "executable", str(interpreter.make(tmp_path_factory.mktemp("python"), [folder])))
         patch.syspath_prepend(folder)
-        yield
+        yield str(interpreter.make(tmp_path_factory.mktemp("python"), [folder]))
+
+
+@pytest.fixture(autouse=True)
+def acting_interpreter(acts: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test starts runs with that interpreter; other tests of the same worker keep theirs."""
+    monkeypatch.setattr(sys, "executable", acts)
 
 
 KINDS = {"acts": "Acts", "held_acts": "HeldActs", "event_acts": "EventActs"}

@@ -42,10 +42,6 @@ def post(port: int, body: dict[str, Any], trust: str | None = None) -> tuple[int
         connection.close()
 
 
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-
-
 def test_a_child_answers_over_http_and_https_and_ends_with_us(tmp_path: Path) -> None:
     with Mock.start(tls=True, log=tmp_path / "mock.log") as mock:
         assert mock.https
@@ -119,7 +115,7 @@ def test_a_client_that_leaves_does_no_harm() -> None:
 def test_sigterm_ends_it_and_leaves_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "faultwire.mock", json.dumps({"tls": True})]
     process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path, env=environment()
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path, env=dict(os.environ)
     )
     assert process.stdin
     assert process.stdout
@@ -134,7 +130,7 @@ def test_sigterm_ends_it_and_leaves_nothing(tmp_path: Path) -> None:
 def test_the_command(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "faultwire", "mock"]
     listed = subprocess.run(
-        [*command, "--list"], capture_output=True, text=True, env=environment(), check=True
+        [*command, "--list"], capture_output=True, text=True, env=dict(os.environ), check=True
     )
     assert "POST …/chat/completions" in listed.stdout
     assert "api.anthropic.com" in listed.stdout
@@ -143,7 +139,7 @@ def test_the_command(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=tmp_path,
-        env=environment(),
+        env=dict(os.environ),
     )
     assert process.stdout
     text = b""
@@ -158,7 +154,7 @@ def test_the_command(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env=environment(),
+        env=dict(os.environ),
         check=False,
     )
     assert missing.returncode == 2
