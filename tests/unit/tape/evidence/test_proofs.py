@@ -116,6 +116,22 @@ def test_a_tape_that_was_changed_proves_nothing(copy: Path) -> None:
     assert missing.value.message == f"event 1 of tape `{copy}` is missing"
 
 
+def test_a_seal_that_is_none_is_named_and_what_else_is_none_has_another_root(copy: Path) -> None:
+    found = records(copy)
+    seal = next(at for at, record in enumerate(found) if orjson.loads(record)["type"] == "seal")
+    assert seal > 2
+    change(copy, "UPDATE events SET record = ? WHERE seq = ?", b'{"type":"seal"}', seal)
+    with pytest.raises(TapeTampered) as malformed:
+        prove(copy, 0)
+    assert malformed.value.message.startswith(f"event {seal} of tape `{copy}` is none that a tape has: ")
+    assert malformed.value.code == "tape.record_malformed"
+    change(copy, "UPDATE events SET record = ? WHERE seq = ?", found[seal], seal)
+    change(copy, "UPDATE events SET record = ? WHERE seq = ?", b"{}", 2)
+    with pytest.raises(TapeTampered) as other:
+        prove(copy, 0)
+    assert other.value.message == f"the events of tape `{copy}` do not have the root that was sealed"
+
+
 def test_a_tape_that_cannot_be_read_is_damaged(copy: Path) -> None:
     with closing(sqlite3.connect(copy)) as connection:
         (size,) = connection.execute("PRAGMA page_size").fetchone()
@@ -188,9 +204,9 @@ def test_base64_has_one_spelling(sealed: Path, at: int) -> None:
     head, note = lines(sealed, 0)
     word, _, data = head[at].rpartition(" ")
     ahead = f"{word} " if word else ""
-    for bad, why in (("*" + data[1:], "is not base64"), ("é" + data, "is not base64")):
+    for bad in ("*" + data[1:], "*" + data, "é" + data, data + " " + data):
         changed = [*head[:at], ahead + bad, *head[at + 1 :]]
-        assert refused("\n".join(changed) + "\n\n" + note) == f"a line of it {why}"
+        assert refused("\n".join(changed) + "\n\n" + note) == "a line of it is not base64"
     hashed = head[3]  # 32 bytes: its last letter has two bits that say nothing
     assert hashed.endswith("=")
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -205,12 +221,22 @@ def test_a_checkpoint_of_no_trusted_key_is_refused_with_its_names(sealed: Path) 
     said = "no trusted key signed its checkpoint (it names `p`)"
     assert refused(text, STRANGER) == said
     assert check(text, [STRANGER.verifier, KEY.verifier]).key == KEY.verifier
+    both = text + STRANGER.sign(parse(lines(sealed, 2)[1]).text).rpartition("\n\n")[2]
+    assert refused(both, SignerKey("third", b"t" * 32)) == (
+        "no trusted key signed its checkpoint (it names `p, other`)"
+    )
 
 
-def signed(record: bytes, at: int) -> str:
-    """A proof of one record in a log of two, whose checkpoint the trusted key signed."""
-    leaves = [hash_chain.leaf(record)] * 2
-    point = Checkpoint("p/t", 2, hash_chain.root(leaves))
+def test_a_log_of_one_event_needs_no_hashes() -> None:
+    text = signed(b'{"seq":0}', 0, of=1)
+    assert len(text.partition("\n\n")[0].split("\n")) == 3
+    assert check(text, TRUSTED).event == {"seq": 0}
+
+
+def signed(record: bytes, at: int, *, of: int = 2) -> str:
+    """A proof of one record in a log of so many, whose checkpoint the trusted key signed."""
+    leaves = [hash_chain.leaf(record)] * of
+    point = Checkpoint("p/t", of, hash_chain.root(leaves))
     note = KEY.sign(point.text())
     path = [b64encode(one).decode() for one in _core.inclusion_proof(leaves, at)]
     return "\n".join([HEAD, f"extra {b64encode(record).decode()}", f"index {at}", *path]) + "\n\n" + note
