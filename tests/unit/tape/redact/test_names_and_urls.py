@@ -6,6 +6,9 @@ faultwire.tape.redact.edit.
 
 from __future__ import annotations
 
+from base64 import b64encode
+from urllib.parse import quote
+
 import pytest
 
 from faultwire.tape.redact import headers
@@ -136,6 +139,10 @@ def test_a_pair_is_secret_by_its_name_or_by_what_it_says() -> None:
 
 def test_a_secret_in_the_name_of_a_pair_is_none_in_its_value() -> None:
     assert pair_class(KEY, "a+b") is None
+    # The pattern's last `=` is what stands between name and value: nothing of the value is secret.
+    padded = "AccountKey=" + b64encode(bytes(range(64))).decode()
+    assert pair_class("q", quote(padded, safe="")) == "secret.azure-storage-key"
+    assert pair_class(quote(padded[:-1], safe=""), "%20b") is None
 
 
 def test_secret_fields_of_a_form_are_found_in_place() -> None:
