@@ -75,7 +75,7 @@ def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
 def _inner(inner: Unwrapped, rules: Rules, depth: int) -> Iterator[Edit]:
     for edit in _looked(inner.text, rules, depth + 1):
         quote = edit.quote.replace("\\", "\\\\").replace('"', '\\"')
-        yield edit._replace(start=inner.starts[edit.start], end=inner.starts[edit.end], quote=quote, lead=-1)
+        yield edit._replace(start=inner.starts[edit.start], end=inner.starts[edit.end], quote=quote)
 
 
 def _clipped(text: str, hit: Hit) -> Iterator[Edit]:
@@ -105,7 +105,7 @@ def _between(text: str, start: int, end: int, hit: Hit) -> Iterator[Edit]:
     while start and text[start - 1] in "0123456789.-+eE" and text[start] in "0123456789.-+eE":
         start -= 1
     tail = _NUMBER.match(text, start)
-    end = max(end, tail.end()) if tail and tail.end() > end else end
+    end = max(end, tail.end()) if tail else end
     if _STRUCTURE.match(text[start:end]) and _is_value(text, start, end):
         for number in _NUMBER.finditer(text, start, end):
             yield from _edit(text, *number.span(), hit, '"')
@@ -191,8 +191,6 @@ def _below(data: bytes, nodes: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _children(data: bytes, node: tuple[int, int], step: str | int | None) -> list[tuple[int, int]]:
     start, end = node
-    if data[start:end].lstrip(b" \t\r\n")[:1] not in (b"{", b"["):
-        return []
     children = _core.json_children(data[start:end], ())
     if isinstance(step, int) and step < 0:
         step += len(children)

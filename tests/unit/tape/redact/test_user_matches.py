@@ -155,10 +155,14 @@ RULES = read_rules(
             {"id": "wide", "regex": "WIDE.{0,40}END"},
             {"id": "num", "regex": "77[0-9.,eE+-]*|[0-9]*99"},
             {"id": "emp", "regex": "EMP-[0-9]{6}"},
+            {"id": "name", "regex": "Zoë-[0-9]+"},
+            {"id": "odd", "regex": "X-[0-9]+"},
+            {"id": "first", "regex": "^Q[0-9]+"},
         ]
     }
 )
 PATHS = read_rules({"paths": ["$.a", "$..ssn", "$.list[-1]", "$.first[0]", "$.all.*"]})
+LATIN = "Zoë-7".encode().decode("latin-1")
 ESCAPED = "EMP-\\u0031\\u0032\\u0033456"
 
 
@@ -191,6 +195,15 @@ def places(text: str, rules: Any) -> list[tuple[str, str | None, str, str]]:
         ('"\n WIDE "END', ["WIDE", "END"]),
         ("WIDE  END, 1", ["WIDE  END"]),
         ("mail=EMP-123456&x", ["EMP-123456"]),
+        ('"WIDE", 7, "END"', ["WIDE", "7!", "END"]),
+        ('\n"WIDE", 7, "END"', ["WIDE", "7!", "END"]),
+        ('{"n": 577}', ["577!"]),
+        ('{"n": 77, "m": 5}', ["77!"]),
+        ("77" + " " * 64 + "x", ["77!"]),  # what follows is looked for in 64 characters
+        ("77" + " " * 63 + "x", ["77"]),
+        ("X77", ["77"]),
+        ("5X-12", ["X-12"]),
+        ("a Q12 100% Q13 b", []),
         (f'"WIDE{MARK}00END"', [f"WIDE{MARK}00END"]),
         (f'WIDE "{MARK}00" END', ["WIDE", "END"]),
     ],
@@ -224,6 +237,12 @@ def test_a_match_is_cut_down_to_strings_and_numbers(text: str, expected: list[st
                 (ESCAPED, "rule.emp", "EMP-123456", ""),
             ],
         ),
+        ("Zoë-7".encode().decode("latin-1"), [(LATIN, "rule.name", LATIN, "")]),
+        ('{"a":"\\n Zo\\u00eb-7"}', [("Zo\\u00eb-7", "rule.name", "Zoë-7", "")]),
+        (
+            '["\\u0043", "\\u0044", "EMP-123456"]',
+            [("EMP-123456", "rule.emp", "EMP-123456", "")],
+        ),
         ('WIDE "\\u0041\\u0042" END', [("WIDE", "rule.wide", "WIDE", ""), ("END", "rule.wide", "END", "")]),
     ],
 )
@@ -232,6 +251,22 @@ def test_what_is_escaped_is_looked_through_decoded(text: str, expected: Any) -> 
     if '"\\u0041' in text:
         found = [one for one in found if one[0] in ("WIDE", "END")]
     assert found == expected
+
+
+@pytest.mark.parametrize(("deep", "found"), [(1, True), (4, True), (5, False)])
+def test_strings_in_strings_are_looked_through_four_deep(deep: int, found: bool) -> None:
+    text = '"EMP-12345\\u0036"'
+    for _ in range(deep - 1):
+        text = json.dumps(text)
+    assert bool(rule_edits(text, RULES)) is found
+
+
+@pytest.mark.parametrize(("regex", "text"), [(" {3}", "   "), (",", "[1,5]"), ('":"', '{"a":"v"}')])
+def test_what_only_matches_structure_is_left_alone(regex: str, text: str) -> None:
+    rules = read_rules({"patterns": [{"id": "structure", "regex": regex}]})
+    assert rules is not None
+    assert rules.in_text(text), "the control"
+    assert rule_edits(text, rules) == []
 
 
 @pytest.mark.parametrize(
