@@ -36,6 +36,8 @@ _PASSED_ON = (
 _WATCHED = frozenset({*_PASSED_ON, signal.SIGCHLD})
 _FROM_TERMINAL = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGHUP})
 _STOPPED_BY_TERMINAL = frozenset({signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU})
+STOPS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
+"""Signals that ask a program to end."""
 LOOK_S = 0.5
 """Seconds after which we look for ourselves: a thread that does not block it may swallow the signal
 that tells of the command's end."""
@@ -67,20 +69,21 @@ def run(
     environment: Mapping[str, str],
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext,
     alive: Callable[[], bool] = lambda: True,
+    received: set[int] | None = None,
 ) -> int:
     """Run a command to its end; its exit code, or the negative number of the signal that ended it.
 
     Call it from the main thread while no other thread waits for signals. `watch` is open, with its process
     id, while it runs; a thread of its own must have every signal blocked. It is ended where `alive`, which is
-    asked at least every LOOK_S, says that what it needs is gone. Raises AgentError where the
-    command cannot be started.
+    asked at least every LOOK_S, says that what it needs is gone. `received` is given the signals that came
+    meanwhile. Raises AgentError where the command cannot be started.
     """
     program = find(command, environment)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
     try:
         pid = _spawn(program, command, environment, before)
         with watch(pid):
-            return _wait(pid, alive)
+            return _wait(pid, alive, set() if received is None else received)
     finally:
         # What still waits was meant for the command; it must not end us before we have reported the result.
         while signal.sigpending() & _WATCHED:
@@ -118,10 +121,11 @@ def _spawn(
     return process.pid
 
 
-def _wait(pid: int, alive: Callable[[], bool]) -> int:
+def _wait(pid: int, alive: Callable[[], bool], received: set[int]) -> int:
     while True:
         signo, sent_to_us = _next_signal()
         if signo != signal.SIGCHLD:
+            received.add(signo)
             if sent_to_us:
                 os.kill(pid, signo)
             continue

@@ -9,6 +9,8 @@ from faultwire.events import Response
 from faultwire.wire.framing import split as framing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from faultwire.events import Recorded
 
 
@@ -27,6 +29,11 @@ def whole(exchange: Recorded) -> bool:
     head = Response(delivered.status, delivered.reason, delivered.headers)
     cutter = framing.splitter_of(head, protocol, exchange.request)
     return cutter is not None and any(map(protocol.is_terminal, framing.cut(delivered.body, cutter)))
+
+
+def answered(exchanges: Sequence[Recorded]) -> list[Recorded]:
+    """Those without what the proxy itself refused: no server failed there, and no fault."""
+    return [exchange for exchange in exchanges if exchange.ending != "refused"]
 
 
 def failed(exchange: Recorded) -> bool:

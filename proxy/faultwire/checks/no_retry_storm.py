@@ -8,7 +8,7 @@ from pydantic import Field
 
 from faultwire.checks._api import Check
 from faultwire.checks._calls import calls
-from faultwire.checks._traffic import failed
+from faultwire.checks._traffic import answered, failed
 from faultwire.events import Verdict
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ class NoRetryStorm(Check):
         `max_requests` (default 30) to one method, host and path within `window_s` seconds (default
         10), of which at least half failed, is one too, even where every body differs. The official
         SDKs' own 3 to 5 attempts are no storm, and neither is an agent that starts an SDK's 3
-        attempts a second time; retries stacked on retries (3 × 3) are one.
+        attempts a second time; retries stacked on retries (3 × 3) are one. Requests that the proxy
+        itself refused do not count.
 
     Why agents fail it:
         A retry loop around an SDK that already retries, a loop without a limit, no waiting in
@@ -50,10 +51,14 @@ class NoRetryStorm(Check):
 
     def judge(self, history: History, answer: str) -> Verdict:
         """Count attempts per call, and requests per window."""
-        if not history.exchanges:
-            return Verdict("unknown", "no exchange was recorded, so no retry was possible")
-        worst = max(calls(history.exchanges), key=lambda call: call.attempts)
-        busiest = self._busiest(history.exchanges)
+        exchanges = answered(history.exchanges)
+        if not exchanges:
+            which = (
+                "every request was refused by the proxy" if history.exchanges else "no exchange was recorded"
+            )
+            return Verdict("unknown", f"{which}, so no retry was possible")
+        worst = max(calls(exchanges), key=lambda call: call.attempts)
+        busiest = self._busiest(exchanges)
         value = {"attempts": worst.attempts, "requests_in_window": len(busiest)}
         if worst.attempts > self.max_attempts:
             words = f"{worst.attempts} attempts of one call to {worst.url}, allowed are {self.max_attempts}"

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What was started and when (ISO 8601), its exit code (negative for a signal), and how long it took."""
+    """What was started and when (ISO 8601), its exit code (negative for a signal), how long it took, and
+    whether the user ended it."""
 
     program: str
     code: int
     started_at: str
     duration_s: float
+    interrupted: bool = False
 
 
 def write_report(
@@ -68,6 +70,7 @@ def write_report(
         profile,
         history,
         ended.code,
+        interrupted=ended.interrupted,
         redact=lambda text: redactor.error(text, {}),
         forwarded=forwarded([run.tape], [history]),
     )

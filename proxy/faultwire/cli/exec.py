@@ -160,7 +160,8 @@ class Play:
             sys.stdout.flush()
             watch = BypassWatch().watch()
             moment, started = clock.utc_now(), clock.monotonic()
-            code = child.run(command, environment, watch, lambda: run.engine.alive)
+            received: set[int] = set()
+            code = child.run(command, environment, watch, lambda: run.engine.alive, received)
             lasted_s = clock.monotonic() - started
             if not run.engine.alive:
                 run.engine.stats()  # says how it ended
@@ -170,7 +171,8 @@ class Play:
             ledger = run.ledger_hash()
             report, seen = None, []
             if history.exchanges:
-                ended = Ended(command[0], code, moment.isoformat(timespec="seconds"), lasted_s)
+                began = moment.isoformat(timespec="seconds")
+                ended = Ended(command[0], code, began, lasted_s, bool(received & child.STOPS))
                 report, made = write_report(
                     run,
                     profile,

@@ -11,7 +11,7 @@ import orjson
 
 from faultwire import wire
 from faultwire.events import header
-from faultwire.mock import _shared, sockets, talk, telemetry
+from faultwire.mock import _shared, sockets, talk, telemetry, tokenizer
 from faultwire.mock._api import Answer, Break, Refused
 from faultwire.mock._registry import dialects
 from faultwire.mock.a2a import Agents
@@ -57,7 +57,7 @@ class Answerer:
                 return sockets.answer(request, self._replying)
             if self.mcp.speaks(request) and not self.agents.called(request):
                 return self.mcp.answer(request)
-            if (taken := telemetry.answer(request)) is not None:
+            if (taken := telemetry.answer(request) or tokenizer.answer(request)) is not None:
                 return taken
             if request.method == "GET" and path.endswith("/models"):
                 return Answer(200, _JSON, _models(request))

@@ -1,10 +1,12 @@
-"""Host names that the mock stands in for: those that the known protocols name, and those of telemetry."""
+"""Host names that the mock stands in for: those that the known protocols name, those of telemetry, and of
+the tokenizers that frameworks fetch."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from faultwire import wire
+from faultwire.mock import tokenizer
 from faultwire.wire.recognition.telemetry import HOSTS
 
 if TYPE_CHECKING:
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 def hosts() -> tuple[str, ...]:
     """Names first, then those with a `*` for a region, or for a customer's own name."""
     named = dict.fromkeys(host for protocol in wire.protocols().values() for host in protocol.mocked)
-    named |= dict.fromkeys(HOSTS)
+    named |= dict.fromkeys((*HOSTS, *tokenizer.HOSTS))
     return tuple(sorted(named, key=lambda host: "*" in host))
 
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from faultwire.checks._api import quoted
 from faultwire.checks._calls import calls, ended_ms
 from faultwire.checks._registry import make
-from faultwire.checks._tools import uses
-from faultwire.checks._traffic import failed
+from faultwire.checks._traffic import answered
 from faultwire.checks._transcripts import place
 from faultwire.checks._waits import asked_s
 from faultwire.checks.truncated_stream_not_accepted import RAN_AT_LIMIT
 from faultwire.events import header
-from faultwire.report.cause import cause, last
+from faultwire.report import after_failure
+from faultwire.report.after_failure import Evidence
 from faultwire.report.text import clip
 
 if TYPE_CHECKING:
@@ -29,27 +29,16 @@ if TYPE_CHECKING:
 
     from faultwire.checks._api import Check
     from faultwire.contract.cells import Invocation
-    from faultwire.events import History, Recorded, Verdict
+    from faultwire.events import History, Verdict
 
 EXAMINED = 300
 """Failed invocations that are looked at."""
 SHOWN = 5
 """Pieces of evidence that a suggestion repeats."""
-LONG_ENOUGH = 16
-"""Characters of a tool's failure that, found in an answer, are no accident."""
 EARLY = 0.5
 """Share of the time asked for after which coming back is no matter of a slow machine."""
 PAUSE_MS = 250
 """Less than any client waits that waits at all: the SDKs begin with 0.375 s."""
-TRANSIENT = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
-"""Statuses after which the same request may succeed (RFC 9110 §15; 425 is RFC 8470's)."""
-
-
-class Evidence(NamedTuple):
-    """The exchanges that show a mistake, and a description."""
-
-    exchanges: tuple[int, ...]
-    words: str
 
 
 class Rule(NamedTuple):
@@ -145,7 +134,7 @@ def _too_early(history: History) -> Evidence | None:
 
 def _hammers(history: History) -> Evidence | None:
     """A failing call was made three or more times without a deliberate pause."""
-    for call in calls(history.exchanges):
+    for call in calls(answered(history.exchanges)):
         waits = [
             later.started_ms - ended_ms(earlier)
             for earlier, later in pairwise(call.tries)
@@ -155,94 +144,6 @@ def _hammers(history: History) -> Evidence | None:
             words = f"{len(call.tries)} attempts of a call to {quoted(call.url)} without a pause"
             return Evidence(tuple(call.numbers), words)
     return None
-
-
-# ---------------------------------------------------------------- how the agent took a failure
-
-
-def _repeats_failure(history: History) -> Evidence | None:
-    """The text of a tool's failure is in the answer of an agent that exited 0."""
-    agent = history.agent
-    if agent is None or agent.exit_code != 0 or not agent.answer.strip():
-        return None
-    answer = " ".join(agent.answer.split()).casefold()
-    for use in uses(history):
-        text = " ".join(use.result.split())
-        if use.failed and len(text) >= LONG_ENOUGH and text[:200].casefold() in answer:
-            return Evidence(
-                (use.number,),
-                f"the tool {quoted(use.name)} failed with {quoted(text)}, and the answer repeats it",
-            )
-    return None
-
-
-def _gives_up(history: History) -> Evidence | None:
-    """A transient failure was the last exchange."""
-    agent, newest = history.agent, last(history)
-    if (
-        agent is None
-        or agent.timed_out
-        or newest is None
-        or not (_transient(newest) and _spoiled(agent.exit_code, agent.answer))
-    ):
-        return None
-    if any(
-        other.number != newest.number and place(other) == place(newest) and failed(other)
-        for other in history.exchanges
-    ):
-        return None
-    return Evidence((newest.number,), f"{_outcome(newest)}; it was not retried")
-
-
-def _crashes(history: History) -> Evidence | None:
-    """The agent crashed after a failure or a change."""
-    agent, hit = history.agent, cause(history)
-    if agent is None or agent.timed_out or agent.exit_code in (0, None) or hit is None:
-        return None
-    stderr_line = next((line for line in reversed(agent.stderr.splitlines()) if line.strip()), "")
-    words = f"{_outcome(hit)}; the agent exited with {agent.exit_code}"
-    return Evidence((hit.number,), f"{words}: {quoted(stderr_line, 160)}" if stderr_line else words)
-
-
-def _hangs(history: History) -> Evidence | None:
-    """The agent was stopped while waiting for a response."""
-    agent, newest = history.agent, last(history)
-    if agent is None or not agent.timed_out or newest is None or newest.ending == "complete":
-        return None
-    return Evidence(
-        (newest.number,), f"the agent was stopped while {quoted(place(newest))} had not finished its response"
-    )
-
-
-def _silent(history: History) -> Evidence | None:
-    """The agent exited 0 without output after a failure."""
-    agent, broken = history.agent, cause(history)
-    if agent is None or agent.exit_code != 0 or agent.answer.strip() or broken is None or not failed(broken):
-        return None
-    return Evidence((broken.number,), f"{_outcome(broken)}; the agent exited 0 and printed nothing")
-
-
-def _transient(exchange: Recorded) -> bool:
-    got = exchange.delivered
-    return failed(exchange) and (got is None or got.status < 400 or got.status in TRANSIENT)
-
-
-def _spoiled(exit_code: int | None, answer: str) -> bool:
-    return exit_code != 0 or not answer.strip()
-
-
-def _outcome(exchange: Recorded) -> str:
-    got = exchange.delivered
-    if exchange.ending == "refused":  # the answer is the proxy's own
-        return f"{quoted(place(exchange))} was refused by the proxy ({quoted(exchange.error or '', 160)})"
-    how = (
-        f"answered {got.status}"
-        if got is not None
-        else f"gave no response ({exchange.ending.replace('_', ' ')})"
-    )
-    if got is not None and got.status < 400 and exchange.ending != "complete":
-        how = f"ended early ({exchange.ending.replace('_', ' ')})"
-    return f"{quoted(place(exchange))} {how}"
 
 
 RULES = (
@@ -291,7 +192,7 @@ RULES = (
     Rule(
         "name_failures",
         "Tell the model that the tool failed; do not return the error text as the answer.",
-        _repeats_failure,
+        after_failure.repeats_failure,
     ),
     Rule(
         "do_not_invent",
@@ -301,14 +202,27 @@ RULES = (
     Rule(
         "try_again",
         "Retry a request a few times after a transient failure before giving up.",
-        _gives_up,
+        after_failure.gives_up,
     ),
     Rule(
         "catch_failures",
         "Catch the failure where it occurs, and report what could not be done.",
-        _crashes,
+        after_failure.crashes,
     ),
-    Rule("set_timeouts", "Give every request a timeout that is shorter than the agent's own.", _hangs),
-    Rule("say_so", "Report the failure: an empty answer with exit code 0 looks like success.", _silent),
+    Rule(
+        "allow_or_answer",
+        "Let the call through or have it answered, and run again: how the agent goes on was not tested.",
+        after_failure.was_refused,
+    ),
+    Rule(
+        "set_timeouts",
+        "Give every request a timeout that is shorter than the agent's own.",
+        after_failure.hangs,
+    ),
+    Rule(
+        "say_so",
+        "Report the failure: an empty answer with exit code 0 looks like success.",
+        after_failure.silent,
+    ),
 )
 """In the order in which they are shown where they are seen equally often."""

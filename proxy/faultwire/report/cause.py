@@ -7,6 +7,7 @@ with models, tools and agents more than others, and of several at the same time 
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING
 
 from faultwire.checks._calls import ended_ms
@@ -14,7 +15,7 @@ from faultwire.checks._traffic import failed
 from faultwire.wire.recognition.telemetry import is_telemetry
 
 if TYPE_CHECKING:
-    from faultwire.events import History, Recorded
+    from faultwire.events import AgentResult, History, Recorded
 
 
 _MISS = "diverged: "
@@ -24,6 +25,16 @@ _MISS = "diverged: "
 def last(history: History) -> Recorded | None:
     """The exchange that began last, apart from telemetry and what a replay had no answer for."""
     return max(_work(history), key=lambda exchange: exchange.started_ms, default=None)
+
+
+STOPS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGKILL, signal.SIGTERM)
+"""Signals that a program gets from others, and not for a mistake of its own."""
+_STOPPED = frozenset(code for number in STOPS for code in (-number, 128 + number))
+
+
+def stopped(agent: AgentResult) -> bool:
+    """Was it ended from outside: by its time limit, by the user, or for want of memory?"""
+    return agent.timed_out or agent.exit_code in _STOPPED
 
 
 def cause(history: History) -> Recorded | None:

@@ -13,7 +13,8 @@ from faultwire.checks._api import quoted
 from faultwire.checks._traffic import failed
 from faultwire.checks._truncated import later, truncated
 from faultwire.events import AgentResult
-from faultwire.report.advice import RULES, Evidence, Rule
+from faultwire.report.advice import RULES, Rule
+from faultwire.report.after_failure import Evidence
 
 if TYPE_CHECKING:
     from faultwire.events import History
@@ -29,6 +30,7 @@ ON_THE_WIRE = frozenset(
         "act_once",
         "repair_history",
         "catch_failures",
+        "allow_or_answer",
     }
 )
 """Rules that need no answer of the agent's."""
@@ -43,9 +45,12 @@ class Noticed(NamedTuple):
     evidence: Evidence
 
 
-def noticed(history: History, exit_code: int) -> list[Noticed]:
-    """The mistakes in the traffic of a program that exited with `exit_code` (negative for a signal)."""
-    ended = replace(history, agent=AgentResult("", exit_code, 0.0))
+def noticed(history: History, exit_code: int, *, interrupted: bool = False) -> list[Noticed]:
+    """The mistakes in the traffic of a program that exited with `exit_code` (negative for a signal).
+
+    Where the user `interrupted` it, how it ended is no mistake of its own.
+    """
+    ended = replace(history, agent=AgentResult("", exit_code, 0.0, timed_out=interrupted))
     found = []
     for rule in RULES:
         evidence = None

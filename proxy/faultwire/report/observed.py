@@ -46,11 +46,12 @@ def observed(
     history: History,
     exit_code: int,
     *,
+    interrupted: bool = False,
     redact: Callable[[str], str],
     forwarded: Mapping[tuple[str, int], Request] = _NOTHING,
 ) -> dict[str, Any]:
-    """The document of a program that ended with `exit_code` (negative for a signal). What it printed is not
-    in it: that went to the terminal."""
+    """The document of a program that ended with `exit_code` (negative for a signal), by itself or
+    `interrupted` by the user. What it printed is not in it: that went to the terminal."""
     scenario = Scenario(profile.name if profile.entries else UNNAMED, profile)
     one = _Watched(scenario, Prompt(history.session, ""), session=history.session)
     made = document(
@@ -70,6 +71,6 @@ def observed(
                 }
             ],
         }
-        for rule, found in noticed(history, exit_code)
+        for rule, found in noticed(history, exit_code, interrupted=interrupted)
     ]
     return made

@@ -86,6 +86,24 @@ def test_a_signal_for_us_ends_the_child_in_its_own_way(sent: signal.Signals, her
     assert b"ledger: " in errors
 
 
+def test_an_agent_that_its_user_ended_is_not_blamed_for_how_it_ended(here: Path) -> None:
+    post = "curl --silent --fail --data {} https://api.openai.com/v1/chat/completions"
+    script = f"trap 'exit 1' TERM; {post}; echo ready; while :; do sleep 0.05; done"
+    options = ("--mock", "--fault", "status: {code: 503}")
+    command = [*COMMAND, "exec", *options, "--", "sh", "-c", script]
+    with subprocess.Popen(command, cwd=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert b"faults     1 fired" in errors
+    assert b"noticed" not in errors
+    crashed = [*COMMAND, "exec", *options, "--", "sh", "-c", f"{post}; exit 1"]
+    told = subprocess.run(crashed, cwd=here, capture_output=True, check=False).stderr
+    assert b"answered 503; the agent exited with 1" in told, "the control"
+
+
 def test_ctrl_c_at_a_terminal_reaches_the_child_once(here: Path) -> None:
     script = (
         "import signal, sys\n"

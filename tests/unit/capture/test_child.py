@@ -113,3 +113,16 @@ def test_it_is_watched_while_it_runs() -> None:
 
     assert child.run(["sh", "-c", "exit 7"], ENVIRONMENT, watch) == 7
     assert [word for word, _ in heard] == ["begin", "end"]
+
+
+def test_the_signals_that_came_meanwhile_are_known() -> None:
+    script = (
+        "import sys; from faultwire.capture import child; received = set(); "
+        "child.run(sys.argv[1:], {}, received=received); sys.exit(bool(received & child.STOPS) * 40)"
+    )
+    kill = "kill -TERM $PPID; while :; do /bin/sleep 0.01; done"
+    for body, code in ((f"trap 'exit 0' TERM; {kill}", 40), ("kill -TERM $$", 0), ("exit 1", 0)):
+        assert (
+            subprocess.run([sys.executable, "-c", script, "/bin/sh", "-c", body], check=False).returncode
+            == code
+        )

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from faultwire.checks.no_retry_storm import NoRetryStorm
@@ -83,3 +85,13 @@ def test_places_are_counted_apart(history, limited):
 
 def test_without_traffic_there_is_nothing_to_judge(history):
     assert judge(history, []).verdict == "unknown"
+
+
+def test_what_the_proxy_itself_refused_is_no_attempt(history, limited, ok):
+    refused = [replace(limited(n), ending="refused") for n in range(2, 42)]
+    verdict = judge(history, [ok(1), *refused])
+    assert (verdict.verdict, verdict.value) == ("pass", {"attempts": 1, "requests_in_window": 0})
+    verdict = judge(history, refused)
+    assert verdict.verdict == "unknown"
+    assert verdict.explanation == "every request was refused by the proxy, so no retry was possible"
+    assert judge(history, [limited(n) for n in range(2, 42)]).verdict == "fail"

@@ -3,8 +3,9 @@ from dataclasses import replace
 import pytest
 from tests.unit.checks.conftest import exchange, line, talk, used
 
-from faultwire.events import Delivery, History
-from faultwire.report.cause import cause, last
+from faultwire.events import AgentResult, Delivery, History
+from faultwire.report.after_failure import crashes, gives_up, was_refused
+from faultwire.report.cause import cause, last, stopped
 from faultwire.report.noticed import noticed
 
 NOWHERE = Delivery(404, "Not Found", (), b"{}")
@@ -86,9 +87,42 @@ def test_what_a_replay_had_no_answer_for_explains_nothing():
 def test_an_answer_of_the_proxy_is_not_said_to_be_the_servers():
     why = "`localhost` is a loopback address"
     (found,) = noticed(History("s", (talk(1), refused(2, why))), 1)
+    assert found.rule.id == "allow_or_answer"
     assert found.evidence.words == (
         "`api.openai.com/v1/chat` was refused by the proxy (`'localhost' is a loopback address`); "
         "the agent exited with 1"
     )
     (found,) = noticed(History("s", (talk(1), exchange(2, delivered=DOWN))), 1)
+    assert found.rule.id == "catch_failures"
     assert found.evidence.words == "`api.openai.com/v1/chat` answered 503; the agent exited with 1"
+
+
+@pytest.mark.parametrize("code", [-15, -2, -9, -1, 143, 130, 137])
+@pytest.mark.parametrize(
+    "spoiled", [exchange(2, delivered=DOWN), refused(2, "`localhost` is a loopback address")]
+)
+def test_a_program_that_others_ended_is_not_blamed_for_how_it_ended(code, spoiled):
+    history = History("s", (talk(1), spoiled))
+    assert not noticed(history, code)
+    assert noticed(history, -11), "a crash of its own is"
+
+
+def test_a_program_that_the_user_interrupted_is_not_blamed_for_how_it_ended():
+    history = History("s", (talk(1), exchange(2, delivered=DOWN)))
+    assert not noticed(history, 1, interrupted=True)
+    assert noticed(history, 1)
+    half = History("s", (talk(1, answer="Half an", cut=True),))
+    assert noticed(half, 0, interrupted=True), "what it took for an answer is"
+
+
+@pytest.mark.parametrize(
+    ("code", "timed_out", "expected"),
+    [(1, False, False), (-11, False, False), (None, True, True), (-15, False, True), (143, False, True)],
+)
+def test_an_agent_that_was_ended_from_outside_neither_crashed_nor_gave_up(code, timed_out, expected):
+    agent = AgentResult("", code, 0.0, timed_out=timed_out)
+    assert stopped(agent) is expected
+    failing = History("s", (exchange(1, delivered=DOWN),), agent=agent)
+    assert [find(failing) is None for find in (crashes, gives_up, was_refused)] == [expected, expected, True]
+    refusing = History("s", (refused(1, "`localhost` is a loopback address"),), agent=agent)
+    assert [find(refusing) is None for find in (crashes, was_refused)] == [True, expected]

@@ -1,0 +1,129 @@
+"""How an agent took a failure: what it printed, how it ended, and which exchange that followed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from faultwire.checks._api import quoted
+from faultwire.checks._tools import uses
+from faultwire.checks._traffic import failed
+from faultwire.checks._transcripts import place
+from faultwire.report.cause import cause, last, stopped
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
+    from faultwire.events import AgentResult, History, Recorded
+
+LONG_ENOUGH = 16
+"""Characters of a tool's failure that, found in an answer, are no accident."""
+TRANSIENT = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
+"""Statuses after which the same request may succeed (RFC 9110 §15; 425 is RFC 8470's)."""
+
+
+class Evidence(NamedTuple):
+    """The exchanges that show a mistake, and a description."""
+
+    exchanges: tuple[int, ...]
+    words: str
+
+
+def repeats_failure(history: History) -> Evidence | None:
+    """The text of a tool's failure is in the answer of an agent that exited 0."""
+    agent = history.agent
+    if agent is None or agent.exit_code != 0 or not agent.answer.strip():
+        return None
+    answer = " ".join(agent.answer.split()).casefold()
+    for use in uses(history):
+        text = " ".join(use.result.split())
+        if use.failed and len(text) >= LONG_ENOUGH and text[:200].casefold() in answer:
+            return Evidence(
+                (use.number,),
+                f"the tool {quoted(use.name)} failed with {quoted(text)}, and the answer repeats it",
+            )
+    return None
+
+
+def gives_up(history: History) -> Evidence | None:
+    """A transient failure was the last exchange."""
+    agent, newest = history.agent, last(history)
+    if (
+        agent is None
+        or stopped(agent)
+        or newest is None
+        or not (_transient(newest) and _spoiled(agent.exit_code, agent.answer))
+    ):
+        return None
+    if any(
+        other.number != newest.number and place(other) == place(newest) and failed(other)
+        for other in history.exchanges
+    ):
+        return None
+    return Evidence((newest.number,), f"{_outcome(newest)}; it was not retried")
+
+
+def crashes(history: History) -> Evidence | None:
+    """The agent crashed after a failure or a change."""
+    agent, hit = history.agent, cause(history)
+    if hit is None or hit.ending == "refused" or not _crashed(agent):
+        return None
+    return _last_words(agent, hit)
+
+
+def was_refused(history: History) -> Evidence | None:
+    """The agent crashed after the proxy itself had refused its call: that tests nothing."""
+    agent, hit = history.agent, cause(history)
+    if hit is None or hit.ending != "refused" or not _crashed(agent):
+        return None
+    return _last_words(agent, hit)
+
+
+def _crashed(agent: AgentResult | None) -> TypeGuard[AgentResult]:
+    return agent is not None and not stopped(agent) and agent.exit_code not in (0, None)
+
+
+def _last_words(agent: AgentResult, hit: Recorded) -> Evidence:
+    stderr_line = next((line for line in reversed(agent.stderr.splitlines()) if line.strip()), "")
+    words = f"{_outcome(hit)}; the agent exited with {agent.exit_code}"
+    return Evidence((hit.number,), f"{words}: {quoted(stderr_line, 160)}" if stderr_line else words)
+
+
+def hangs(history: History) -> Evidence | None:
+    """The agent was stopped while waiting for a response."""
+    agent, newest = history.agent, last(history)
+    if agent is None or not agent.timed_out or newest is None or newest.ending == "complete":
+        return None
+    return Evidence(
+        (newest.number,), f"the agent was stopped while {quoted(place(newest))} had not finished its response"
+    )
+
+
+def silent(history: History) -> Evidence | None:
+    """The agent exited 0 without output after a failure."""
+    agent, broken = history.agent, cause(history)
+    if agent is None or agent.exit_code != 0 or agent.answer.strip() or broken is None or not failed(broken):
+        return None
+    return Evidence((broken.number,), f"{_outcome(broken)}; the agent exited 0 and printed nothing")
+
+
+def _transient(exchange: Recorded) -> bool:
+    got = exchange.delivered
+    return failed(exchange) and (got is None or got.status < 400 or got.status in TRANSIENT)
+
+
+def _spoiled(exit_code: int | None, answer: str) -> bool:
+    return exit_code != 0 or not answer.strip()
+
+
+def _outcome(exchange: Recorded) -> str:
+    got = exchange.delivered
+    if exchange.ending == "refused":  # the answer is the proxy's own
+        return f"{quoted(place(exchange))} was refused by the proxy ({quoted(exchange.error or '', 160)})"
+    how = (
+        f"answered {got.status}"
+        if got is not None
+        else f"gave no response ({exchange.ending.replace('_', ' ')})"
+    )
+    if got is not None and got.status < 400 and exchange.ending != "complete":
+        how = f"ended early ({exchange.ending.replace('_', ' ')})"
+    return f"{quoted(place(exchange))} {how}"
