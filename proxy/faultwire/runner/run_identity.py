@@ -99,4 +99,4 @@ def _digest(path: Path) -> str:
 
 
 def _hash(value: object) -> str:
-    return _core.sha256_hex(json.dumps(value, sort_keys=True, default=str).encode())
+    return _core.sha256_hex(json.dumps(value, sort_keys=True).encode())

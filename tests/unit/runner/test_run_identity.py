@@ -58,6 +58,15 @@ def test_a_module_that_is_the_agent_counts(tmp_path: Path) -> None:
     assert identity(made, [phase()]) != before
 
 
+def test_the_module_is_what_stands_before_the_first_colon(tmp_path: Path) -> None:
+    file = tmp_path / "answers.py"
+    file.write_text("1")
+    made = config(tmp_path, agent=CommandSettings(command=("serve", "answers:app:factory")))
+    before = identity(made, [phase()])
+    file.write_text("2")
+    assert identity(made, [phase()]) != before
+
+
 def test_other_settings_and_other_files_are_distinguished(tmp_path: Path) -> None:
     before = identity(config(tmp_path), [phase()]).as_json()
     slower = config(tmp_path, agent=CommandSettings(command=("python", "agent.py"), timeout=7))
