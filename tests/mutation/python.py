@@ -59,7 +59,9 @@ def prepare(room: PythonRoom, work: Path) -> None:
 
 def settings(room: PythonRoom) -> str:
     """mutmut's section."""
-    options = ["-p", "no:cacheprovider", "-p", "no:xdist", *(f"--ignore={path}" for path in room.ignored)]
+    # The profile `ci` of hypothesis: the same examples for every mutant, and no limit of time.
+    options = ["-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-profile=ci"]
+    options += [f"--ignore={path}" for path in room.ignored]
     section = {
         "source_paths": ["src"],
         "only_mutate": [f"src/{pattern}" for pattern in room.sources],
