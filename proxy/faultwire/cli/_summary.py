@@ -21,6 +21,8 @@ SHOWN = 20
 """Fired faults that a summary lists; the tape has them all."""
 NAMED = 6
 """Exchanges that show one mistake."""
+REASONS = 3
+"""Reasons that are named of one entry."""
 
 
 def header(run: Run, profile: Profile, traffic: Traffic) -> str:
@@ -64,11 +66,13 @@ def summary(
     *,
     report: Path | None = None,
     noticed: Sequence[Mapping[str, Any]] = (),
+    entries: Sequence[str] = (),
 ) -> str:
     """The summary of a run: exchange counts, fired faults, findings, report and tape files, and the ledger
     hash.
 
-    `notes` describe traffic outside exchanges, `noticed` are the report's suggestions.
+    `notes` describe traffic outside exchanges, `noticed` are the report's suggestions, and `entries` the ids
+    of the profile's entries: where none fired, it says why.
     """
     kinds = Counter(exchange.kind for exchange in history.exchanges)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
@@ -82,6 +86,8 @@ def summary(
         lines.append(f"  #{exchange.number} {exchange.kind}  {fault.id}{about}: {what}")
     if len(fired_faults) > SHOWN:
         lines.append(f"  and {len(fired_faults) - SHOWN} more: `faultwire tape show {tape}`")
+    if history.exchanges and not fired_faults:
+        lines += [f"  {line}" for line in passed_over(history.exchanges, entries)]
     lines += [f"  {line}" for line in (*refusals(history.exchanges), *notes)]
     lines += stands_out(noticed)
     if report is not None:
@@ -89,6 +95,22 @@ def summary(
     lines.append(fields([("tape     ", tape)]))
     lines.append(f"ledger: {ledger}")
     return "\n".join(lines)
+
+
+def passed_over(exchanges: Iterable[Recorded], entries: Sequence[str]) -> list[str]:
+    """Why none of the entries fired: what each decision came to, or that no exchange matched it."""
+    reasons: dict[str, dict[str, None]] = {entry: {} for entry in entries}
+    for exchange in exchanges:
+        for fault in exchange.faults:
+            reason = "it changed nothing" if fault.outcome == "no_effect" else fault.reason
+            reasons.setdefault(fault.id, {})[reason] = None
+    alike: dict[str, list[str]] = {}
+    for entry, found in reasons.items():
+        alike.setdefault("; ".join(list(found)[:REASONS]) or "no exchange matched", []).append(f"`{entry}`")
+    lines = [f"{', '.join(names)}: {reason}" for reason, names in alike.items()]
+    if any("rolled" in reason for reason in alike):
+        lines.append("another `--seed` rolls anew")
+    return lines
 
 
 def stands_out(noticed: Sequence[Mapping[str, Any]]) -> list[str]:

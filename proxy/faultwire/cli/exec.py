@@ -186,7 +186,8 @@ class Play:
                 seen = made["suggestions"]
             if not self.quiet:
                 say()
-                say(summary(history, str(run.tape), ledger, notes, report=report, noticed=seen))
+                ids = [entry.id for entry in profile.entries]
+                say(summary(history, str(run.tape), ledger, notes, report=report, noticed=seen, entries=ids))
             learn(run, closed, history, command, code, notes, allow_no_traffic=self.allow_no_traffic)
             diverged = print_replay(run, closed, quiet=self.quiet)
             if closed.incomplete:

@@ -47,6 +47,28 @@ def test_it_counts_exchanges_by_kind_and_lists_fired_faults() -> None:
     ]
 
 
+def test_where_no_fault_fired_each_entry_has_its_reasons() -> None:
+    no_stream = fault("inapplicable", id="cut_stream", reason="the request asks for no stream")
+    also = fault("inapplicable", id="slow_tokens", reason="the request asks for no stream")
+    rolled = fault("skipped", id="status", reason="rolled 0.3 or more")
+    changed = fault("no_effect", id="status", reason="rolled under 0.3")
+    run = (exchange(1, faults=(no_stream, also, rolled)), exchange(2, faults=(no_stream, changed)))
+    entries = ("cut_stream", "slow_tokens", "status", "tool_error")
+    lines = summary(History("exec", run), "t.tape", "abc", entries=entries).splitlines()
+    assert lines[1:-2] == [
+        "faults     0 fired",
+        "  `cut_stream`, `slow_tokens`: the request asks for no stream",
+        "  `status`: rolled 0.3 or more; it changed nothing",
+        "  `tool_error`: no exchange matched",
+        "  another `--seed` rolls anew",
+    ]
+    some = (*run, exchange(3, faults=(fault(effect="answered 503"),)))
+    for history in (History("exec", some), History("exec", ())):
+        shown = summary(history, "t.tape", "abc", entries=entries)
+        assert "matched" not in shown
+        assert "rolls" not in shown
+
+
 def test_a_run_of_many_faults_names_the_first_and_where_the_rest_is() -> None:
     history = History("exec", tuple(exchange(n, faults=(fault(),)) for n in range(SHOWN + 5)))
     lines = summary(history, "t.tape", "abc").splitlines()
