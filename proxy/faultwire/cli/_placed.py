@@ -1,14 +1,15 @@
-"""Where commands may put tapes: in the project, or anywhere with `--output-anywhere`."""
+"""Where commands may write what they are told to: in the working directory, or anywhere with
+`--output-anywhere`."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 F = TypeVar("F", bound="Callable[..., Any]")
 _ANYWHERE = "faultwire.output_anywhere"
@@ -19,30 +20,25 @@ def _note(context: click.Context, _option: click.Parameter, anywhere: bool) -> N
 
 
 def anywhere_option() -> Callable[[F], F]:
-    """`--output-anywhere`, which `placed` reads; commands get no argument for it."""
+    """`--output-anywhere`, which `anywhere` reads; commands get no argument for it."""
     return click.option(
         "--output-anywhere",
         is_flag=True,
         expose_value=False,
         callback=_note,
-        help="Let the tape be written outside the working directory.",
+        help="Let output be written outside the working directory.",
     )
+
+
+def anywhere() -> bool:
+    """Was `--output-anywhere` given to the command that runs?"""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(_ANYWHERE))
 
 
 def placed(path: Path) -> Path:
-    """A path for a new tape, which may lead outside the working directory only where that was asked for: by
-    `..`, as an absolute path, or through a link. Raises UsageError."""
-    from faultwire.errors import UsageError
+    """A path for a new tape, which may lead outside the working directory only where that was asked for, and
+    through no link. Raises UsageError."""
+    from faultwire.output_file import permitted
 
-    context = click.get_current_context(silent=True)
-    if context is not None and context.meta.get(_ANYWHERE):
-        return path
-    project = Path.cwd().resolve()
-    target = path.parent.resolve() / path.name
-    if target.is_relative_to(project):
-        return path
-    raise UsageError(
-        f"`{path}` is outside `{project}`, expected a place in it",
-        code="tape.outside",
-        hint="add `--output-anywhere` to write it there",
-    )
+    return permitted(path, anywhere=anywhere())

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from faultwire.cli._ended import interruptible
+from faultwire.cli._placed import anywhere
 from faultwire.cli.output import colour, say, show, show_json
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def _target(options: Play) -> tuple[Path, Face] | None:
             code="usage.output",
             hint=f"--output report.{output}, or --format json for stdout",
         )
-    return faces.target(output)
+    return faces.target(output, anywhere=anywhere())
 
 
 def _wanted(config: Config) -> tuple[Path, Face] | None:
@@ -167,7 +168,7 @@ def _wanted(config: Config) -> tuple[Path, Face] | None:
     output = config.output
     if output.path is None or output.format == "terminal":
         return None
-    return faces.target(output.path, output.format)
+    return faces.target(output.path, output.format, anywhere=anywhere())
 
 
 def _baseline(name: str | None) -> dict[str, dict[str, Any]] | None:
@@ -232,6 +233,7 @@ def _listed(names: Iterable[str]) -> str:
 def _copy(result: Result, target: tuple[Path, Face] | None) -> None:
     """Also write the report to the user's target."""
     from faultwire.errors import UsageError
+    from faultwire.output_file import write_text
     from faultwire.report import faces
 
     if target is None:
@@ -239,15 +241,16 @@ def _copy(result: Result, target: tuple[Path, Face] | None) -> None:
     path, face = target
     try:
         if result.overall is None:
-            path.write_text(faces.render(next(iter(result.documents.values())), face), encoding="utf-8")
+            text = faces.render(next(iter(result.documents.values())), face)
+            write_text(path, text, anywhere=anywhere())
             return
         # The page of a run of several phases leads to theirs, which therefore stand beside it.
-        path.write_text((result.folder / faces.NAMES[face]).read_text(encoding="utf-8"), encoding="utf-8")
+        page = (result.folder / faces.NAMES[face]).read_text(encoding="utf-8")
+        write_text(path, page, anywhere=anywhere())
         for phase in result.documents:
             name = f"{phase}{Path(faces.NAMES[face]).suffix}"
-            path.with_name(name).write_text(
-                (result.folder / name).read_text(encoding="utf-8"), encoding="utf-8"
-            )
+            text = (result.folder / name).read_text(encoding="utf-8")
+            write_text(path.with_name(name), text, anywhere=anywhere())
     except OSError as error:
         raise UsageError(f"cannot write `{path}`: {error.strerror}", code="usage.output") from error
 

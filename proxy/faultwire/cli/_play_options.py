@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from faultwire.cli._placed import anywhere_option
 from faultwire.cli.output import format_option
 
 if TYPE_CHECKING:
@@ -131,5 +132,6 @@ _OPTIONS = (
         type=click.Path(path_type=Path),
         help="Also write the report to a folder or a file (.html, .json, .xml for JUnit, .md).",
     ),
+    anywhere_option(),
     click.option("-q", "--quiet", is_flag=True, help="Print the score and errors only."),
 )

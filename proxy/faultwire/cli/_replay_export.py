@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from faultwire.cli._placed import anywhere, placed
 from faultwire.cli.output import say, show
 
 if TYPE_CHECKING:
@@ -125,8 +126,8 @@ def written(sessions: Iterable[Exported], output: Path) -> None:
         if one.contract is not None:
             path = output / one.document["contract"]
             if path not in contracts:
-                contracts.add(write(path, text_of(one.contract)))
-        write_session(one.document, place)
+                contracts.add(write(path, text_of(one.contract), anywhere=anywhere()))
+        write_session(one.document, place, anywhere=anywhere())
         show(f"{place}: {len(one.document['tool_responses'])} tool responses")
         for note in one.notes:
             say(f"warning: {place}: {note}")
@@ -151,7 +152,7 @@ def with_tapes(sessions: Sequence[Exported], output: Path) -> list[Exported]:
     for tape, names in needed.items():
         run = tape.parent.name
         target = output / "tapes" / f"{run if tape.stem == 'run' else f'{run}-{tape.stem}'}{SUFFIX}"
-        split_sessions(tape, names, target, *origin_and_signer(target))
+        split_sessions(tape, names, placed(target), *origin_and_signer(target))
         show(f"{target}: {len(names)} {'session' if len(names) == 1 else 'sessions'}, sealed")
         copies[tape] = target
     made = []

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from faultwire.cli._placed import anywhere, placed
 from faultwire.cli.output import say, show
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _traffic(kind: str, module: str, file: Path, origin: Origin) -> None:
     from faultwire.tape.redact.redactor import load_key
 
     tools = tools_of(origin.config)
-    target = origin.output / f"{file.stem}{SUFFIX}"
+    target = placed(origin.output / f"{file.stem}{SUFFIX}")
     about = {"imported_file": file.name, "imported_sha256": digest_of(file)}
     origin.output.mkdir(parents=True, exist_ok=True)
     signed_by, signer = origin_and_signer(target)
@@ -151,7 +152,7 @@ def _written(found: Iterable[Fetched], output: Path) -> int:
         if one.document is not None:
             place = output / f"{one.run}.yaml"
             try:
-                write_session(one.document, place)
+                write_session(one.document, place, anywhere=anywhere())
             except ScenarioError as error:
                 problem = error.message
             else:

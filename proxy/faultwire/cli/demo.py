@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from faultwire.cli._placed import anywhere, anywhere_option
 from faultwire.cli.output import Format, colour, format_option, say, show, show_json
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ WIDTH = 110
 )
 @click.option("--keep", is_flag=True, help="Keep each invocation's output in the run's folder.")
 @click.option("--strict", is_flag=True, help="Exit 1 unless every verdict is a pass.")
+@anywhere_option()
 @format_option
 def demo(
     seed: int,
@@ -60,12 +62,13 @@ def demo(
     The first run installs the SDK into .faultwire/demo with pip; later runs need no network.
     """
     from faultwire.demo.run import Demo, run_demo
+    from faultwire.output_file import write_text
 
     target = _writable(output)
     settings = Demo(seed=seed, concurrency=concurrency, agent_python=agent_python, keep=keep)
     result = run_demo(settings, say, _progress())
     if target is not None:
-        target.write_text(_face(result, target), encoding="utf-8")
+        write_text(target, _face(result, target), anywhere=anywhere())
     if format_ == "json":
         show_json(result.document)
     else:
@@ -79,6 +82,7 @@ def demo(
 def _writable(output: Path | None) -> Path | None:
     """Where the report is to go, tried before anything is started."""
     from faultwire.errors import UsageError
+    from faultwire.output_file import check
 
     if output is None:
         return None
@@ -88,10 +92,9 @@ def _writable(output: Path | None) -> Path | None:
             code="usage.output",
         )
     try:
-        output.open("a", encoding="utf-8").close()
+        return check(output, anywhere=anywhere())
     except OSError as error:
         raise UsageError(f"cannot write `{output}`: {error.strerror}", code="usage.output") from error
-    return output
 
 
 def _face(result: Result, target: Path) -> str:

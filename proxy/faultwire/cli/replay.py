@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from faultwire.cli._option_sections import RenamedOption
+from faultwire.cli._placed import anywhere_option
 from faultwire.cli._play_options import DEFAULT, Play, play_options
 from faultwire.cli.replay_options import as_timing
 
@@ -87,6 +88,7 @@ def run(paths: tuple[Path, ...], timing: float, runs: tuple[str, ...], **options
     type=click.Path(path_type=Path, file_okay=False),
     help="The output folder.",
 )
+@anywhere_option()
 def export(**options: Any) -> None:
     """Write one replayable session for each failure of a report, or for each session of a tape.
 
@@ -133,6 +135,7 @@ def export(**options: Any) -> None:
     type=click.Path(path_type=Path, file_okay=False),
     help="The output folder.",
 )
+@anywhere_option()
 def import_(**options: Any) -> None:
     """Write sessions from LangSmith runs.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from faultwire.cli._placed import anywhere, anywhere_option
 from faultwire.cli.output import colour, show
 
 if TYPE_CHECKING:
@@ -38,11 +39,13 @@ WIDTH = 110
     type=click.Path(path_type=Path),
     help="Write it to a folder or a file (.html, .json, .xml, .md) instead of stdout.",
 )
+@anywhere_option()
 def report(run: str, phase: str | None, format_: Shown, output: Path | None) -> None:
     """Show the report of RUN: an id or its prefix, `last`, a run's folder, or a report.json.
 
     For a run with several phases, such as `ci`, all phases are shown, or their summary page.
     """
+    from faultwire.output_file import write_text
     from faultwire.report import faces
 
     if phase is None and output is None and (several := _several(run)):
@@ -50,8 +53,8 @@ def report(run: str, phase: str | None, format_: Shown, output: Path | None) -> 
         return
     document = read(run, phase)
     if output is not None:
-        path, face = faces.target(output, None if format_ == "terminal" else format_)
-        path.write_text(faces.render(document, face), encoding="utf-8")
+        path, face = faces.target(output, None if format_ == "terminal" else format_, anywhere=anywhere())
+        write_text(path, faces.render(document, face), anywhere=anywhere())
         show(str(path))
     elif format_ == "terminal":
         _print(document)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from faultwire.cli._placed import anywhere, anywhere_option
 from faultwire.cli.output import Format, fields, format_option, say, show, show_json
 from faultwire.cli.tape_keep import output_option, project_signer, target_of
 
@@ -96,6 +97,7 @@ def salvage(name: str, output: str) -> None:
 @click.argument("name")
 @click.option("--event", "seq", type=click.IntRange(min=0), required=True, help="The event's number.")
 @click.option("-o", "--output", metavar="FILE", help="Output file; stdout by default.")
+@anywhere_option()
 def prove(name: str, seq: int, output: str | None) -> None:
     """Prove that one event is on a sealed tape without disclosing the rest.
 
@@ -105,6 +107,7 @@ def prove(name: str, seq: int, output: str | None) -> None:
     from pathlib import Path
 
     from faultwire.errors import UsageError
+    from faultwire.output_file import create
     from faultwire.tape.evidence.inclusion_proof import SUFFIX, prove as make
     from faultwire.tape.files.find import find
 
@@ -117,8 +120,8 @@ def prove(name: str, seq: int, output: str | None) -> None:
         click.echo(text, nl=False)
         return
     try:
-        with Path(output).open("x", encoding="utf-8") as out:
-            out.write(text)
+        with create(Path(output), anywhere=anywhere()) as out:
+            out.write(text.encode())
     except FileExistsError as error:
         raise UsageError(
             f"`{output}` exists already", code="usage.output", hint="choose another file"

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from faultwire.cli._placed import anywhere, anywhere_option, placed
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -28,6 +30,7 @@ FOR_AUDITORS = ("bundle", "pdf")
     "--to", "--format", "format_", type=click.Choice(["tape", *FORMATS]), default="jsonl", show_default=True
 )
 @click.option("-o", "--output", metavar="FILE", help="The file to write.")
+@anywhere_option()
 @click.option(
     "--endpoint", metavar="URL", help="Send `otlp` there instead, as http://127.0.0.1:4318/v1/traces."
 )
@@ -74,7 +77,7 @@ def export(
         )
     target = Path(output)
     if format_ == "tape":
-        made = (copy.share if share else copy.clone)(source, target, *origin_and_signer(target))
+        made = (copy.share if share else copy.clone)(source, placed(target), *origin_and_signer(target))
         show(f"{target}: {made.events} events, sealed")
         return
     if not share:
@@ -116,7 +119,7 @@ def _with_verifier(source: Path, target: Path) -> None:
     from faultwire.tape.evidence.standalone import place
     from faultwire.tape.evidence.verify import verify
 
-    show(f"{place(target.parent)}: verifies it with Python only")
+    show(f"{place(target.parent, anywhere=anywhere())}: verifies it with Python only")
     sealed_by = verify(source).key
     key = f" --key {shlex.quote(sealed_by)}" if sealed_by else " --no-signature"
     say(f"python3 verify_tape.py {shlex.quote(target.name)}{key}")
@@ -128,15 +131,12 @@ def _write(source: Path, target: Path, format_: str) -> str:
     from importlib import import_module
 
     from faultwire.errors import UsageError
+    from faultwire.output_file import create
 
     writer = import_module(FORMATS[format_])
     try:
-        with target.open("xb") as out:
-            try:
-                count = writer.write(source, out)
-            except BaseException:  # half an export is none, and the next try finds its name free
-                target.unlink(missing_ok=True)
-                raise
+        with create(target, anywhere=anywhere()) as out:
+            count = writer.write(source, out)
         return f"{count} {writer.UNIT}"
     except FileExistsError as error:
         raise UsageError(

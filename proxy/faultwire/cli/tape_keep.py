@@ -87,7 +87,7 @@ def target_of(output: str) -> Path:
 
     if "/" in output or output.endswith(SUFFIX):
         return placed(Path(output))
-    return STATE / "tapes" / f"{output}{SUFFIX}"
+    return placed(STATE / "tapes" / f"{output}{SUFFIX}")
 
 
 def origin_and_signer(target: Path) -> tuple[str, SignerKey]:

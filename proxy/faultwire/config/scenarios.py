@@ -130,7 +130,7 @@ def _inline(node: Node, fields: Mapping[str, Node], reading: Reading) -> list[En
     reading.lenient = False
     own = listed(fields.get("faults"), "faults", reading)
     built = [(item, made) for item in (*translated, *own) if (made := entry.build(item, reading)) is not None]
-    whole.check(built, {}, reading)
+    whole.check(built, {}, reading, translated=translated)
     given_ids: dict[str, int] = {}
     for item, made in built:
         if made.id != made.fault.name and made.id in given_ids:

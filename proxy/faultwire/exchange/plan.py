@@ -190,7 +190,7 @@ def _own_site(exchange: Exchange) -> Own | None:
 def _off_site(on: On, exchange: Exchange) -> bool:
     """Is a site wanted that this exchange, which calls no tool, is not at? What is said in MCP around the
     calls, such as the list of tools, is at its site."""
-    return on.site is not None and (on.site != "mcp" or exchange.protocol != mcp.Mcp.name)
+    return on.sites is not None and ("mcp" not in on.sites or exchange.protocol != mcp.Mcp.name)
 
 
 def _elsewhere(
@@ -202,9 +202,9 @@ def _elsewhere(
     A tool may be seen at several sites, of which each holds the next: the agent calls it by MCP, the
     server behind that calls an HTTP service, and the result goes to the model. The fault acts at one.
     """
-    wanted = entry.on.site
+    wanted = entry.on.sites
     if wanted is not None:
-        return None if wanted == at else ""
+        return None if at in wanted else ""
     if tool is None or (entry.on.tool is None and not isinstance(entry.fault, ResultFault)):
         return None
     seen = state.seen_at(tool)

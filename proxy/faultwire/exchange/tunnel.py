@@ -66,11 +66,11 @@ def _is_early(entry: Entry) -> bool:
     if not isinstance(fault, ConnectionFault):
         return False
     keys = _keys(entry.on)
-    return keys <= _BY_NAME if fault.early else "host" in keys and keys <= _AT_FIRST
+    return keys <= _BY_NAME if _only_early(entry) else "host" in keys and keys <= _AT_FIRST
 
 
 def _only_early(entry: Entry) -> bool:
-    return isinstance(entry.fault, ConnectionFault) and entry.fault.early
+    return isinstance(entry.fault, ConnectionFault) and entry.fault.moments == ("connection",)
 
 
 def _keys(on: On) -> set[str]:

@@ -33,6 +33,13 @@ SITES: tuple[Site, ...] = ("connection", "request", "result", "response", "strea
 """In the order in which faults are composed."""
 
 
+Moment = Literal["connection", "exchange", "request", "call", "result"]
+"""When a fault acts: as a connection is made; on an exchange, its request and its response; on the texts of a
+request to a model; on a tool's own exchange; on a tool's result inside a request to a model."""
+
+MOMENTS: tuple[Moment, ...] = ("connection", "exchange", "request", "call", "result")
+
+
 class Need(IntFlag):
     """What a fault must be shown of an exchange; whatever nobody needs is passed on unheld."""
 
@@ -56,7 +63,9 @@ class Fault(BaseModel):
     kinds: ClassVar[tuple[Kind, ...]] = ()
     """The kinds of exchange it can act on; empty: every kind."""
     protocols: ClassVar[tuple[str, ...]] = ()
-    """The protocols that it is about: exchanges of these it may act on although they are `other`."""
+    """The protocols that it is about, and on which alone it acts, also where they are `other`; empty: any."""
+    moments: ClassVar[tuple[Moment, ...]] = ("exchange",)
+    """When it can act; an entry can only be matched by what is known then."""
     answers: ClassVar[bool] = False
     """Does it give an error answer of its own, which SDKs may repeat?"""
     outermost: ClassVar[bool] = False
@@ -67,6 +76,8 @@ class Fault(BaseModel):
         and again when the response head is there (`exchange.response`)."""
         if self.kinds and exchange.kind not in self.kinds:
             return f"the exchange is `{exchange.kind}`, not `{'` or `'.join(self.kinds)}`"
+        if self.protocols and exchange.protocol not in self.protocols:
+            return f"the exchange does not speak `{'` or `'.join(self.protocols)}`"
         return None
 
     def start(self, exchange: Exchange, dice: FaultDice) -> Mutator:
@@ -76,6 +87,12 @@ class Fault(BaseModel):
     def watch(self, exchange: Exchange) -> Mutator | None:
         """A mutator that only takes notes, for a matching exchange on which this fault does not fire."""
         return None
+
+    @property
+    def final(self) -> bool:
+        """Does it end every exchange of its kinds on which it fires before the call, so that no fault after
+        it acts?"""
+        return False
 
     @property
     def required(self) -> bool:
@@ -106,6 +123,7 @@ class ResultFault(Fault):
     site: ClassVar[Site] = "result"
     needs: ClassVar[Need] = Need.REQUEST | Need.BODY | Need.EVENTS
     kinds: ClassVar[tuple[Kind, ...]] = ("llm", "tool")
+    moments: ClassVar[tuple[Moment, ...]] = ("call", "result")
     calls_tool: ClassVar[bool] = True
     """At the tool's own exchange: is the tool really called? At `result` it has run in any case."""
     fails: ClassVar[bool] = False
@@ -154,6 +172,7 @@ class RequestFault(Fault):
     site: ClassVar[Site] = "request"
     needs: ClassVar[Need] = Need.REQUEST
     kinds: ClassVar[tuple[Kind, ...]] = ("llm",)
+    moments: ClassVar[tuple[Moment, ...]] = ("request",)
 
     @abstractmethod
     def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[RewrittenText]:

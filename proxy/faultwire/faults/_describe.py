@@ -129,8 +129,11 @@ def _options(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> list[str]:
     if "$ref" in schema:
         return _options(defs[schema["$ref"].rpartition("/")[2]], defs)
     if "anyOf" in schema:
-        given = (option for option in schema["anyOf"] if option.get("type") != "null")
-        return [words for option in given for words in _options(option, defs)]
+        given = [option for option in schema["anyOf"] if option.get("type") != "null"]
+        several = [option for option in given if option.get("items") in given]
+        words = [one for option in given if option not in several for one in _options(option, defs)]
+        many = ("a list of them" if "enum" in one["items"] else _expected(one, defs) for one in several)
+        return [*words, *many]
     if "enum" in schema or "const" in schema:
         return [f"`{value}`" for value in schema.get("enum", [schema.get("const")])]
     return [_one(schema, defs)]

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from faultwire.errors import FaultError, UsageError, did_you_mean
-from faultwire.faults._api import SITES, Fault
+from faultwire.faults._api import MOMENTS, SITES, Fault
 from faultwire.faults._describe import SECTIONS, sections
 from faultwire.plugins import Registry, installed
 from faultwire.plugins.deferred import Deferred
@@ -100,6 +100,8 @@ def __getattr__(name: str) -> tuple[type[Fault], ...]:
 def _problem(fault: type[Fault]) -> str | None:
     if getattr(fault, "site", None) not in SITES:
         return f"has site `{getattr(fault, 'site', None)}`, expected one of {', '.join(SITES)}"
+    if not fault.moments or not set(fault.moments) <= set(MOMENTS):
+        return f"has moments `{fault.moments}`, expected some of {', '.join(MOMENTS)}"
     found = sections(fault)
     missing = next((title for title in SECTIONS if title not in found), None)
     return f"has no section `{missing}` in its docstring" if missing else None

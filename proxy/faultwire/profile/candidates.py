@@ -69,11 +69,11 @@ class Candidates:
 
 def _fits(entry: Entry, exchange: Exchange) -> bool:
     on = entry.on
-    if on.kind is None:
+    if on.kinds is None:
         named = on.named or exchange.protocol in entry.fault.protocols
         if exchange.kind == "other" and not named:
             return False
-    elif on.kind != exchange.kind:
+    elif exchange.kind not in on.kinds:
         return False
     return all(like(globs, TEXTS[name](exchange)) for name, globs in on.globs if name not in _PER_CALL)
 

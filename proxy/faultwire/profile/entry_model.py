@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
+from faultwire.events import Kind
 from faultwire.faults._api import Fault
 
 Globs = str | tuple[str, ...]
@@ -15,6 +16,8 @@ Globs = str | tuple[str, ...]
 
 ARROW = "->"
 """Between the two ends of an edge."""
+
+ToolSiteName = Literal["http", "mcp", "result"]
 
 
 class Frozen(BaseModel):
@@ -35,7 +38,7 @@ class On(Frozen):
     traffic never match: telemetry is not faulted by accident.
     """
 
-    kind: Literal["llm", "tool", "agent", "other"] | None = None
+    kind: Kind | tuple[Kind, ...] | None = None
     provider: Globs | None = None
     model: Globs | None = None
     host: Globs | None = None
@@ -45,7 +48,7 @@ class On(Frozen):
     tool: Globs | None = None
     agent: Globs | None = None
     edge: Globs | None = None
-    site: Literal["http", "mcp", "result"] | None = None
+    site: ToolSiteName | tuple[ToolSiteName, ...] | None = None
     session: Globs | None = None
     stream: bool | None = None
     status: int | tuple[int, ...] | None = None
@@ -58,6 +61,16 @@ class On(Frozen):
     def named(self) -> bool:
         """Does it say where: a host, a path, a URL or a method?"""
         return any(key is not None for key in (self.host, self.path, self.url, self.method))
+
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...] | None:
+        """`kind` as several kinds, None where it is not set."""
+        return (self.kind,) if isinstance(self.kind, str) else self.kind
+
+    @cached_property
+    def sites(self) -> tuple[ToolSiteName, ...] | None:
+        """`site` as several sites, None where it is not set."""
+        return (self.site,) if isinstance(self.site, str) else self.site
 
     @cached_property
     def edges(self) -> tuple[tuple[str, str], ...]:

@@ -70,13 +70,14 @@ def parse(text: bytes | str, path: str) -> Profile:
         line, column = node.key or (node.line, node.column)
         warnings.append(f"{Location(printable(path), line, column)}: {message}")
 
+    translated: list[Node] = []
     if "chaos" in fields:
         if "faults" in fields:
             message = "found `chaos` beside `faults`, expected one of them"
             problems.add(fields["chaos"].key or fields["chaos"], "bad_value", message)
         translated = list(flakestorm.entries(fields["chaos"], problems, warn))
         listed = [(node, built) for node in translated if (built := entry.build(node, problems)) is not None]
-    whole.check(listed, agents, problems)
+    whole.check(listed, agents, problems, translated=translated)
     problems.settle()
     raw = text if isinstance(text, bytes) else text.encode()
     return Profile(

@@ -56,7 +56,7 @@ def mismatch(
     named = on.named or exchange.protocol in protocols
     if on.kind is None and exchange.kind == "other" and not named:
         return "kind"
-    if on.kind is not None and on.kind != exchange.kind:
+    if on.kinds is not None and exchange.kind not in on.kinds:
         return "kind"
     if on.stream is not None and (view is None or view.stream != on.stream):
         return "stream"
@@ -117,9 +117,10 @@ def _body_mismatch(on: On, exchange: Exchange) -> str | None:
 def may_match(on: On, exchange: Exchange, *, protocols: tuple[str, ...] = ()) -> bool:
     """Could this entry match once the body is known? Judged from the request head alone."""
     named = on.named or exchange.protocol in protocols
-    if exchange.kind == "other" and on.kind != "other" and not named:
+    kinds = on.kinds
+    if exchange.kind == "other" and "other" not in (kinds or ()) and not named:
         return False
-    if on.kind is not None and exchange.kind not in (on.kind, "other"):
+    if kinds is not None and exchange.kind not in (*kinds, "other"):
         return False
     return all(like(globs, TEXTS[name](exchange)) for name, globs in on.globs if name in ON_THE_HEAD)
 

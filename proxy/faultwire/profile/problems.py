@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=BaseModel)
 Place = tuple[int, int]
+_ITEM_OF_UNION = 3
+"""Steps to an item of a list that is one of several types: field, type and index."""
 
 
 class Problems:
@@ -91,6 +93,10 @@ class Problems:
                 continue  # a value that may be one of several types failed as each of them
             reported.add(name)
             place = node.at(error["loc"][:1])
+            item = _bad_item(place, (one for one in errors if one["loc"][:1] == error["loc"][:1]))
+            if item is not None:
+                self._value(place, item, f"`{what}.{name}`", expected[name])
+                continue
             if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
                 astray = _astray(name, expected) if issubclass(model, Fault) and name != what else None
                 if astray is None:
@@ -129,6 +135,16 @@ class Problems:
             close = nearest(inner.value, expected.split("`")[1::2])
         hint = f"did you mean `{close}`?" if close else None
         self.add(inner, "bad_value", f"found {shown(inner.value)} {joint} {name}, expected {expected}", hint)
+
+
+def _bad_item(place: Node, errors: Iterable[ErrorDetails]) -> ErrorDetails | None:
+    """Where a list stands for a value that may be one or several: what is wrong with one of its items. Its
+    place then is the item's index alone; the type that failed is left out."""
+    if isinstance(place.value, list):
+        for error in errors:
+            if len(error["loc"]) == _ITEM_OF_UNION and isinstance(error["loc"][1], str):
+                return {**error, "loc": (error["loc"][0], error["loc"][2])}
+    return None
 
 
 def _astray(name: str, own: Iterable[str]) -> str | None:

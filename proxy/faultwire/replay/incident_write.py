@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from faultwire.errors import ScenarioError, UsageError, printable
+from faultwire.output_file import create
 from faultwire.replay.incident_read import parse
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def text_of(document: Mapping[str, Any]) -> str:
     return text
 
 
-def write_session(document: Mapping[str, Any], path: Path) -> Path:
+def write_session(document: Mapping[str, Any], path: Path, *, anywhere: bool = False) -> Path:
     """Write a session that can be replayed. Raises ScenarioError where it could not be read back, and
     UsageError where the file is there already or cannot be written."""
     text = text_of({key: value for key, value in document.items() if value not in (None, "", [], {})})
@@ -61,16 +62,15 @@ def write_session(document: Mapping[str, Any], path: Path) -> Path:
             f"the session `{printable(path.name)}` cannot be written: {error.message}",
             code="scenario.unwritable",
         ) from error
-    return write(path, text)
+    return write(path, text, anywhere=anywhere)
 
 
-def write(path: Path, text: str) -> Path:
-    """Write a new file, for its owner alone. Raises UsageError."""
+def write(path: Path, text: str, *, anywhere: bool = False) -> Path:
+    """Write a new file, for its owner alone, outside the working directory only with `anywhere`. Raises
+    UsageError."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            path.chmod(0o600)
-            file.write(text)
+        with create(path, anywhere=anywhere, parents=True, mode=0o600) as file:
+            file.write(text.encode())
     except FileExistsError as error:
         if not path.exists():  # something else is in the way
             raise UsageError(

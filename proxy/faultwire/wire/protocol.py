@@ -44,6 +44,12 @@ class Protocol(ABC):
     kind: ClassVar[Kind] = "llm"
     """What an exchange of this protocol is."""
 
+    roles: ClassVar[tuple[Kind, ...]] = ()
+    """What `role` may say besides `kind`."""
+
+    views: ClassVar[bool] = True
+    """Is a request a conversation that `view` reads? Else nobody knows a model, a turn or a text of it."""
+
     methods: ClassVar[frozenset[str]] = frozenset(("POST",))
     """The HTTP methods of its requests; no other one is shown to `recognise`."""
 
@@ -75,6 +81,10 @@ class Protocol(ABC):
     request_ids: ClassVar[tuple[str, ...]] = ("x-request-id",)
     """Header fields of an answer in which the provider names the request, in lower case, the one that its
     SDKs read first. An id that stands in a body is part of the view."""
+
+    examples: ClassVar[tuple[Request, ...]] = ()
+    """Requests of each form that matters to faults; empty: a request's method and body say nothing of it.
+    Profiles are checked with them: a fault that acts on none which an entry matches never fires there."""
 
     volatile: ClassVar[tuple[str, ...]] = ()
     """JSON paths in a request, of another kind than `llm`, that differ between runs of the same agent."""

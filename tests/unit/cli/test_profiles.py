@@ -21,6 +21,20 @@ def run(tmp_path, monkeypatch):
     return lambda *arguments: CliRunner().invoke(main, ["profiles", *arguments])
 
 
+def test_validate_names_the_place_of_an_entry_that_never_fires(run, tmp_path):
+    text = "faults:\n  - reset:\n    on: {kind: llm}\n  - dns_failure:\n    on: {header: {x-team: blue}}\n"
+    (tmp_path / "profiles" / "never.yaml").write_text(text)
+    result = run("validate", "profiles/never.yaml")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "profiles/never.yaml:5:10: profile.never_fires: found `header` for `dns_failure`, which acts when a "
+        "connection is made, before there is a request\n"
+        "hint: match it with `kind`, `provider`, `host` or `session`\n"
+    )
+    (tmp_path / "profiles" / "never.yaml").write_text(text.replace("header: {x-team: blue}", "host: a.test"))
+    assert run("validate", "profiles/never.yaml").exit_code == 0, "the control"
+
+
 def test_list_names_the_built_in_ones_and_those_here(run):
     result = run("list")
     assert result.exit_code == 0

@@ -141,7 +141,10 @@ def test_names_may_be_anything_that_can_be_printed(scenarios):
         ("[{name: a, profile: 3}]", "found `3` for `profile`, expected text"),
         ("[{name: a, faults: x}]", "found `x` for `faults`, expected a list"),
         ("[{name: a, faults: [latenc]}]", "found fault `latenc`, expected a known one"),
-        ("[{name: a, faults: [{rate_limit: {}, trigger: {probability: 0}}]}]", "never_fires: found no entry"),
+        (
+            "[{name: a, faults: [{rate_limit: {}, trigger: {probability: 0}}]}]",
+            "never_fires: found no chance above 0",
+        ),
         ("[{name: a, tool_faults: [{tool: x, mode: eror}]}]", "found `eror` for `mode`, expected one of"),
         ("[{name: a, tool_faults: [{mode: error}]}]", "found no `tool`, expected a tool's name or `*`"),
         ("[{name: a, llm_faults: [{mode: empty, probability: 2}]}]", "found `2` for `trigger.probability`"),

@@ -262,13 +262,13 @@ def test_a_fault_that_cannot_act_states_it_and_is_not_counted():
 def test_faults_are_composed_by_site_and_within_a_site_by_file():
     made = profile(
         "slow_tokens: {ms: 1}",
-        "status: {code: 500}",
+        "timeout_after_commit: ",
         "rate_limit: ",
         "latency: {ms: 1}",
         "tool_error: ",
-        "reset: ",
+        "bandwidth: {bytes_per_s: 1}",
     )
-    order = ["latency", "reset", "tool_error", "status", "rate_limit", "slow_tokens"]
+    order = ["latency", "bandwidth", "tool_error", "timeout_after_commit", "rate_limit", "slow_tokens"]
     assert [entry.fault.name for entry in made.composed] == order
     plan = decide(made, DICE, call(stream=True), SessionState())
     assert [d.entry.fault.name for d in plan.firing] == [name for name in order if name != "tool_error"]
@@ -341,11 +341,11 @@ def test_a_result_is_matched_by_the_tool_that_gave_it():
 
 def test_only_the_first_that_fires_replaces_a_result():
     made = profile(
-        "tool_error: {message: a}, trigger: {probability: 0}",
+        "tool_error: {message: a}, trigger: {calls: [2]}",
         "tool_error: {message: b}",
         "tool_error: {message: c}",
         "tool_error: {message: d}",
-        "tool_error: {message: e}, trigger: {probability: 0}",
+        "tool_error: {message: e}, trigger: {calls: [2]}",
     )
     plan = decide_result(made, DICE, call(), RESULT, SUBJECT, SessionState())
     assert [(d.entry.id, d.verb) for d in plan.decisions] == [
@@ -356,7 +356,7 @@ def test_only_the_first_that_fires_replaces_a_result():
         ("tool_error#5", "skip"),
     ]
     taken = "another fault already replaced this result"
-    assert [d.reason for d in plan.decisions[2:]] == [taken, taken, "rolled 0.0 or more"]
+    assert [d.reason for d in plan.decisions[2:]] == [taken, taken, "call 1 is none of 2"]
 
 
 def test_a_tool_nobody_knows_matches_no_name_but_is_matched_without_one():

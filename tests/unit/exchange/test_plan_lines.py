@@ -230,7 +230,7 @@ def test_a_request_that_nobody_read_is_reported_to_those_that_may_have_meant_it(
         "tool_error: {}",
         "latency: {ms: 1}",
         "status: {code: 501}, on: {kind: agent, text: hi}",
-        "status: {code: 502}, on: {text: hi}",
+        "status: {code: 502}, on: {text: hi}, trigger: {first: 9}",
         "status: {code: 503}, on: {kind: llm, text: hi, host: elsewhere.test}",
     )
     asked = replace(CHAT, n=2, attempt=1, agent="writer", view=None)

@@ -12,14 +12,25 @@ from faultwire.events import Request, header
 from faultwire.exchange.request_out import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.exchange.tunnel import Tunnel, divide
+from faultwire.faults._api import Fault
+from faultwire.faults.connection.dns_failure import DnsFailure
+from faultwire.faults.connection.tls_failure import TlsFailure
 from faultwire.profile.dump import merge
+from faultwire.profile.entry_model import Entry, On
 from faultwire.profile.inline import inline
 from faultwire.profile.model import Profile
 
 
-def session(*faults: str, seed: int = 1) -> SessionContext:
+def session(*faults: str, seed: int = 1, also: tuple[Entry, ...] = ()) -> SessionContext:
     profile = merge([inline(fault) for fault in faults]) if faults else Profile(name="calm")
+    profile = Profile(name="p", entries=(*profile.entries, *also)) if also else profile
     return SessionContext("s", profile, Dice(seed, "s"), SessionState())
+
+
+def late(fault: Fault, ident: str = "dns_failure", **on: str) -> Entry:
+    """An entry that no profile may hold, but the tape of an older version may: it is matched by what is not
+    known yet."""
+    return Entry(id=ident, fault=fault, on=On.model_validate(on))
 
 
 def connect(context: SessionContext, host: str = "api.openai.com", port: int = 443) -> Tunnel:
@@ -41,13 +52,14 @@ def connect(context: SessionContext, host: str = "api.openai.com", port: int = 4
         ("{dns_failure: {}, on: {kind: llm}}", "outside"),
         ("{dns_failure: {}, on: {provider: openai}}", "outside"),
         ("{dns_failure: {}, on: {kind: llm, provider: openai, host: a, session: s}}", "outside"),
-        ("{tls_failure: {}, on: {path: /x}}", "never"),
-        ("{dns_failure: {}, on: {model: gpt-4o}}", "never"),
+        (late(TlsFailure(), path="/x"), "never"),
+        (late(DnsFailure(), model="gpt-4o"), "never"),
         ("{latency: {ms: 1}, on: {host: a}}", "inside"),
     ],
 )
-def test_an_entry_is_judged_at_one_stage_only(fault: str, stage: str) -> None:
-    stages = divide(session(fault).profile)
+def test_an_entry_is_judged_at_one_stage_only(fault: str | Entry, stage: str) -> None:
+    made = session(fault) if isinstance(fault, str) else session(also=(fault,))
+    stages = divide(made.profile)
     found = {
         "outside": len(stages.outside.entries),
         "inside": len(stages.inside.entries),
@@ -75,10 +87,10 @@ def test_a_host_counts_as_what_it_is_known_for() -> None:
 
 
 def test_what_is_matched_by_what_comes_later_reports_that() -> None:
-    (line,) = connect(session("{dns_failure: {}, on: {path: /v1/x, kind: llm}}")).ledger()
+    (line,) = connect(session(also=(late(DnsFailure(), path="/v1/x", kind="llm"),))).ledger()
     assert line.outcome == "inapplicable"
     assert line.reason == "`path` is not known when a connection is made: match it with `host`"
-    elsewhere = session("{dns_failure: {}, on: {path: /v1/x, host: other.test}}")
+    elsewhere = session(also=(late(DnsFailure(), path="/v1/x", host="other.test"),))
     assert connect(elsewhere).ledger() == ()
 
 
@@ -200,12 +212,14 @@ def test_a_flaw_that_the_client_ignores_makes_no_retry() -> None:
 
 
 def test_an_entry_that_can_never_match_a_connection_has_a_ledger_line() -> None:
-    never = "dns_failure: {}, on: {model: m, path: /v1/x"
+    never = {"model": "m", "path": "/v1/x"}
     context = session(
         "{refuse: {}, on: {host: api.openai.com}, trigger: {calls: [2]}}",
-        f"{{{never}, session: s, provider: openai}}}}",
-        f"{{{never}, session: other}}}}",
-        f"{{{never}, provider: anthropic}}}}",
+        also=(
+            late(DnsFailure(), **never, session="s", provider="openai"),
+            late(DnsFailure(), "dns_failure#2", **never, session="other"),
+            late(DnsFailure(), "dns_failure#3", **never, provider="anthropic"),
+        ),
     )
     told = []
     for _ in range(3):

@@ -39,7 +39,7 @@ def test_settings_say_type_bounds_and_default():
 
 def test_the_same_words_serve_matching_and_triggers():
     expected = {s.name: s.expected for s in (*settings(On), *settings(Trigger))}
-    assert expected["kind"] == "`llm`, `tool`, `agent` or `other`"
+    assert expected["kind"] == "`llm`, `tool`, `agent`, `other` or a list of them"
     assert expected["host"] == "text or a list of texts"
     assert expected["status"] == "an integer or a list of integers"
     assert expected["header"] == "a mapping of names to text"

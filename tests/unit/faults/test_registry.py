@@ -106,12 +106,23 @@ class Misplaced(Undocumented):
     site = "nowhere"  # type: ignore[assignment]
 
 
+class Mistimed(Undocumented):
+    name = "mistimed"
+    site = "response"
+    moments = ("later",)  # type: ignore[assignment]
+
+
 def test_a_plugin_without_documentation_or_site_is_an_error():
     class Found(EntryPoint):
         def load(self):
-            return {"undocumented": Undocumented, "misplaced": Misplaced}[self.name]
+            found = {"undocumented": Undocumented, "misplaced": Misplaced, "mistimed": Mistimed}
+            return found[self.name]
 
     with pytest.raises(FaultError, match="has no section `What it does` in its docstring"):
         collect((), [Found("undocumented", "x:Y", GROUP)])
     with pytest.raises(FaultError, match="has site `nowhere`, expected one of connection, request"):
         collect((), [Found("misplaced", "x:Y", GROUP)])
+    with pytest.raises(
+        FaultError, match=r"has moments `\('later',\)`, expected some of connection, exchange"
+    ):
+        collect((), [Found("mistimed", "x:Y", GROUP)])

@@ -104,7 +104,9 @@ def test_memory_is_bounded(profile: Profile) -> None:
     ],
 )
 def test_what_the_entries_are_about(entry: str, results: bool, texts: bool, agents: bool) -> None:
-    found = parse(f"faults: [{entry if entry[0] == '{' else '{' + entry + '}'}, reset]", "p.yaml").candidates
+    found = parse(
+        f"faults: [{entry if entry[0] == '{' else '{' + entry + '}'}, {{slow_close: {{ms: 1}}}}]", "p.yaml"
+    ).candidates
     assert (found.replace_results, found.rewrite_texts, found.name_agents) == (results, texts, agents)
     assert not Candidates([]).replace_results
 

@@ -25,6 +25,30 @@ def test_every_fault_on_a_command_line_is_understood():
         assert inline(text).entries
 
 
+PAGES = [*sorted((Path(__file__).parents[3] / "docs").rglob("*.md")), Path(__file__).parents[3] / "README.md"]
+PROFILES = [
+    pytest.param(text, id=f"{page.stem}-{number}")
+    for page in PAGES
+    for number, text in enumerate(re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL))
+    if re.match(r"(#.*\n)*(name|description|tools|agents|faults|chaos):", text)
+    and re.search(r"^(faults|chaos):", text, re.MULTILINE)
+]
+
+
+def test_there_are_profiles_on_other_pages():
+    assert len(PROFILES) > 5
+
+
+@pytest.mark.parametrize("text", PROFILES)
+def test_every_profile_of_the_documentation_is_valid(text):
+    assert parse(text, "page.yaml").entries
+
+
+def test_a_list_of_kinds_is_promised_and_read():
+    assert "`kind: [llm, other]`" in section("`on`")
+    assert parse("faults: [{reset: , on: {kind: [llm, other]}}]", "p").entries[0].on.kinds == ("llm", "other")
+
+
 def section(title: str) -> str:
     return PAGE.partition(f"## {title}\n")[2].partition("\n## ")[0]
 

@@ -21,7 +21,9 @@ def test_ids_number_the_faults_of_a_kind():
 
 def test_other_faults_in_between_change_no_id():
     before = ids("rate_limit", "rate_limit")
-    assert [i for i in ids("tool_error", "rate_limit", "reset", "rate_limit") if "rate" in i] == before
+    assert [
+        i for i in ids("tool_error", "rate_limit", "{slow_close: {ms: 1}}", "rate_limit") if "rate" in i
+    ] == before
 
 
 def test_a_given_id_changes_no_other():
@@ -34,5 +36,5 @@ def test_a_given_id_changes_no_other():
 
 
 def test_numbering_again_changes_nothing():
-    entries = parse("faults: [rate_limit, rate_limit, {reset: , id: x}]", "p").entries
+    entries = parse("faults: [rate_limit, rate_limit, {slow_close: {ms: 1}, id: x}]", "p").entries
     assert tuple(numbered(entries)) == entries

@@ -57,7 +57,7 @@ def test_a_whole_entry_is_the_same():
         ("rate_limt", "<inline>:1:1: profile.unknown_fault: found fault `rate_limt`, expected a known one"),
         ("rate_limit: {probabilty: 1}", "<inline>:1:14: profile.unknown_key: found key `probabilty`, expected a key of `rate_limit`"),
         ("rate_limit: {probability: 2}", "<inline>:1:27: profile.bad_value: found `2` for `trigger.probability`, expected a number from 0 to 1"),
-        ("rate_limit: {probability: 0}", "<inline>:1:14: profile.never_fires: found no entry that can ever fire, expected at least one"),
+        ("rate_limit: {probability: 0}", "<inline>:1:14: profile.never_fires: found no chance above 0 for `probability`, which never fires"),
         ("rate_limit: {first: 1, after_calls: 1}", "<inline>:1:14: profile.never_fires: found `first` with `after_calls`, expected one of them"),
         ("[rate_limit]", "<inline>:1:1: profile.bad_value: found a list, expected one fault"),
         ("", "<inline>:1:1: profile.bad_value: found nothing for an entry, expected a fault"),

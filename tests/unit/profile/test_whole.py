@@ -30,17 +30,21 @@ def problem(text: str) -> ProfileError:
         ("  - {agent_down: , on: {edge: ['x->writer', 'x->riter']}}\n", "5:25", "unknown_agent",
          "found agent `riter` in `edge`, expected one of `agents`", "did you mean `writer`?"),
         ("  - {agent_down: , on: {edge: planner}}\n", "5:25", "never_fires",
-         "found `planner` for `edge`, expected two names, as in `planner->writer`", None),
+         "found `planner` for `edge`, expected two names, as in `planner->writer`",
+         "write who calls, `->`, and who is called"),
         ("  - {agent_down: , on: {edge: 'planner->'}}\n", "5:25", "never_fires",
-         "found `planner->` for `edge`, expected two names, as in `planner->writer`", None),
+         "found `planner->` for `edge`, expected two names, as in `planner->writer`",
+         "write who calls, `->`, and who is called"),
         ("  - {agent_down: , on: {agent: []}}\n", "5:25", "never_fires",
-         "found an empty list for `agent`, which never matches", None),
+         "found an empty list for `agent`, which never matches",
+         "remove `agent`, or name what it shall match"),
         ("  - {refusal: , on: {agent: writer}}\n", "5:22", "never_fires",
-         "found `agent` for `refusal`, which acts on `llm` only", None),
+         "found `agent` for `refusal`, which acts on `llm` only", "remove `agent`, or choose another fault"),
         ("  - {latency: {ms: 1}, on: {agent: writer, kind: llm}}\n", "5:29", "never_fires",
-         "found `agent` with `kind: llm`, which only `agent` exchanges have", None),
-        ("  - {latency: {ms: 1}, on: {edge: 'a->writer', model: m}}\n", "5:29", "never_fires",
-         "found `edge` with `model`, which no exchange has together", None),
+         "found `agent` with `kind: llm`, which only `agent` exchanges have", "remove `agent` or `kind`"),
+        ("  - {latency: {ms: 1}, on: {edge: 'a->writer', agent: planner}}\n", "5:48", "never_fires",
+         "found `agent: planner` with `edge: a->writer`, where another one is called",
+         "remove `agent` or `edge`"),
     ],
 )  # fmt: skip
 def test_agents_that_are_meant_otherwise(text, place, code, message, hint):
@@ -99,15 +103,15 @@ def test_who_calls():
         "{stages: [{for_calls: 2, probability: 0}, {probability: 0}]}",
     ],
 )
-def test_a_profile_in_which_nothing_can_fire(trigger):
-    entry = f"  - {{reset: , trigger: {trigger}}}\n"
-    error = problem("faults:\n" + entry * 2)
+def test_an_entry_without_any_chance(trigger):
+    entry = f"  - {{slow_close: {{ms: 1}}, trigger: {trigger}}}\n"
+    error = problem("faults:\n  - rate_limit\n" + entry)
     assert error.code == "profile.never_fires"
-    assert error.message == "found no entry that can ever fire, expected at least one"
+    key = "stages" if "stages" in trigger else "probability"
+    assert error.message == f"found no chance above 0 for `{key}`, which never fires"
     assert error.where is not None
-    assert error.where.line == 2
-    assert error.hint == "`faults: []` has no faults"
-    assert len(parse("faults:\n" + entry + "  - reset\n", "p").entries) == 2, "one that can is enough"
+    assert error.where.line == 3
+    assert error.hint == "leave the entry out"
     assert parse("faults: []", "p").entries == ()
 
 
@@ -127,8 +131,13 @@ def test_signed_requests_are_not_rewritten(fault):
 
 def test_the_other_shape_is_held_to_the_same():
     text = "chaos:\n  tool_faults:\n    - {tool: '*', mode: error, error_code: 503, probability: 0.0}\n"
-    assert problem(text).code == "profile.never_fires"
+    error = problem(text)
+    assert error.code == "profile.never_fires"
+    assert error.message == "found no entry that can ever fire, expected at least one"
+    assert error.hint == "`faults: []` has no faults"
     assert parse(text.replace("0.0", "0.5"), "p").entries
+    other = "    - {tool: search, mode: slow, probability: 0.5}\n"
+    assert len(parse(text + other, "p").entries) == 2, "Flakestorm's own files may switch an entry off"
 
 
 def test_a_profile_without_agents_or_entries_has_no_problem() -> None:

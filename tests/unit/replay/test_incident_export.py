@@ -31,6 +31,11 @@ def of(incident: Incident, **tools: str) -> Taken:
     return made
 
 
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def test_all_three_sites_in_the_order_of_the_calls(tape: Incident) -> None:
     tape.chat()
     tape.http(

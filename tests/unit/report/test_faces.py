@@ -1,10 +1,16 @@
 import os
+from pathlib import Path
 
 import pytest
 
 from faultwire.errors import UsageError
 from faultwire.report import faces
 from faultwire.report.schema import problems
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +39,8 @@ def test_the_target_of_a_report(tmp_path, name, face, expected):
     (tmp_path / "dotted.d").mkdir()
     found = faces.target(tmp_path / name, face)
     assert found == (tmp_path / expected[0], expected[1])
-    assert found[0].exists()
+    assert found[0].parent.is_dir()
+    assert not found[0].exists(), "nothing is written yet"
 
 
 @pytest.mark.parametrize(
@@ -53,8 +60,11 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path):
     assert caught.value.code == "usage.output"
     assert os.strerror(20) in caught.value.message or os.strerror(17) in caught.value.message
     (tmp_path / "there.html").mkdir()
-    with pytest.raises(UsageError, match="cannot write"):
-        faces._tried(tmp_path / "there.html")
+    with pytest.raises(UsageError, match="found a folder at `there"):
+        faces._tried(Path("there.html"), anywhere=False)
+    with pytest.raises(UsageError, match="is outside"):
+        faces.target(tmp_path.parent / "a.html")
+    assert faces.target(tmp_path.parent / "a.html", anywhere=True)
 
 
 def test_what_stands_there_is_kept_until_it_is_replaced(tmp_path):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from faultwire.events import Response
-from faultwire.faults._api import Fault, Site
+from faultwire.faults._api import Fault, Moment, Site
 
 if TYPE_CHECKING:
     from faultwire.events import Exchange
@@ -44,9 +44,9 @@ class ConnectionFault(Fault):
     """
 
     site: ClassVar[Site] = "connection"
-    early: ClassVar[bool] = False
-    """Can it act only then? Such a fault takes a host for what it is known for, so that it may be
-    matched by `kind` and `provider` as well."""
+    moments: ClassVar[tuple[Moment, ...]] = ("connection", "exchange")
+    """One that can act only on a connection takes a host for what it is known for, so that it may be matched
+    by `kind` and `provider` as well."""
 
     @abstractmethod
     def connect(self, exchange: Exchange) -> NoTunnel | BadTls:

@@ -42,6 +42,11 @@ class Close(Fault):
 
     at: At = "before_headers"
 
+    @property
+    def final(self) -> bool:
+        """Nothing comes after the end, where that is before the headers."""
+        return self.at == "before_headers"
+
     def start(self, exchange: Exchange, dice: FaultDice) -> Mutator:
         """Start before the first byte that the agent gets."""
         return ended(self.at, Cut(clean=False), "closed")

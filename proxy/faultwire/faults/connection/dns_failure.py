@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from faultwire.faults._api import Mutator
+from faultwire.faults._api import Moment, Mutator
 from faultwire.faults.connection._stage import ConnectionFault, NoTunnel, unavailable
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class DnsFailure(ConnectionFault):
     """
 
     name: ClassVar[str] = "dns_failure"
-    early: ClassVar[bool] = True
+    moments: ClassVar[tuple[Moment, ...]] = ("connection",)
 
     reason: Annotated[
         Literal["nxdomain", "timeout"], Field(description="no such name, or no name server that answers")

@@ -45,6 +45,11 @@ class Hang(Fault):
         Milliseconds | None, Field(description="how long; `null`: until the client gives up")
     ] = None
 
+    @property
+    def final(self) -> bool:
+        """Nothing comes after the silence."""
+        return True
+
     def start(self, exchange: Exchange, dice: FaultDice) -> Mutator:
         """Start before upstream is called."""
         return _Silent(self.for_ms)

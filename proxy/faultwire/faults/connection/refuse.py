@@ -49,6 +49,11 @@ class Refuse(ConnectionFault):
         answer = unavailable(502, "Bad Gateway", "connection_refused", text)
         return NoTunnel(answer, "the connection was refused: 502 to CONNECT")
 
+    @property
+    def final(self) -> bool:
+        """Nothing comes after a refusal."""
+        return True
+
     def start(self, exchange: Exchange, dice: FaultDice) -> Mutator:
         """Start before upstream is called."""
         return _Refused()

@@ -44,6 +44,11 @@ class Reset(Fault):
 
     at: At = "before_headers"
 
+    @property
+    def final(self) -> bool:
+        """Nothing comes after a reset before the headers."""
+        return self.at == "before_headers"
+
     def start(self, exchange: Exchange, dice: FaultDice) -> Mutator:
         """Start before the first byte that the agent gets."""
         return ended(self.at, events.Reset(), "reset")

@@ -10,6 +10,7 @@ from faultwire.faults.connection._stage import BadTls, ConnectionFault, Flaw
 
 if TYPE_CHECKING:
     from faultwire.events import Exchange
+    from faultwire.faults._api import Moment
 
 _EFFECTS: dict[Flaw, str] = {
     "expired": "showed a certificate that expired",
@@ -46,7 +47,7 @@ class TlsFailure(ConnectionFault):
     """
 
     name: ClassVar[str] = "tls_failure"
-    early: ClassVar[bool] = True
+    moments: ClassVar[tuple[Moment, ...]] = ("connection",)
 
     reason: Annotated[Flaw, Field(description="what is wrong")] = "expired"
 

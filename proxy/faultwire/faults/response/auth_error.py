@@ -44,6 +44,11 @@ class AuthError(Fault):
     code: Annotated[Literal[401, 403], Field(description="not known, or not allowed")] = 401
     message: Annotated[ErrorText | None, Field(description="what the error says; else what is usual")] = None
 
+    @property
+    def final(self) -> bool:
+        """Its answer is the only one."""
+        return True
+
     def start(self, exchange: Exchange, dice: FaultDice) -> Mutator:
         """Make up the answer."""
         return Answered(error_answer(exchange, self.code, message=self.message))

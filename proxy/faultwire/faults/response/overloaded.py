@@ -46,6 +46,11 @@ class Overloaded(Fault):
     message: Annotated[ErrorText | None, Field(description="what the error says; else what is usual")] = None
     retry_after_s: Annotated[Seconds | None, Field(description="the wait; `null`: no header")] = None
 
+    @property
+    def final(self) -> bool:
+        """Its answer is the only one."""
+        return True
+
     def start(self, exchange: Exchange, dice: FaultDice) -> Mutator:
         """Make up the answer."""
         answer = failure_answer(exchange, "overloaded", self.message) or error_answer(

@@ -43,6 +43,11 @@ class QuotaExceeded(Fault):
 
     message: Annotated[ErrorText | None, Field(description="what the error says; else what is usual")] = None
 
+    @property
+    def final(self) -> bool:
+        """Its answer is the only one."""
+        return True
+
     def start(self, exchange: Exchange, dice: FaultDice) -> Mutator:
         """Make up the answer."""
         answer = failure_answer(exchange, "quota_exceeded", self.message)

@@ -53,6 +53,11 @@ class Status(Fault):
     ]
     call_upstream: Annotated[bool, Field(description="make the call and drop its answer")] = False
 
+    @property
+    def final(self) -> bool:
+        """Its answer is the only one where upstream is not called."""
+        return not self.call_upstream
+
     def start(self, exchange: Exchange, dice: FaultDice) -> Mutator:
         """Make up the answer."""
         answer = error_answer(exchange, self.code, message=self.message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from faultwire.errors import UsageError
+from faultwire.output_file import create
 
 NAME = "verify_tape.py"
 
@@ -17,11 +18,11 @@ def script() -> Path:
     return checkout / "docs" / NAME if beside.is_file() else package / "_data" / NAME
 
 
-def place(folder: Path) -> Path:
+def place(folder: Path, *, anywhere: bool = False) -> Path:
     """Put a copy into a folder; one that is there and the same is as good. Raises UsageError."""
     target, text = folder / NAME, script().read_bytes()
     try:
-        with target.open("xb") as out:
+        with create(target, anywhere=anywhere) as out:
             out.write(text)
     except FileExistsError as error:
         if target.read_bytes() != text:

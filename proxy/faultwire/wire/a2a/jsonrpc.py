@@ -9,7 +9,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from faultwire.errors import WireError
-from faultwire.events import Kind, header
+from faultwire.events import Kind, Request, header
 from faultwire.wire import json_bytes
 from faultwire.wire.a2a import (
     errors as a2a_errors,
@@ -26,7 +26,7 @@ from faultwire.wire.recognition.confirm import Signs
 from faultwire.wire.types import Page
 
 if TYPE_CHECKING:
-    from faultwire.events import Path, Request, RequestView, Response, ResponseView, ToolResult
+    from faultwire.events import Path, RequestView, Response, ResponseView, ToolResult
     from faultwire.wire.types import Rewrite, StreamEditor, StreamReader
 
 
@@ -94,6 +94,10 @@ class A2A(AgentProtocol):
     name = "a2a"
     signs = Signs(frozenset(("jsonrpc", "skills")))
     methods = frozenset(("POST", "GET"))
+    examples = (
+        Request("POST", "https", "agent.example", 443, "/", (("content-type", "application/json"),), b"{}"),
+        Request("GET", "https", "agent.example", 443, a2a_vocabulary.CARDS[0]),
+    )
     root = ("result",)
     edits: ClassVar[Editor] = a2a_stream.A2AEditor(("result",), ("params", "message"))
     volatile = (

@@ -69,6 +69,7 @@ class Grpc(Protocol):
     name = "grpc"
     signs = Signs(media=("application/grpc", "application/grpc+proto"))
     kind = "other"
+    views = False
     errors = staticmethod(grpc_errors.error)
     request_ids = ()
     page = Page(

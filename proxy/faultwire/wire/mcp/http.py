@@ -11,7 +11,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from faultwire.errors import WireError
-from faultwire.events import RequestView, Response, ResponseView, ToolCall, Turn, header, with_header
+from faultwire.events import (
+    Request,
+    RequestView,
+    Response,
+    ResponseView,
+    ToolCall,
+    Turn,
+    header,
+    with_header,
+)
 from faultwire.wire import json_bytes
 from faultwire.wire.editing import answers as http_answers
 from faultwire.wire.framing import sse
@@ -26,7 +35,7 @@ from faultwire.wire.types import Page, StreamEditor, StreamReader
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from faultwire.events import Kind, Request, ToolResult
+    from faultwire.events import Kind, ToolResult
     from faultwire.wire.types import Rewrite
 
 __all__ = ["error", "in_event", "messages", "with_descriptions", "with_schemas", "without_tools"]
@@ -46,12 +55,25 @@ def _error(status: int, message: str | None, retry_after_s: float | None) -> Res
     return http_answers.answer(status, mcp_jsonrpc.error(None, code, text), "application/json", *more)
 
 
+def _example(method: str) -> Request:
+    """A request of a session."""
+    call = json_bytes.dump({"jsonrpc": "2.0", "id": 1, "method": method, "params": {"name": "tool"}})
+    headers = (("content-type", "application/json"), (SESSION, "session"))
+    return Request("POST", "https", "mcp.example", 443, "/mcp", headers, call)
+
+
 class Mcp(Protocol):
     """JSON-RPC 2.0 in `POST`s on any path, answered as JSON, as SSE, or in another stream."""
 
     name = "mcp"
     signs = Signs(frozenset(("jsonrpc",)))
     kind = "other"
+    roles = ("tool",)
+    views = False
+    examples = (
+        *(_example(method) for method in ("initialize", "tools/list", mcp_jsonrpc.CALL)),
+        Request("GET", "https", "mcp.example", 443, "/mcp", ((SESSION, "session"),)),
+    )
     methods = frozenset(("POST", "GET", "DELETE"))
     volatile = ("$.id", "$.*.id", "$.params._meta", "$.*.params._meta")
     volatile_query = frozenset(("session_id", "sessionid"))

@@ -31,7 +31,7 @@ def test_other_methods(mcp_session):
 
 
 def test_where_it_cannot_act(chat, mcp_session):
-    assert McpError().inapplicable(chat()) == "the exchange speaks no MCP"
+    assert McpError().inapplicable(chat()) == "the exchange does not speak `mcp`"
     met = mcp_session("  - mcp_error: {}").ask("tools/list")
     assert [line.reason for line in met.lines] == ["the request is `tools/list`, not `tools/call`"]
     assert _asked.no_request(chat(), "*") == "the exchange speaks no MCP"

@@ -34,6 +34,11 @@ from faultwire.tape.evidence.standalone import script
 OTHERS = tuple(SignerKey(f"other{n}", bytes([n]) * 32).verifier for n in range(4))
 
 
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return recorded(tmp_path_factory.mktemp("template"), KEY)

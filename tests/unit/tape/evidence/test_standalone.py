@@ -10,6 +10,11 @@ from faultwire.errors import UsageError
 from faultwire.tape.evidence.standalone import NAME, place, script
 
 
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def test_the_script_needs_nothing_but_python() -> None:
     found = {
         name.split(".")[0]
