@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from faultwire.checks._api import quoted, unknown
 from faultwire.checks._transcripts import place
 from faultwire.wire.framing.readings import Readings, of_path, readings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from faultwire.events import Recorded, Verdict
 
@@ -40,7 +40,7 @@ def unread_request(exchange: Recorded, what: Readings) -> Verdict | None:
 
 
 def joined(messages: Iterable[bytes]) -> list[str]:
-    """What the pieces in messages say together: by the kind of the message and the name of the member that
+    """What the pieces in messages say together: by the kind of the message and the names around the text that
     holds them, as every streaming protocol over WebSockets sends them; plain texts and bytes as they come."""
     pieces: dict[tuple[str, str], list[str]] = {}
     for data in messages:
@@ -53,7 +53,19 @@ def joined(messages: Iterable[bytes]) -> list[str]:
             pieces.setdefault(("", ""), []).append(text)
             continue
         kind = str(value.get("type", ""))
-        for name, piece in value.items():
-            if isinstance(piece, str) and name != "type":
-                pieces.setdefault((kind, name), []).append(piece)
+        for name, piece in _strings(value):
+            pieces.setdefault((kind, name), []).append(piece)
     return ["".join(found) for found in pieces.values() if len(found) > 1]
+
+
+def _strings(value: Any) -> Iterator[tuple[str, str]]:
+    """Every text of a document with the names around it, but for its own type."""
+    waiting: list[tuple[str, Any]] = [("$", value)]
+    while waiting:
+        name, one = waiting.pop()
+        if isinstance(one, dict):
+            waiting += [(f"{name}.{key}", inner) for key, inner in reversed(one.items())]
+        elif isinstance(one, list):
+            waiting += [(f"{name}[]", inner) for inner in reversed(one)]
+        elif isinstance(one, str) and name != "$.type":
+            yield name, one
