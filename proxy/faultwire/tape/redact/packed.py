@@ -48,11 +48,12 @@ def packed_edits(text: str, holds: Callable[[str], bool]) -> Iterator[Edit]:
     for start, end, form, plain in _core.packed_stretches(_bytes(text)):
         if _must_go(plain, holds):
             yield Edit(start, end, form, text[start:end])
-    if _GZIP in text or _PART.search(text):
-        yield from _streams(text, holds)
 
 
-def _streams(text: str, holds: Callable[[str], bool]) -> Iterator[Edit]:
+def compressed_edits(text: str, holds: Callable[[str], bool]) -> Iterator[Edit]:
+    """The same of compressed streams."""
+    if _GZIP not in text and not _PART.search(text):
+        return
     try:
         raw = text.encode("latin-1")
     except UnicodeEncodeError:

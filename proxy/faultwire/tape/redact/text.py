@@ -18,7 +18,14 @@ from faultwire.tape.redact.base64 import wrapped_base64
 from faultwire.tape.redact.edit import MARK, Edit, merged
 from faultwire.tape.redact.known_keys import known_edits
 from faultwire.tape.redact.names import BODY_NAMES
-from faultwire.tape.redact.packed import SUSPECT_MARKUP, Unwrapped, is_packed, packed_edits, unmarked
+from faultwire.tape.redact.packed import (
+    SUSPECT_MARKUP,
+    Unwrapped,
+    compressed_edits,
+    is_packed,
+    packed_edits,
+    unmarked,
+)
 from faultwire.tape.redact.url import SUSPECT_URL, url_edits
 from faultwire.tape.redact.values import LONGEST, SUSPECT, values
 
@@ -92,6 +99,7 @@ def edits(text: str, depth: int = 0, known: Known = known_edits) -> list[Edit]:
         found += _in_percent(text, depth)
         found += _in_base64(text)
         found += packed_edits(text, lambda one: bool(edits(one, _DEPTH, known)))
+        found += compressed_edits(text, lambda one: bool(edits(one, _DEPTH, known)))
         found += _in_markup(text, depth, known)
     return merged(found)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from faultwire import _core
 from faultwire.tape.redact.edit import MARK, Edit, merged
-from faultwire.tape.redact.packed import Unwrapped, packed_edits, unmarked
+from faultwire.tape.redact.packed import Unwrapped, compressed_edits, packed_edits, unmarked
 from faultwire.tape.redact.text import PERCENT_RUN, STRING, unescape, unquote
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def rule_edits(text: str, rules: Rules) -> list[Edit]:
     found = _in_documents(text, rules.paths) if rules.paths else []
     if rules.looks:
         found += list(_looked(text, rules, 0))
+        found += compressed_edits(text, lambda one: bool(rules.in_text(one)))
     return merged(found)
 
 
