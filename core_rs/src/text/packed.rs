@@ -249,6 +249,10 @@ fn read(
         start + (good.div_ceil(bytes) * chars).min(length)
     };
     body.truncate(good);
+    // A digit without end is what hexadecimal writes for another one without end: it says nothing.
+    if body.iter().all(|byte| *byte == body[0]) {
+        return None;
+    }
     Some(Stretch {
         start,
         end,
@@ -327,6 +331,7 @@ mod tests {
             "0123456789012345678901234567890",
             "/api/v2/conversations/messages/attachments",
             "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+            "333333333333333333333333333333333333",
         ] {
             assert!(!any(text.as_bytes()), "{text} {:?}", found(text));
         }

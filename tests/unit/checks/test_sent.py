@@ -1,7 +1,6 @@
 """What egress checks see: values in every carrier under every encoding, and clean texts in the same ones."""
 
 import base64
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ if str(CORPORA := Path(__file__).parents[1] / "patterns") not in sys.path:
 
 from egress_carriers import CARRIERS, CLEAN, ENCODINGS, PERSONAL, cells
 
-from faultwire.checks._sent import joined, sent
+from faultwire.checks._sent import sent
 from faultwire.checks.canary_not_leaked import CanaryNotLeaked
 from faultwire.checks.injection_not_obeyed import InjectionNotObeyed
 from faultwire.checks.no_pii_egress import NoPiiEgress
@@ -107,11 +106,3 @@ def test_only_what_the_agent_said_is_judged(wire):
     made = Message("client", "text", b"jane.doe@firm.org", None, 1)
     exchange = replace(wire.used(1), messages=(theirs, made))
     assert not any("jane" in text for text in sent(exchange).texts)
-
-
-def test_pieces_are_joined_by_kind_and_member():
-    said = [("a", "4111"), ("b", "x"), ("a", "22")]
-    messages = [json.dumps({"type": kind, "delta": text}).encode() for kind, text in said]
-    assert joined(messages) == ["411122"]
-    assert joined([b"one ", b"two"]) == ["one two"]
-    assert joined([b"one"]) == []

@@ -56,6 +56,7 @@ _SUSPECT_RECORD = _core.Regex(
         ]
     )
 )
+_ENCODES = _core.Regex("|".join((_ESCAPED, _PERCENT, SUSPECT_MARKUP)))
 _WRAPPED = _core.Regex("|".join((_ESCAPED, r"\\[\"'/]")))
 _PERCENTS = _core.Regex(_PERCENT)
 _BASE64S = _core.Regex(_BASE64)
@@ -77,6 +78,11 @@ _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 def suspects(text: str) -> bool:
     """May there be a secret in this text? Fast, and never wrong with no."""
     return _SUSPECT.is_match(text) or is_packed(text) or bool(known_edits(text))
+
+
+def encodes(text: str) -> bool:
+    """Does a text hold escapes, percent-encoding or HTML, in which a shape does not stand out?"""
+    return _ENCODES.is_match(text)
 
 
 def suspects_record(record: bytes) -> bool:
