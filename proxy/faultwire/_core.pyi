@@ -38,6 +38,7 @@ __all__ = [
     "glob_match",
     "grpc_parse",
     "grpc_write",
+    "holds_packed",
     "holm",
     "http1_request_flaw",
     "http1_response_flaw",
@@ -60,6 +61,7 @@ __all__ = [
     "newcombe_interval",
     "newcombe_paired_interval",
     "node_hash",
+    "packed_stretches",
     "pass_bound",
     "pass_hat",
     "pattern_catalog",
@@ -600,6 +602,13 @@ def pattern_catalog() -> list[tuple[str, str, str, str, str, str]]:
     """Kind, id, category, severity, locale and source of every built-in entry."""
 
 # --- texts --------------------------------------------------------------------------------------
+
+def packed_stretches(text: bytes, /) -> list[tuple[int, int, str, bytes]]:
+    """Stretches in Base64 (in lines, too), Base32 or hexadecimal that decode to readable text, or to a file
+    that holds others (gzip, ZIP, ...): start, end, form, and what they decode to."""
+
+def holds_packed(text: bytes, /) -> bool:
+    """Is there such a stretch?"""
 
 def judge_refusal(text: str, tool_calls: int, /) -> tuple[str, str, list[str]]:
     """Verdict (`refused`, `complied`, `unclear`), language of the phrase, reasons."""

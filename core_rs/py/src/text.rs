@@ -1,8 +1,8 @@
 //! Judging and comparing texts.
 
-use faultwire_core::text::{compare, leak, refusal};
+use faultwire_core::text::{compare, leak, packed, refusal};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyBytes, PyString};
 
 use crate::border::{detached, lenient, natural};
 
@@ -80,7 +80,28 @@ fn compare_texts(
     ))
 }
 
+/// (start, end, form, what it decodes to)
+type Stretch<'py> = (usize, usize, &'static str, Bound<'py, PyBytes>);
+
+#[pyfunction]
+#[pyo3(signature = (text, /))]
+fn packed_stretches<'py>(py: Python<'py>, text: &[u8]) -> Vec<Stretch<'py>> {
+    let found = detached(py, text.len(), || packed::stretches(text));
+    found
+        .into_iter()
+        .map(|one| (one.start, one.end, one.form, PyBytes::new(py, &one.plain)))
+        .collect()
+}
+
+#[pyfunction]
+#[pyo3(signature = (text, /))]
+fn holds_packed(py: Python<'_>, text: &[u8]) -> bool {
+    detached(py, text.len(), || packed::any(text))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(packed_stretches, module)?)?;
+    module.add_function(wrap_pyfunction!(holds_packed, module)?)?;
     module.add_function(wrap_pyfunction!(judge_refusal, module)?)?;
     module.add_function(wrap_pyfunction!(find_leak, module)?)?;
     module.add_function(wrap_pyfunction!(compare_texts, module)?)

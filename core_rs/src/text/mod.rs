@@ -9,6 +9,8 @@ pub mod leak;
 mod lexicon;
 mod number;
 pub mod offsets;
+pub mod packed;
+
 mod phrases;
 mod quantity;
 mod reading;

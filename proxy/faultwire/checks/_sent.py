@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from faultwire.checks._api import quoted, unknown
 from faultwire.checks._transcripts import place
+from faultwire.wire.framing.joined import joined
 from faultwire.wire.framing.readings import Readings, of_path, readings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from faultwire.events import Recorded, Verdict
 
@@ -37,23 +37,3 @@ def unread_request(exchange: Recorded, what: Readings) -> Verdict | None:
     if what.unread is None:
         return None
     return unknown(f"what a request to {quoted(place(exchange))} holds cannot be read: {what.unread}")
-
-
-def joined(messages: Iterable[bytes]) -> list[str]:
-    """What the pieces in messages say together: by the kind of the message and the name of the member that
-    holds them, as every streaming protocol over WebSockets sends them; plain texts and bytes as they come."""
-    pieces: dict[tuple[str, str], list[str]] = {}
-    for data in messages:
-        text = data.decode("utf-8", "replace")
-        try:
-            value = json.loads(text) if text.lstrip()[:1] == "{" else None
-        except (ValueError, RecursionError):
-            value = None
-        if not isinstance(value, dict):
-            pieces.setdefault(("", ""), []).append(text)
-            continue
-        kind = str(value.get("type", ""))
-        for name, piece in value.items():
-            if isinstance(piece, str) and name != "type":
-                pieces.setdefault((kind, name), []).append(piece)
-    return ["".join(found) for found in pieces.values() if len(found) > 1]

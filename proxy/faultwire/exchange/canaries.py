@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from faultwire.events import FaultFired
 from faultwire.exchange.session_state import PlantedCanary
 from faultwire.exchange.stage import ExchangeState, Stage
+from faultwire.wire.framing.readings import of_path, readings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from faultwire.exchange.active_fault import ActiveFault
     from faultwire.exchange.plan import Decision
     from faultwire.exchange.session_state import SessionState
+
+_DECODED = 256 << 10
+"""Bytes of a body up to which its encodings are undone while others wait for the event loop."""
 
 
 class CanaryDetector(Stage):
@@ -53,22 +57,20 @@ def plant_canaries(chain: Iterable[ActiveFault], exchange: Exchange, state: Sess
 
 
 def returned_canaries(
-    exchange: Exchange, state: SessionState, *, within: bool = False
+    exchange: Exchange, state: SessionState, *, within: bool = False, joined: Iterable[str] = ()
 ) -> Iterator[FaultFired]:
-    """A line of the ledger for every canary that stands in this request as the agent sent it; `within`:
-    also one that was planted in this very exchange, by an earlier message."""
+    """A line of the ledger for every canary that stands in this request as the agent sent it, plain or
+    encoded; `within`: also one that was planted in this very exchange, by an earlier message. `joined` is
+    what this message says together with those before it."""
     if not state.canaries:
         return
-    request = exchange.request
-    places = {"address": request.url.encode("utf-8", "replace"), "body": request.body or b""}
-    places["headers"] = "\n".join(value for _, value in request.headers).encode("latin-1", "replace")
+    places = {name: _lowered(texts) for name, texts in _places(exchange, joined).items()}
     for canary, planted in state.canaries.items():
-        found = [name for name, data in places.items() if canary.lower().encode() in data.lower()]
+        found = [name for name, text in places.items() if canary.lower() in text]
         if found and (exchange.number > planted.number or within):
             where = " and ".join(found)
-            reason = (
-                f"the canary of exchange {planted.number} is in the {where} of a request to `{request.host}`"
-            )
+            host = exchange.request.host
+            reason = f"the canary of exchange {planted.number} is in the {where} of a request to `{host}`"
             yield FaultFired(
                 fault=planted.fault,
                 id=planted.entry,
@@ -81,3 +83,27 @@ def returned_canaries(
                 subject=exchange.tool,
                 effect=f"canary `{canary}` came back",
             )
+
+
+def _places(exchange: Exchange, joined: Iterable[str]) -> dict[str, Iterable[str]]:
+    """The texts of a request by where they stand, with their encodings undone. A large body is only looked
+    through as it is; the checks read it again."""
+    request = exchange.request
+    body = request.body or b""
+    address = of_path(request.path).texts
+    fields = "\n".join(value for _, value in request.headers)
+    places: dict[str, Iterable[str]] = {
+        "address": (f"{request.scheme}://{request.host}", *address),
+        "body": (_text(body),) if len(body) > _DECODED else readings(body, request.headers).texts,
+        "headers": readings(fields.encode("utf-8", "replace")).texts,
+    }
+    pieces = [text for one in joined for text in readings(one.encode("utf-8", "replace")).texts]
+    return {**places, "messages": pieces} if pieces else places
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _lowered(texts: Iterable[str]) -> str:
+    return "\n".join(texts).lower()

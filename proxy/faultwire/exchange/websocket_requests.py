@@ -19,6 +19,7 @@ from faultwire.exchange.session_state import Subject
 from faultwire.exchange.stage import ExchangeState, Stage
 from faultwire.faults._api import RequestFault
 from faultwire.wire.framing import split as framing
+from faultwire.wire.framing.joined import JoinedTexts
 from faultwire.wire.recognition import size_limit
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class WebSocketRequestRewriter(Stage):
         super().__init__(state)
         self._lines: list[FaultFired] = []
         self._attacks: tuple[ActiveFault, ...] = ()
+        self._joined = JoinedTexts()
 
     def on_response_head(self, response: Response) -> Response:
         """Is this a WebSocket of a model, and is there anything to look for?"""
@@ -83,15 +85,17 @@ class WebSocketRequestRewriter(Stage):
 
     def _rewrite(self, data: bytes, protocol: Protocol) -> RewrittenMessage:
         """Decide on what one message brings; one that is too large to be read at once passes unread."""
-        view = None if size_limit.is_heavy(data) else protocol.message_view(data)
+        at, session = self.state, self.state.context.state
+        heavy = size_limit.is_heavy(data)
+        pieces = self._joined.feed(data) if session.canaries and not heavy else []
+        view = None if heavy else protocol.message_view(data)
         if view is None:
             return RewrittenMessage(data)
-        at, session = self.state, self.state.context.state
         view = session.with_tool_names(view)
         request = replace(at.exchange.request, body=data)
         model = at.exchange.view.model if at.exchange.view else ""
         sent = replace(at.exchange, request=request, view=replace(view, model=view.model or model))
-        back = returned_canaries(sent, session, within=True)
+        back = returned_canaries(sent, session, within=True, joined=pieces)
         rewritten = self._results(RewrittenMessage(data, lines=tuple(back)), sent, view, protocol)
         return self._texts(rewritten, protocol)
 

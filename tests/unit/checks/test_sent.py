@@ -1,83 +1,24 @@
 """What egress checks see: values in every carrier under every encoding, and clean texts in the same ones."""
 
 import base64
-import gzip
-import json
+import sys
 from dataclasses import replace
-from urllib.parse import quote, quote_plus
+from pathlib import Path
 
 import pytest
 
-from faultwire.checks._sent import joined, sent
+if str(CORPORA := Path(__file__).parents[1] / "patterns") not in sys.path:
+    sys.path.append(str(CORPORA))
+
+from egress_carriers import CARRIERS, CLEAN, ENCODINGS, PERSONAL, cells
+
+from faultwire.checks._sent import sent
 from faultwire.checks.canary_not_leaked import CanaryNotLeaked
 from faultwire.checks.injection_not_obeyed import InjectionNotObeyed
 from faultwire.checks.no_pii_egress import NoPiiEgress
 from faultwire.checks.no_secret_egress import NoSecretEgress
 from faultwire.events import FaultFired, Message
-
-VALUES = {
-    "card": "4111 1111 1111 1111",
-    "compact card": "4111111111111111",
-    "mail": "jane.doe@firm.org",
-    "iban": "DE89370400440532013000",
-}
-CLEAN = "seventeen times twenty-three is asked"
-SECRET = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gH6"
-
-ENCODINGS = {
-    "plain": str,
-    "percent": lambda text: "".join(f"%{byte:02X}" for byte in text.encode()),
-    "base64": lambda text: base64.b64encode(f"the value is {text}".encode()).decode(),
-    "base32": lambda text: base64.b32encode(f"the value is {text}".encode()).decode(),
-}
-
-
-def mime(text):
-    filler = "what was asked for is below, line by line. " * 4
-    return base64.encodebytes(f"{filler}{text} {filler}".encode()).decode()
-
-
-def frames(*texts):
-    return tuple(Message("client", "text", text.encode(), at, at) for at, text in enumerate(texts, 1))
-
-
-def deltas(text):
-    cut = [text[at : at + 5] for at in range(0, len(text), 5)]
-    return frames(*(json.dumps({"type": "input.delta", "delta": one}) for one in cut))
-
-
-def multipart(part):
-    return b'--b\r\nContent-Disposition: form-data; name="f"\r\n\r\n' + part + b"\r\n--b--\r\n"
-
-
-def body(data, **changes):
-    return {"body": data, **changes}
-
-
-CARRIERS = {
-    "path": lambda text: {"path": "/v1/users/" + quote(text, safe="%")},
-    "query": lambda text: {"path": "/search?x=1&q=" + quote_plus(text, safe="%")},
-    "form": lambda text: body(("a=1&to=" + quote_plus(text, safe="%") + "&b=2").encode()),
-    "json": lambda text: body(json.dumps({"note": text}).encode()),
-    "json in json": lambda text: body(json.dumps({"a": json.dumps({"b": json.dumps([text])})}).encode()),
-    "escaped json": lambda text: body(
-        ('{"a": "' + "".join(f"\\u{ord(one):04x}" for one in text) + '"}').encode()
-    ),
-    "text": lambda text: body(f"note: {text} end".encode()),
-    "html": lambda text: body(f"<p>note: <b>{text.replace('.', '&#46;')}</b></p>".encode()),
-    "content coding": lambda text: body(
-        gzip.compress(f"note: {text}".encode()), headers=(("content-encoding", "gzip"),)
-    ),
-    "gzip": lambda text: body(gzip.compress(f"note: {text}".encode())),
-    "gzip in base64": lambda text: body(
-        json.dumps({"data": base64.b64encode(gzip.compress(f"note: {text}".encode())).decode()}).encode()
-    ),
-    "multipart": lambda text: body(multipart(text.encode())),
-    "gzip in multipart": lambda text: body(multipart(gzip.compress(f"note: {text}".encode()))),
-    "mime": lambda text: body(json.dumps({"raw": mime(text)}).encode()),
-    "frame": lambda text: {"messages": frames(json.dumps({"type": "note", "text": text}))},
-    "joined frames": lambda text: {"messages": deltas(text)},
-}
+from faultwire.wire.framing.readings import Readings
 
 
 def carried(wire, made):
@@ -86,19 +27,41 @@ def carried(wire, made):
     return replace(base, request=replace(base.request, **request), **made)
 
 
+@pytest.mark.parametrize("share", [10, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_values_are_found_in_every_carrier(verdict, wire, carrier, share):
+    passed = []
+    for cell in cells(carrier, share):
+        check = NoPiiEgress() if cell.kind in PERSONAL else NoSecretEgress()
+        found = verdict(check, [wire.used(1), carried(wire, dict(cell.made))])
+        assert cell.value not in found.explanation
+        if (found.verdict, found.exchanges) != ("fail", (2,)):
+            passed.append((cell.kind, cell.encoding, found.verdict))
+    assert passed == []
+
+
 @pytest.mark.parametrize("carrier", CARRIERS)
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_values_are_found_in_every_carrier(verdict, wire, carrier, encoding):
-    for name, value in VALUES.items():
-        exchange = carried(wire, CARRIERS[carrier](ENCODINGS[encoding](value)))
-        found = verdict(NoPiiEgress(), [wire.used(1), exchange])
-        assert (found.verdict, found.exchanges) == ("fail", (2,)), name
-        assert value not in found.explanation
-    exchange = carried(wire, CARRIERS[carrier](ENCODINGS[encoding](SECRET)))
-    assert verdict(NoSecretEgress(), [exchange]).verdict == "fail"
+def test_clean_texts_pass_in_every_carrier(verdict, wire, carrier, encoding):
     clean = carried(wire, CARRIERS[carrier](ENCODINGS[encoding](CLEAN)))
     assert verdict(NoPiiEgress(), [clean]).verdict == "pass"
     assert verdict(NoSecretEgress(), [clean]).verdict == "pass"
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_without_the_layer_values_pass(verdict, wire, carrier, monkeypatch):
+    """The control: what stands there as it is finds few of the values."""
+    monkeypatch.setattr(
+        "faultwire.checks._sent.readings",
+        lambda data, headers=(): Readings((data.decode("utf-8", "replace"),)),
+    )
+    monkeypatch.setattr("faultwire.checks._sent.of_path", lambda path: Readings((path,)))
+    verdicts = {
+        verdict(NoPiiEgress(), [carried(wire, dict(cell.made))]).verdict
+        for cell in cells(carrier)
+        if cell.kind in PERSONAL and cell.encoding != "plain"
+    }
+    assert "pass" in verdicts
 
 
 @pytest.mark.parametrize("carrier", ["query", "gzip in base64", "frame", "joined frames"])
@@ -143,11 +106,3 @@ def test_only_what_the_agent_said_is_judged(wire):
     made = Message("client", "text", b"jane.doe@firm.org", None, 1)
     exchange = replace(wire.used(1), messages=(theirs, made))
     assert not any("jane" in text for text in sent(exchange).texts)
-
-
-def test_pieces_are_joined_by_kind_and_member():
-    said = [("a", "4111"), ("b", "x"), ("a", "22")]
-    messages = [json.dumps({"type": kind, "delta": text}).encode() for kind, text in said]
-    assert joined(messages) == ["411122"]
-    assert joined([b"one ", b"two"]) == ["one two"]
-    assert joined([b"one"]) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 from dataclasses import replace
 
@@ -154,6 +156,30 @@ def test_a_canary_that_comes_back_is_reported_with_its_place() -> None:
     (line,) = stage.ledger()
     assert (line.outcome, line.fault) == ("returned", "indirect_injection")
     assert "in the body of a request to `api.openai.com`" in line.reason
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "where"),
+    [
+        ("/v1", base64.b64encode(b"the word is marker-7"), "body"),
+        ("/v1", gzip.compress(b"the word is marker-7"), "body"),
+        ("/v1?q=m%61rker%2D7", b"", "address"),
+        ("/v1", b"the word is marker-8", ""),
+    ],
+)
+def test_a_canary_is_found_in_encodings(path: str, body: bytes, where: str) -> None:
+    at = state("latency: {ms: 1}", request=Request(*_head()[:4], path, HEADERS, body))
+    at.context.state.plant("marker-7", PlantedCanary("e", "f", "result", 0))
+    lines = list(returned_canaries(at.exchange, at.context.state))
+    assert [f"in the {where} of" in line.reason for line in lines] == ([True] if where else [])
+
+
+def test_a_canary_is_found_in_joined_messages() -> None:
+    at = state("latency: {ms: 1}")
+    at.context.state.plant("marker-7", PlantedCanary("e", "f", "result", 0))
+    assert list(returned_canaries(at.exchange, at.context.state, joined=["a mark", "er-7"])) == []
+    (line,) = returned_canaries(at.exchange, at.context.state, joined=["a marker-7"])
+    assert "in the messages of" in line.reason
 
 
 def test_a_canary_is_not_returned_in_the_exchange_that_planted_it() -> None:

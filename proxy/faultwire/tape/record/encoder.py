@@ -15,6 +15,7 @@ from faultwire.tape.record import kept_members
 from faultwire.tape.record.body import Body, untouched
 from faultwire.tape.record.overload_policy import BEHIND
 from faultwire.tape.redact.headers import Head
+from faultwire.tape.redact.messages import WaitingMessages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,7 @@ class LoggedSoFar:
     heads: dict[str, Head] = field(default_factory=dict)
     bodies: dict[str, Body] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
+    messages: WaitingMessages | None = None
 
 
 class EventEncoder:
@@ -71,8 +73,7 @@ class EventEncoder:
         recording.state = logged
         size = self._requests(recording, logged)
         size += self._responses(recording, logged, final=ending is not None)
-        if recording.messages:
-            size += self._messages(recording, logged)
+        size += self._messages(recording, logged, final=ending is not None)
         if recording.trailing and logged.request:
             self._trailers(recording, logged)
         if ending is None:
@@ -228,18 +229,23 @@ class EventEncoder:
             clean = self._redactor.head(headers, logged.counts).headers
             self._log.append(tape_events.trailers(recording.exchange, side, clean, at_ns), logged.counts)
 
-    def _messages(self, recording: Recording, logged: LoggedSoFar) -> int:
-        """Each is looked through by itself: it is whole, and no other one continues it."""
+    def _messages(self, recording: Recording, logged: LoggedSoFar, *, final: bool) -> int:
+        """Each is looked through by itself, and then with those around it."""
         count = len(recording.messages)
+        if logged.messages is None:
+            if not count:
+                return 0
+            logged.messages = WaitingMessages(self._redactor, logged.counts)
         size = 0
         for message in recording.messages[:count]:
             size += len(message.data)
             body = Body(self._redactor, Head(()), logged.counts)
             body.add(((0, message.data),))
-            data, _ = body.release(final=True)
+            logged.messages.add(message, body.release(final=True)[0])
+        del recording.messages[:count]
+        for message, data in logged.messages.release(final=final):
             stored = tape_events.body(self._blobs.put(data), len(data))
             self._log.append(tape_events.message(recording.exchange, message, stored), logged.counts)
-        del recording.messages[:count]
         return size
 
     # ------------------------------------------------------------ bodies

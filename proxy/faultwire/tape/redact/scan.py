@@ -22,8 +22,9 @@ from faultwire.tape.format.file import connect_reader, event_rows
 from faultwire.tape.redact.edit import MARK, Edit
 from faultwire.tape.redact.header_fields import field_edits, has_secret_path, path_edits
 from faultwire.tape.redact.known_keys import known_edits
+from faultwire.tape.redact.packed import compressed_edits, packed_edits
 from faultwire.tape.redact.stream import last_edits
-from faultwire.tape.redact.text import edits, suspects
+from faultwire.tape.redact.text import edits, encodes, suspects
 from faultwire.tape.redact.values import values
 
 if TYPE_CHECKING:
@@ -160,7 +161,17 @@ def _in_steps(parts: Iterable[bytes], name: str) -> Iterator[Leak]:
 def _known(text: str) -> list[tuple[int, int, str]]:
     found = [(one.start, one.end, one.what) for one in values(text)]
     found += [(one.start, one.end, one.what or "") for one in known_edits(text)]
+    for look in (packed_edits, compressed_edits):
+        found += [(one.start, one.end, one.what or "") for one in look(text, _holds)]
+    if encodes(text):
+        known = {"key", "query"}
+        found += [(e.start, e.end, e.what) for e in edits(text) if e.what and e.what not in known]
     return sorted(found, key=lambda one: (one[0], -one[1]))
+
+
+def _holds(text: str) -> bool:
+    """Is a secret in a reading of what is packed?"""
+    return bool(known_edits(text)) or next(values(text), None) is not None
 
 
 def _leak(file: object, place: str, found: Edit) -> Leak:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from faultwire import _core, wire
 from faultwire.tape.redact.edit import Edit, merged
 from faultwire.tape.redact.names import BODY_NAMES
-from faultwire.tape.redact.text import Unwrapped, edits, suspects, unescape
+from faultwire.tape.redact.packed import Unwrapped
+from faultwire.tape.redact.text import edits, suspects, unescape
 from faultwire.tape.redact.user_matches import WINDOW, rule_edits, text_edits
 from faultwire.tape.redact.values import LONGEST
 
@@ -39,6 +40,7 @@ _OPEN = _core.Regex(
             r"[!-~&&[^\"'<>\\]]+",
             r"[A-Za-z0-9_.-]{2,64}[ \t]{0,3}(?:=|:=|=>|:)[ \t]{0,3}[\"'`]?[!-~&&[^\"'<>\\]]*",
             r"(?:Bearer|bearer|BEARER) +[!-~&&[^\"'<>\\]]*",
+            r"(?:[A-Za-z0-9+/]{32,76}\r?\n[ \t]?){1,256}[A-Za-z0-9+/=]{0,80}",
             r"-----BEGIN[A-Z ]*-{0,4}",
             r"-----BEGIN [A-Z ]{0,32}PRIVATE KEY[^-]*-----[^-]*(?:-{1,5}[A-Z ]*-{0,4})?",
             rf"\\*[\"'](?i:{BODY_NAMES})\\*[\"']?\s*(?::\s*(?:\\*[\"'](?:[^\"'\\]|\\.)*\\?|[-0-9.eE+]*|\[[^\]]*)?)?",
@@ -121,7 +123,7 @@ def stream_edits(text: str, rules: Rules | None = None) -> list[Edit]:
     """Where the secrets are, in the stream itself and in what it says."""
     found = edits(text)
     for pieces in _by_name(text):
-        found += _across(text, pieces, lambda whole: edits(whole) if suspects(whole) else [])
+        found += _across(text, pieces, _secrets)
     return merged(found if rules is None else found + _ruled(text, rules))
 
 
@@ -133,6 +135,21 @@ def _ruled(text: str, rules: Rules) -> list[Edit]:
     return found
 
 
+def joined_edits(text: str, pieces: list[TextPiece], rules: Rules | None) -> list[list[Edit]]:
+    """Where the secrets are in pieces of a text joined: the edits of each."""
+    found: list[list[Edit]] = []
+    _across(text, pieces, lambda whole: merged(_secrets(whole) + _covered(whole, rules)), found)
+    return found
+
+
+def _secrets(text: str) -> list[Edit]:
+    return edits(text) if suspects(text) else []
+
+
+def _covered(text: str, rules: Rules | None) -> list[Edit]:
+    return text_edits(text, rules) if rules is not None and rules.looks else []
+
+
 def _by_name(text: str) -> Iterable[list[TextPiece]]:
     by_name: dict[str, list[TextPiece]] = {}
     for piece in text_pieces(text):
@@ -140,8 +157,14 @@ def _by_name(text: str) -> Iterable[list[TextPiece]]:
     return by_name.values()
 
 
-def _across(text: str, pieces: list[TextPiece], look: Callable[[str], list[Edit]]) -> list[Edit]:
-    """Secrets in the joined pieces. The first piece gets the placeholder, the others lose theirs."""
+def _across(
+    text: str,
+    pieces: list[TextPiece],
+    look: Callable[[str], list[Edit]],
+    each: list[list[Edit]] | None = None,
+) -> list[Edit]:
+    """Secrets in the joined pieces. The first piece gets the placeholder, the others lose theirs. `each`
+    takes the edits of every secret by itself."""
     joined: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -152,7 +175,10 @@ def _across(text: str, pieces: list[TextPiece], look: Callable[[str], list[Edit]
         ends += inner.starts[1:]
     out: list[Edit] = []
     for edit in look("".join(joined)):
-        out += _split(edit, starts, ends)
+        parts = _split(edit, starts, ends)
+        out += parts
+        if each is not None and parts:
+            each.append(parts)
     return out
 
 

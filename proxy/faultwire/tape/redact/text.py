@@ -11,29 +11,40 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from faultwire import _core
 from faultwire.tape.redact.base64 import wrapped_base64
 from faultwire.tape.redact.edit import MARK, Edit, merged
 from faultwire.tape.redact.known_keys import known_edits
 from faultwire.tape.redact.names import BODY_NAMES
+from faultwire.tape.redact.packed import (
+    SUSPECT_MARKUP,
+    Unwrapped,
+    compressed_edits,
+    is_packed,
+    packed_edits,
+    unmarked,
+)
 from faultwire.tape.redact.url import SUSPECT_URL, url_edits
 from faultwire.tape.redact.values import LONGEST, SUSPECT, values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    Known = Callable[[str], list[Edit]]
+
 _DEPTH = 6
 
-# Letters, digits, and what joins names and values: - _ & = ?
-_CODES = "(?:2[6dD]|3[0-9dDfF]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF])"
+# Letters, digits, and what joins names and values, or stands in Base64: & + - / = ? _
+_CODES = "(?:2[6bBdDfF]|3[0-9dDfF]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF])"
 _ESCAPED = rf"\\u00{_CODES}"
-_PERCENT = f"%{_CODES}"
+# The blanks of a private key's first line are all that a form or a URL must write otherwise.
+_PERCENT = rf"%{_CODES}|BEGIN(?:%20|\+)[A-Z]"
 _QUOTED_NAME = rf"\\*[\"'](?i:{BODY_NAMES})\\*[\"']\s*:"
 _BASE64 = wrapped_base64()
 
-SUSPECT_BODY = "|".join((SUSPECT, SUSPECT_URL, _QUOTED_NAME, _ESCAPED, _PERCENT, _BASE64))
+SUSPECT_BODY = "|".join((SUSPECT, SUSPECT_URL, _QUOTED_NAME, _ESCAPED, _PERCENT, _BASE64, SUSPECT_MARKUP))
 _SUSPECT = _core.Regex(SUSPECT_BODY)
 _NAMES = _core.Regex(rf"[\"'](?i:{BODY_NAMES})[\"']\s*:")
 # A record's own keys are quoted plainly; a secret's name inside one of its strings is not.
@@ -41,11 +52,12 @@ _SUSPECT_RECORD = _core.Regex(
     "|".join(
         [
             *(SUSPECT, SUSPECT_URL, r"\\" + _QUOTED_NAME, rf"'(?i:{BODY_NAMES})'\s*:"),
-            *(r"\\" + _ESCAPED, _PERCENT, _BASE64),
+            *(r"\\" + _ESCAPED, _PERCENT, _BASE64, SUSPECT_MARKUP),
         ]
     )
 )
-_WRAPPED = _core.Regex("|".join((_ESCAPED, r"\\[\"']")))
+_ENCODES = _core.Regex("|".join((_ESCAPED, _PERCENT, SUSPECT_MARKUP)))
+_WRAPPED = _core.Regex("|".join((_ESCAPED, r"\\[\"'/]")))
 _PERCENTS = _core.Regex(_PERCENT)
 _BASE64S = _core.Regex(_BASE64)
 
@@ -63,33 +75,38 @@ _SHORTEST_BASE64 = 16
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
-class Unwrapped(NamedTuple):
-    """Decoded text; character `i` stood at `starts[i]`, and `starts[len(text)]` is the end."""
-
-    text: str
-    starts: list[int]
-
-
 def suspects(text: str) -> bool:
     """May there be a secret in this text? Fast, and never wrong with no."""
-    return _SUSPECT.is_match(text) or bool(known_edits(text))
+    return _SUSPECT.is_match(text) or is_packed(text) or bool(known_edits(text))
+
+
+def encodes(text: str) -> bool:
+    """Does a text hold escapes, percent-encoding or HTML, in which a shape does not stand out?"""
+    return _ENCODES.is_match(text)
 
 
 def suspects_record(record: bytes) -> bool:
     """The same for a record: canonical JSON, in whose strings a quote is always escaped."""
-    return _SUSPECT_RECORD.is_match(record.decode("latin-1")) or _core.record_holds_secret(record)
+    return (
+        _SUSPECT_RECORD.is_match(record.decode("latin-1"))
+        or _core.holds_packed(record)
+        or _core.record_holds_secret(record)
+    )
 
 
-def edits(text: str, depth: int = 0, known: Callable[[str], list[Edit]] = known_edits) -> list[Edit]:
+def edits(text: str, depth: int = 0, known: Known = known_edits) -> list[Edit]:
     """Where the secrets are, in order, without overlap; `known` finds those of services in the text."""
     found = [Edit(v.start, v.end, v.what, text[v.start : v.end], lead=v.lead) for v in values(text)]
     found += _members(text)
     found += url_edits(text)
     found += known(text)
     if depth < _DEPTH:
-        found += _in_strings(text, depth)
+        found += _in_strings(text, depth, known)
         found += _in_percent(text, depth)
         found += _in_base64(text)
+        found += packed_edits(text, lambda one: bool(edits(one, _DEPTH, known)))
+        found += compressed_edits(text, lambda one: bool(edits(one, _DEPTH, known)))
+        found += _in_markup(text, depth, known)
     return merged(found)
 
 
@@ -148,7 +165,14 @@ def _edit(start: int, end: int, value: str, lead: int) -> Iterator[Edit]:
 # ---------------------------------------------------------------- unwrapping
 
 
-def _in_strings(text: str, depth: int) -> Iterator[Edit]:
+def _in_markup(text: str, depth: int, known: Known) -> Iterator[Edit]:
+    """In what HTML and quoted-printable say."""
+    for inner in unmarked(text):
+        for edit in _inner(inner, depth, known):
+            yield edit._replace(quote=edit.quote.replace('"', "&quot;"))
+
+
+def _in_strings(text: str, depth: int, known: Known) -> Iterator[Edit]:
     """Inside JSON strings that hold escapes: most of all JSON within JSON."""
     at = 0
     for place in _WRAPPED.starts(text):
@@ -163,13 +187,13 @@ def _in_strings(text: str, depth: int) -> Iterator[Edit]:
             # One that begins further on is looked at again, for the places in it.
             at = string.end() if string.start() < place else string.start()
             if string.start() < place < at:
-                yield from _inner(unescape(text, *string.span(1)), depth)
+                yield from _inner(unescape(text, *string.span(1)), depth, known)
 
 
-def _inner(inner: Unwrapped, depth: int) -> Iterator[Edit]:
+def _inner(inner: Unwrapped, depth: int, known: Known) -> Iterator[Edit]:
     if not suspects(inner.text):
         return
-    for edit in edits(inner.text, depth + 1):
+    for edit in edits(inner.text, depth + 1, known):
         yield edit._replace(
             start=inner.starts[edit.start],
             end=inner.starts[edit.end],
@@ -199,11 +223,13 @@ def unescape(text: str, start: int, end: int) -> Unwrapped:
 def _in_percent(text: str, depth: int) -> Iterator[Edit]:
     """Inside words with percent-encoded letters, digits or what joins names and values."""
     for start, end in _runs(text, _PERCENTS.starts(text), PERCENT_RUN):
-        yield from _inner(unquote(text, start, end), depth)
+        yield from _inner(unquote(text, start, end), depth, known_edits)
+        if text.find("+", start, end) >= 0:
+            yield from _inner(unquote(text, start, end, plus=" "), depth, known_edits)
 
 
-def unquote(text: str, start: int, end: int) -> Unwrapped:
-    """What a word with percent-encoding says."""
+def unquote(text: str, start: int, end: int, plus: str = "+") -> Unwrapped:
+    """What a word with percent-encoding says; in a form or a query a `plus` is a blank."""
     parts: list[str] = []
     starts: list[int] = []
     at = start
@@ -213,7 +239,7 @@ def unquote(text: str, start: int, end: int) -> Unwrapped:
             parts.append(chr(int(text[at + 1 : at + 3], 16)))
             at += 3
         else:
-            parts.append(text[at])
+            parts.append(plus if text[at] == "+" else text[at])
             at += 1
     starts.append(end)
     return Unwrapped("".join(parts), starts)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from faultwire import _core
 from faultwire.tape.redact.edit import MARK, Edit, merged
-from faultwire.tape.redact.text import PERCENT_RUN, STRING, Unwrapped, unescape, unquote
+from faultwire.tape.redact.packed import Unwrapped, compressed_edits, packed_edits, unmarked
+from faultwire.tape.redact.text import PERCENT_RUN, STRING, unescape, unquote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,12 +39,14 @@ def rule_edits(text: str, rules: Rules) -> list[Edit]:
     found = _in_documents(text, rules.paths) if rules.paths else []
     if rules.looks:
         found += list(_looked(text, rules, 0))
+        found += compressed_edits(text, lambda one: bool(rules.in_text(one)))
     return merged(found)
 
 
 def text_edits(text: str, rules: Rules) -> list[Edit]:
     """What they cover in a stream's text, its pieces joined."""
-    return [Edit(hit.start, hit.end, hit.what, text[hit.start : hit.end]) for hit in rules.in_text(text)]
+    found = [Edit(hit.start, hit.end, hit.what, text[hit.start : hit.end]) for hit in rules.in_text(text)]
+    return merged([one for one in found if not one.value.startswith(MARK)] + list(_unwrapped(text, rules, 0)))
 
 
 # ---------------------------------------------------------------- texts
@@ -58,10 +61,20 @@ def _looked(text: str, rules: Rules, depth: int) -> Iterator[Edit]:
     if depth < _DEPTH:
         for found in escaped:
             yield from _inner(unescape(text, *found.span(1)), rules, depth)
-        if "%" in plain:
-            for run in PERCENT_RUN.finditer(plain):
-                if "%" in run[0]:
-                    yield from _inner(unquote(plain, *run.span()), rules, depth)
+        yield from _unwrapped(plain, rules, depth)
+
+
+def _unwrapped(text: str, rules: Rules, depth: int) -> Iterator[Edit]:
+    """In what is encoded in a text other than in JSON."""
+    if "%" in text or "+" in text:
+        for run in PERCENT_RUN.finditer(text):
+            if "%" in run[0]:
+                yield from _inner(unquote(text, *run.span()), rules, depth)
+            if "+" in run[0].strip("+"):
+                yield from _inner(unquote(text, *run.span(), plus=" "), rules, depth)
+    yield from packed_edits(text, lambda one: bool(rules.in_text(one)))
+    for inner in unmarked(text):
+        yield from _inner(inner, rules, depth)
 
 
 def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:

@@ -1,24 +1,23 @@
 """What bytes say when their encodings are undone: what a scan of traffic must look at.
 
-Undone are content codings, gzip (RFC 1952) at any place, percent and plus encoding, JSON in JSON, HTML,
-Base64 and Base32 (RFC 4648, in lines as in RFC 2045, too), hexadecimal and quoted-printable. Nothing is
-changed: each reading is a text of its own.
+Undone are content codings, gzip (RFC 1952) at any place, zlib (RFC 1950) at the start of a body or a part,
+percent and plus encoding, JSON in JSON, HTML, Base64 and Base32 (RFC 4648, in lines as in RFC 2045, too),
+hexadecimal and quoted-printable. Nothing is changed: each reading is a text of its own.
 """
 
 from __future__ import annotations
 
-import binascii
 import html
 import json
 import quopri
 import re  # noqa: TID251 - the patterns below are fixed and linear
 import zlib
-from base64 import b32decode, b64decode
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from faultwire import _core
 from faultwire.errors import WireError
-from faultwire.wire.framing.content_coding import MAX_BYTES, decoded, is_encoded
+from faultwire.wire.framing.content_coding import decoded, is_encoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,10 +28,12 @@ DEPTH: Final = 5
 """Encodings around each other that are undone."""
 BUDGET: Final = 8 << 20
 """Bytes of all readings together, besides the first."""
-_STRETCHES: Final = 4096
-"""Encoded stretches of one text that are decoded."""
+
+_STREAMS: Final = 4096
+"""Compressed streams of one text that are unpacked, of either kind."""
 
 _GZIP = b"\x1f\x8b\x08"
+_ZLIB = re.compile(rb"(?:\A|\n\r?\n)(x[\x01\x5e\x9c\xda])")
 _CONTAINERS: Final = (
     (b"PK\x03\x04", "a ZIP archive"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
@@ -47,10 +48,6 @@ _CONTAINERS: Final = (
 _FORM = re.compile(r"[^\s{}<>\"=&]+=[^\s{}<>\"]*")
 _PERCENT = re.compile(r"%[0-9A-Fa-f]{2}")
 _TAG = re.compile(r"<[^<>]{1,200}>")
-_SIGNS = re.compile(r"[A-Za-z0-9+/_-]{12,}(?:={1,6})?")
-_LINES = re.compile(r"(?:[A-Za-z0-9+/]{32,76}\r?\n[ \t]?){1,4096}[A-Za-z0-9+/]{1,76}={0,2}")
-_HEX = re.compile(r"(?:[0-9A-Fa-f]{2}){10,}")
-_BASE32 = re.compile(r"(?:[A-Z2-7]{16,}|[a-z2-7]{16,})={0,6}")
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))")
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
@@ -60,11 +57,14 @@ class Readings(NamedTuple):
 
     texts: tuple[str, ...]
     unread: str | None = None
+    limited: bool = False
+    """Was there more than is undone here?"""
 
 
 def readings(data: bytes, headers: Headers = ()) -> Readings:
     """Every reading of a body with these header fields."""
     unread: str | None = None
+    limited = False
     if is_encoded(headers):
         try:
             data, partial = decoded(data, headers)
@@ -80,15 +80,16 @@ def readings(data: bytes, headers: Headers = ()) -> Readings:
             continue
         spent += len(raw) if depth else 0
         if spent > BUDGET:
-            return Readings(tuple(found), "it unpacks to too much")
+            return Readings(tuple(found), "it unpacks to too much", limited=True)
         found[text] = None
         unread = unread or _beyond(raw)
-        inner = [one for one in _inside(raw, text) if one != raw]
+        inner = _bounded(raw, text)
         if depth < DEPTH:
             waiting += [(one, depth + 1) for one in inner]
         elif inner:
+            limited = True
             unread = unread or f"it has more than {DEPTH} encodings around each other"
-    return Readings(tuple(found), unread)
+    return Readings(tuple(found), unread, limited)
 
 
 def of_path(path: str) -> Readings:
@@ -107,15 +108,24 @@ def _beyond(raw: bytes) -> str | None:
     )
 
 
-def _inside(raw: bytes, text: str) -> Iterator[bytes]:
-    at = raw.find(_GZIP)
-    for _ in range(16):
-        if at < 0:
+def _bounded(raw: bytes, text: str) -> list[bytes]:
+    """The readings within a text; what is left out when there is too much is over the budget anyway."""
+    found: list[bytes] = []
+    size = 0
+    for one in _inside(raw, text):
+        size += len(one)
+        if one != raw:
+            found.append(one)
+        if size > 4 * BUDGET:  # the same text may be among them several times
             break
-        unpacked = _gunzip(raw[at:])
-        if unpacked:
-            yield unpacked
-        at = raw.find(_GZIP, at + 1)
+    return found
+
+
+def _inside(raw: bytes, text: str) -> Iterator[bytes]:
+    for at in streams(raw):
+        plain = unpacked_at(raw, at)[0]
+        if plain:
+            yield plain
     if _PERCENT.search(text) or (_FORM.fullmatch(text) and "+" in text):
         plus = text.replace("+", " ") if _FORM.fullmatch(text) else text
         yield unquote_to_bytes(plus)
@@ -163,51 +173,29 @@ def _unescaped(found: re.Match[str]) -> str:
 
 
 def _stretches(text: str) -> Iterator[bytes]:
-    """What Base64, Base32 and hexadecimal in a text say."""
-    tries = 0
-    for pattern, decode in ((_LINES, _base64), (_SIGNS, _base64), (_BASE32, _base32), (_HEX, _hex)):
-        for found in pattern.finditer(text):
-            tries += 1
-            if tries > _STRETCHES:
-                return
-            plain = decode("".join(found[0].split()))
-            if plain is not None and (plain.startswith(_GZIP) or _readable(plain)):
-                yield plain
+    """What Base64, Base32 and hexadecimal in a text decode to."""
+    yield from (plain for _, _, _, plain in _core.packed_stretches(text.encode("ascii", "replace")))
 
 
-def _base64(text: str) -> bytes | None:
-    body = text.rstrip("=").replace("-", "+").replace("_", "/")
-    if len(body) % 4 == 1:
-        return None
+def unpacked_at(raw: bytes, at: int) -> tuple[bytes, int, bool]:
+    """What a gzip or zlib stream (RFC 1952, RFC 1950) that begins at `at` holds, where it ends, and whether
+    that is all. Nothing where none begins there."""
+    stream = zlib.decompressobj(47)
+    data = memoryview(raw)[at:]
     try:
-        return b64decode(body + "=" * (-len(body) % 4), validate=True)
-    except (binascii.Error, ValueError):
-        return None
-
-
-def _base32(text: str) -> bytes | None:
-    body = text.rstrip("=").upper()
-    try:
-        return b32decode(body + "=" * (-len(body) % 8))
-    except (binascii.Error, ValueError):
-        return None
-
-
-def _hex(text: str) -> bytes | None:
-    return bytes.fromhex(text)
-
-
-def _readable(plain: bytes) -> bool:
-    """Is it a text? Nearly all other stretches give bytes that are none."""
-    try:
-        text = plain.decode("utf-8")
-    except UnicodeDecodeError:
-        return any(plain.startswith(mark) for mark, _ in _CONTAINERS)
-    return len(text) > 5 and all(one.isprintable() or one in "\r\n\t" for one in text)
-
-
-def _gunzip(raw: bytes) -> bytes:
-    try:
-        return zlib.decompressobj(31).decompress(raw, min(MAX_BYTES, 512 * len(raw) + 4096))
+        plain = stream.decompress(data, BUDGET + 1)
     except zlib.error:
-        return b""
+        return b"", at, True
+    return plain, len(raw) - len(stream.unused_data), stream.eof
+
+
+def streams(raw: bytes) -> Iterator[int]:
+    """Where a gzip stream may begin, and where one of zlib may: at the start of a body or of a part."""
+    at = raw.find(_GZIP)
+    for _ in range(_STREAMS):
+        if at < 0:
+            break
+        yield at
+        at = raw.find(_GZIP, at + 1)
+    if b"x" in raw[:1] or b"\n\r\nx" in raw or b"\n\nx" in raw:
+        yield from (found.start(1) for _, found in zip(range(_STREAMS), _ZLIB.finditer(raw), strict=False))

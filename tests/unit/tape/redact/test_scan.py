@@ -5,6 +5,8 @@ Modules: `faultwire.tape.redact.scan`, `faultwire.cli.tape_scan`.
 
 from __future__ import annotations
 
+import base64
+import gzip
 import hashlib
 import json
 import re
@@ -52,6 +54,30 @@ def test_a_tape_of_ours_holds_none(tmp_path: Path) -> None:
     done = run(str(tmp_path / "t.tape"))
     assert (done.exit_code, done.stdout) == (0, "")
     assert "nothing found in 1 file" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (base64.b64encode(f"the key is {KEY}".encode()), "base64"),
+        (base64.encodebytes(f"{'the key is below ' * 4}{KEY}".encode()), "base64"),
+        (base64.b32encode(f"the key is {KEY}".encode()), "base32"),
+        (f"the key is {KEY}".encode().hex().encode(), "hex"),
+        (gzip.compress(f"the key is {KEY}".encode(), mtime=0), "compressed"),
+        ("".join(f"%{ord(one):02X}" for one in KEY).encode(), "anthropic_key"),
+        ("".join(f"&#{ord(one)};" for one in KEY).encode(), "anthropic_key"),
+        (
+            json.dumps("".join(f"\\u{ord(one):04x}" for one in KEY)).replace("\\\\", "\\").encode(),
+            "anthropic_key",
+        ),
+    ],
+)
+def test_a_key_is_found_in_encodings(tmp_path: Path, data: bytes, what: str) -> None:
+    path = tmp_path / "x.log"
+    path.write_bytes(b"a line before\n" + data + b"\nand one after\n")
+    assert [leak.what for leak in scan(path)] == [what]
+    path.write_bytes(b"a line before\n" + data[::-1] + b"\nand one after\n")
+    assert scan(path) == []
 
 
 def test_what_went_by_its_name_is_gone(tmp_path: Path) -> None:
