@@ -154,8 +154,11 @@ class FaultwireAddon:
 
     @fail_closed
     def http_connected(self, flow: http.HTTPFlow) -> None:
-        """A tunnel is open: one step done."""
+        """A tunnel is open: one step done, and the client has to begin the next."""
         self.gateway.step(flow.client_conn)
+        handler = transports.handler_of(flow.client_conn)
+        if hasattr(handler, "await_first_byte"):
+            handler.await_first_byte()
 
     @fail_closed
     def tls_clienthello(self, data: tls.ClientHelloData) -> Awaitable[object] | None:

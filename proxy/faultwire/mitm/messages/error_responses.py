@@ -18,6 +18,7 @@ REASONS = {
     403: "Forbidden",
     404: "Not Found",
     407: "Proxy Authentication Required",
+    408: "Request Timeout",
     431: "Request Header Fields Too Large",
     501: "Not Implemented",
     502: "Bad Gateway",
@@ -103,6 +104,21 @@ def upstream_failed(why: str) -> Refusal:
 def upstream_slow(why: str) -> Refusal:
     """Upstream took longer than it may."""
     return Refusal(504, "faultwire_timeout", why)
+
+
+def request_slow(why: str) -> Refusal:
+    """A client took longer over its request body than it may."""
+    return Refusal(408, "faultwire_timeout", why)
+
+
+def crowded(source: str, limit: int) -> Refusal:
+    """One source has more connections than it may."""
+    return Refusal(
+        503,
+        "faultwire_busy",
+        f"{source} has `{limit}` connections to this engine already, and may have no more",
+        headers=(("retry-after", "1"),),
+    )
 
 
 def busy(limit: int) -> Refusal:
