@@ -91,6 +91,17 @@ def not_allowed(why: str) -> Refusal:
     return Refusal(403, "faultwire_refused", why, headers=_NO_RETRY)
 
 
+def not_covered(host: str, hosts: Iterable[str]) -> Refusal:
+    """A tunnel to a host that the project's authority cannot vouch for."""
+    return Refusal(
+        403,
+        "faultwire_refused",
+        f"this project's certificate authority is limited to {', '.join(f'`{one}`' for one in hosts)}, which "
+        f"`{host}` is not; `faultwire ca renew` makes one for other hosts, or for all",
+        headers=_NO_RETRY,
+    )
+
+
 def not_mocked(why: str) -> Refusal:
     """A host that the mock does not answer for, where no other server may be called."""
     return Refusal(501, "faultwire_mock", why, headers=_NO_RETRY)
