@@ -42,16 +42,27 @@ def show(format_: str) -> None:
 
 @ca.command(short_help="Replace it with a new one.")
 @click.option("--days", type=click.IntRange(1, 30), default=14, show_default=True, help="Validity in days.")
+@click.option(
+    "--host",
+    "hosts",
+    metavar="NAME",
+    multiple=True,
+    help="Limit it to this host and what is below it, or to this address; repeatable.",
+)
 @format_option
-def renew(days: int, format_: str) -> None:
-    """Replace the authority by a new one; programs that trust the old one must be started again."""
+def renew(days: int, hosts: tuple[str, ...], format_: str) -> None:
+    """Replace the authority by a new one; programs that trust the old one must be started again.
+
+    With --host the new one can vouch for these hosts alone, whoever gets hold of its key; calls to others
+    are refused. Without it, it can vouch for every host, since an agent may call any.
+    """
     from faultwire.capture.bundle import remove_trust
     from faultwire.mitm.network.ca import renew as renew_ca
     from faultwire.runner.folder import state
 
     state()
     remove_trust(_folder())
-    _print(renew_ca(_folder(), days=days), format_)
+    _print(renew_ca(_folder(), days=days, hosts=hosts), format_)
 
 
 @ca.command(short_help="Delete it and its key.")
@@ -88,9 +99,12 @@ def _print(authority: Authority, format_: str) -> None:
         "not_before": authority.not_before.isoformat(),
         "not_after": authority.not_after.isoformat(),
         "expired": authority.expired,
+        "hosts": list(authority.hosts),
     }
     if format_ == "json":
         output.show_json(about)
         return
     state = "expired: renew it with `faultwire ca renew`" if authority.expired else "valid"
-    output.show(output.fields({**{k: str(v) for k, v in about.items() if k != "expired"}, "state": state}))
+    hosts = ", ".join(authority.hosts) or "any"
+    text = {key: str(value) for key, value in about.items() if key not in ("expired", "hosts")}
+    output.show(output.fields({**text, "hosts": hosts, "state": state}))

@@ -13,6 +13,7 @@ from pydantic import Field, field_validator
 
 from faultwire.errors import UsageError
 from faultwire.mitm.network.upstream_proxy import UpstreamProxies
+from faultwire.mitm.sessions.sources import PER_SOURCE
 from faultwire.profile.entry_model import Frozen
 from faultwire.replay.settings import ReplaySettings
 from faultwire.tape.record.overload_policy import FailurePolicy, RecordPolicy
@@ -27,22 +28,35 @@ ROUTE_NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 
 RESPONSE_S = 600.0
 """Seconds for a server to say something: what the SDKs of OpenAI and Anthropic wait for by default."""
+REQUEST_S = 60.0
+"""Seconds for a client to send more of its request: what nginx waits for by default."""
+HANDSHAKE_S = 30.0
+"""Seconds for a client to say something at all in a connection, and in a tunnel."""
 
 
-def _seconds(variable: str) -> float:
+def _limit(variable: str, default: float, unit: str = "seconds") -> float:
     """A limit from the environment. Raises UsageError."""
     text = os.environ.get(variable, "")
     try:
-        found = float(text) if text else RESPONSE_S
+        found = float(text) if text else default
     except ValueError:
         found = 0.0
     if not 0 < found < 1e9:
         raise UsageError(
-            f"`{variable}` is `{text}`, expected a number of seconds above 0",
+            f"`{variable}` is `{text}`, expected a number of {unit} above 0",
             code="engine.settings",
-            hint=f"leave it out for {RESPONSE_S:g}",
+            hint=f"leave it out for {default:g}",
         )
     return found
+
+
+def _seconds(variable: str, default: float) -> Any:
+    """A field that the environment sets."""
+    return Field(default_factory=partial(_limit, variable, default), gt=0)
+
+
+def _per_source() -> int:
+    return int(_limit("FAULTWIRE_CONNECTIONS", PER_SOURCE, "connections"))
 
 
 class SessionSettings(Frozen):
@@ -80,6 +94,8 @@ class EngineSettings(Frozen):
 
     `max_exchanges` may be in flight at once; more are answered 503. `first_byte_s` is how long a server may
     take to begin its response once it has the request, `idle_body_s` how long it may say nothing in between.
+    `idle_request_s` and `handshake_s` say the same of clients, of their request bodies and of connections in
+    which they have said nothing yet; `per_source` connections may come from one source at a time.
     """
 
     run_dir: Path
@@ -107,8 +123,11 @@ class EngineSettings(Frozen):
     replay: ReplaySettings | None = None
     max_exchanges: int = Field(default=1024, ge=1)
     head_timeout_s: float = Field(default=10.0, gt=0)
-    first_byte_s: float = Field(default_factory=partial(_seconds, "FAULTWIRE_FIRST_BYTE_S"), gt=0)
-    idle_body_s: float = Field(default_factory=partial(_seconds, "FAULTWIRE_IDLE_BODY_S"), gt=0)
+    first_byte_s: float = _seconds("FAULTWIRE_FIRST_BYTE_S", RESPONSE_S)
+    idle_body_s: float = _seconds("FAULTWIRE_IDLE_BODY_S", RESPONSE_S)
+    idle_request_s: float = _seconds("FAULTWIRE_IDLE_REQUEST_S", REQUEST_S)
+    handshake_s: float = _seconds("FAULTWIRE_HANDSHAKE_S", HANDSHAKE_S)
+    per_source: int = Field(default_factory=_per_source, ge=1)
     drain_s: float = Field(default=5.0, ge=0)
 
     @field_validator("routes")

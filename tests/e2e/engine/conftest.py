@@ -68,7 +68,7 @@ class Upstream:
                         connection = context.wrap_socket(connection, server_side=True)
                     except (ssl.SSLError, OSError):
                         return
-                with contextlib.suppress(OSError):
+                with contextlib.suppress(OSError, ValueError):  # a request that is cut short ends it
                     upstream._serve(connection)
                 with contextlib.suppress(OSError):
                     connection.close()

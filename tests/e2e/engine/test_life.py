@@ -17,7 +17,7 @@ import pytest
 
 from faultwire.errors import UsageError
 from faultwire.mitm.engine.client import Engine
-from faultwire.mitm.network import ca
+from faultwire.mitm.network import ca, ca_certificates
 from faultwire.tape.evidence.keyring import KeyRing
 from faultwire.tape.evidence.verify import verify
 from faultwire.tape.read.reader import TapeReader
@@ -149,7 +149,8 @@ def test_an_expired_ca_is_refused_with_the_command_that_renews_it(
     from faultwire import clock
 
     real = clock.utc_now
-    monkeypatch.setattr(ca, "utc_now", lambda: real() - timedelta(days=20))
+    for module in (ca, ca_certificates):
+        monkeypatch.setattr(module, "utc_now", lambda: real() - timedelta(days=20))
     ca.ensure(settings.ca_dir)
     with pytest.raises(UsageError) as refused:
         Engine.start(settings)

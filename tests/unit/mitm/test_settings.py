@@ -69,3 +69,25 @@ def test_routes_of_base_url_mode_have_plain_names(name: str) -> None:
     with pytest.raises(ValidationError):
         EngineSettings(**WHERE, reverse={"a": "x.test"})
     assert EngineSettings(**WHERE, reverse={"a-1.b_2": "https://x.test/v1"}).reverse
+
+
+@pytest.mark.parametrize(
+    ("variable", "field", "default"),
+    [
+        ("FAULTWIRE_FIRST_BYTE_S", "first_byte_s", 600),
+        ("FAULTWIRE_IDLE_BODY_S", "idle_body_s", 600),
+        ("FAULTWIRE_IDLE_REQUEST_S", "idle_request_s", 60),
+        ("FAULTWIRE_HANDSHAKE_S", "handshake_s", 30),
+        ("FAULTWIRE_CONNECTIONS", "per_source", 4096),
+    ],
+)
+def test_limits_come_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch, variable: str, field: str, default: float
+) -> None:
+    assert getattr(EngineSettings(**WHERE), field) == default
+    monkeypatch.setenv(variable, "7")
+    assert getattr(EngineSettings(**WHERE), field) == 7
+    for wrong in ("0", "-1", "soon", "nan"):
+        monkeypatch.setenv(variable, wrong)
+        with pytest.raises(UsageError, match=f"`{variable}` is `{wrong}`"):
+            EngineSettings(**WHERE)

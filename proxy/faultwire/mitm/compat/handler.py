@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections import defaultdict, deque
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from mitmproxy.addonmanager import traverse
 from mitmproxy.proxy import commands, events
@@ -21,9 +21,11 @@ from mitmproxy.proxy.server import ConnectionIO
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
-    from mitmproxy.connection import Client, Connection
+    from mitmproxy.connection import Connection
     from mitmproxy.options import Options
     from mitmproxy.proxy.mode_specs import ProxyMode
+
+    from faultwire.mitm.compat.owner import Owner
 
 CONNECTIONS_PER_HOST = 1000
 """mitmproxy opens 5 at a time, and HTTP/2 clients in front of HTTP/1 servers need one a request."""
@@ -36,24 +38,6 @@ BACKLOG = 64 * 1024
 
 OWN_BACKLOG = 1024 * 1024
 """The same for what a client did not take of our answers to itself."""
-
-
-class Owner(Protocol):
-    """What a handler needs to know of the engine."""
-
-    head_timeout_s: float
-
-    def crashed(self, client: Client, error: BaseException) -> None:
-        """A connection failed in our code or mitmproxy's."""
-
-    def slow_head(self) -> None:
-        """A client did not finish a request head in time."""
-
-    def lags(self) -> bool:
-        """Has the tape more to write than it should?"""
-
-    async def room(self) -> None:
-        """Return once the tape can take more."""
 
 
 class Hooks:
@@ -85,10 +69,15 @@ class _Limited(ProxyConnectionHandler):
         self.max_conns = defaultdict(lambda: asyncio.Semaphore(CONNECTIONS_PER_HOST))
         self.timeout_watchdog.timeout = IDLE_S
         self._head_timer: asyncio.TimerHandle | None = None
+        self._first_timer: asyncio.TimerHandle | None = None
+        self._first_at = 0
         self._held: dict[Connection, asyncio.Event] = {}
 
     def watch_head(self, before: int) -> None:
         """After bytes from the client: has it finished a step, or does its time for one run?"""
+        if self._first_timer is not None and before == self._first_at:
+            self._first_timer.cancel()
+            self._first_timer = None
         if self.progress != before or self.busy or self.unhurried:
             if self._head_timer is not None:
                 self._head_timer.cancel()
@@ -99,8 +88,28 @@ class _Limited(ProxyConnectionHandler):
 
     def _too_slow(self) -> None:
         self._head_timer = None
-        self.owner.slow_head()
+        self.owner.stats.slow_heads += 1
         self.abort()
+
+    def await_first_byte(self) -> None:
+        """A connection, or a tunnel in it, is open: the time for the first byte in it runs."""
+        self._first_at = self.progress
+        if self._first_timer is not None:
+            self._first_timer.cancel()
+        loop = asyncio.get_running_loop()
+        self._first_timer = loop.call_later(self.owner.handshake_s, self._silent)
+
+    def _silent(self) -> None:
+        self._first_timer = None
+        if self.progress == self._first_at and not self.busy and not self.unhurried:
+            self.owner.stats.half_open += 1
+            self.abort()
+
+    @property
+    def lags_behind(self) -> bool:
+        """Is the client not read from, because a server, a fault or the tape has to catch up?"""
+        behind = (_backlog(peer.writer) > BACKLOG for peer in self.transports.values())
+        return self.client in self._held or self.owner.lags() or any(behind)
 
     def hold(self, connection: Connection) -> None:
         """Do not read from a connection. (Its transport cannot be paused: the reader would go on.)"""
@@ -158,11 +167,13 @@ class _Limited(ProxyConnectionHandler):
 
     async def handle_client(self) -> None:
         """Serve the connection to its end."""
+        self.await_first_byte()
         try:
             await super().handle_client()
         finally:
-            if self._head_timer is not None:
-                self._head_timer.cancel()
+            for timer in (self._head_timer, self._first_timer):
+                if timer is not None:
+                    timer.cancel()
 
 
 class SafeHandler(_Limited):

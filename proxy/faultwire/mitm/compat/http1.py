@@ -146,7 +146,7 @@ class BoundedHttp1Server(BodyReader, _http1.Http1Server):
                 self.on_refusal()
 
     def _refuse(self, status: int, message: str, kind: str) -> Generator[commands.Command, Any, None]:
-        yield commands.SendData(self.conn, _refused(status, message, kind))
+        yield commands.SendData(self.conn, refused(error_responses.Refusal(status, kind, message)))
         yield commands.CloseConnection(self.conn)
         self.state = self.done
         if self.on_refusal is not None:
@@ -209,15 +209,15 @@ def _interim(data: bytes) -> bool:
     return len(line) == 12 and line.startswith(b"HTTP/1.") and line[8:10] == b" 1" and line[9:12] != b"101"
 
 
-def _refused(status: int, message: str, kind: str) -> bytes:
-    """A whole refusal, as the others are (`faultwire.mitm.messages.error_responses`)."""
-    answer = error_responses.Refusal(status, kind, message).response()
+def refused(refusal: error_responses.Refusal) -> bytes:
+    """A whole refusal, as it is written."""
+    answer = refusal.response()
     head = "".join(f"{name}: {value}\r\n" for name, value in answer.headers)
-    return f"HTTP/1.1 {status} {answer.reason}\r\n{head}\r\n".encode() + (answer.body or b"")
+    return f"HTTP/1.1 {answer.status} {answer.reason}\r\n{head}\r\n".encode() + (answer.body or b"")
 
 
 def _make_error_response(status_code: int, message: str = "") -> bytes:
-    return _refused(status_code, message, "faultwire_malformed")
+    return refused(error_responses.Refusal(status_code, "faultwire_malformed", message))
 
 
 def install() -> None:

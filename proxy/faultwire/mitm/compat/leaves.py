@@ -37,6 +37,8 @@ class LeafCertificates(TlsConfig):
             self.authority: ca.Signer = ca.load_signer(Path(ctx.options.confdir))
             self._key = ca.new_key()
             self._chain = [certs.Cert(self.authority.certificate)]
+            # What clients lack between a leaf and their root; a root that signs leaves itself they have.
+            self._chain_file = ca.signing_file(Path(ctx.options.confdir)) if self.authority.hosts else None
             self._issued: dict[str, tuple[certs.CertStoreEntry, datetime]] = {}
 
     def get_cert(self, conn_context: Context) -> certs.CertStoreEntry:
@@ -50,7 +52,7 @@ class LeafCertificates(TlsConfig):
         entry = certs.CertStoreEntry(
             cert=certs.Cert(leaf),
             privatekey=self._key,  # type: ignore[arg-type]  # annotated for RSA, takes any key
-            chain_file=None,
+            chain_file=self._chain_file,
             chain_certs=self._chain,
         )
         while len(self._issued) >= KEPT:

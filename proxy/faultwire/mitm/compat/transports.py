@@ -9,9 +9,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from mitmproxy import ctx
+from mitmproxy.proxy import commands, events
+from mitmproxy.proxy.layers.http import HttpLayer, HttpStream
 
 if TYPE_CHECKING:
     from mitmproxy.connection import Client, Connection
+    from mitmproxy.proxy.layer import Layer
 
 FLUSH_S = 5.0
 """How long a reset waits for a slow client to take what was sent before it."""
@@ -51,6 +54,31 @@ def is_behind(client: Client) -> bool:
     """Does a client take so slowly what it is sent that its servers are not read?"""
     writer = writer_of(client, client)
     return writer is not None and writer.transport.get_write_buffer_size() > BEHIND
+
+
+def lags_behind(client: Client) -> bool:
+    """Is a client not read from, because a server, a fault or the tape has to catch up?"""
+    handler = handler_of(client)
+    return bool(getattr(handler, "lags_behind", False))
+
+
+_WAKING: set[asyncio.Task[None]] = set()
+
+
+def wake(client: Client, stream: Layer) -> None:
+    """Let a stream handle a `Wakeup`, as if it had asked its connection for one."""
+    handler = handler_of(client)
+    if handler is None:
+        return
+    command, above = commands.RequestWakeup(0), None
+    for layer in stream.context.layers:
+        if isinstance(layer, HttpLayer):
+            above = layer
+        elif isinstance(layer, HttpStream) and above is not None:
+            above.command_sources[command] = layer
+    task = asyncio.create_task(handler.server_event(events.Wakeup(command)))
+    _WAKING.add(task)
+    task.add_done_callback(_WAKING.discard)
 
 
 def drop(client: Client, connection: Connection) -> None:

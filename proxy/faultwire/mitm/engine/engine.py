@@ -26,6 +26,7 @@ from faultwire.exchange.session_state import SessionState
 from faultwire.mitm import compat
 from faultwire.mitm.engine import crash_log
 from faultwire.mitm.engine.event_loop import GuardedLoop
+from faultwire.mitm.engine.listeners import let_in, listen
 from faultwire.mitm.engine.tape import open_tape
 from faultwire.mitm.flow import replay, request_balance
 from faultwire.mitm.flow.addon import FaultwireAddon
@@ -39,7 +40,7 @@ from faultwire.mitm.settings import SessionSettings
 from faultwire.profile.dump import from_dump
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from faultwire.events import Bypass
     from faultwire.mitm.network.ca import Authority
@@ -71,7 +72,7 @@ class Engine:
         host, port = settings.address
         self.authority: Authority = ca.ensure(settings.ca_dir, covers=settings.covers)
         bundle = upstream_trust.write_bundle(settings.ca_dir, settings.upstream_ca)
-        server = await self._listen(host, port, partial(self._accept))
+        server = await listen(host, port, self._accept)
         self._servers.append(server)
         self.port = server.sockets[0].getsockname()[1]
         replays = replay.opened(settings)
@@ -96,6 +97,8 @@ class Engine:
             self.gateway.access.guarded.add(self.port)
         self.gateway.routes.proxies = settings.upstream_proxies
         self.gateway.response_limits = (settings.first_byte_s, settings.idle_body_s)
+        self.gateway.idle_request_s, self.gateway.handshake_s = settings.idle_request_s, settings.handshake_s
+        self.gateway.sources.limit = settings.per_source
         self.gateway.guard.listeners.add(self.port)
         self.gateway.guard.shims = settings.run_dir / "shims"
         loop = asyncio.get_running_loop()
@@ -127,26 +130,22 @@ class Engine:
 
     # ------------------------------------------------------------ connections
 
-    async def _listen(self, host: str, port: int, accept: Callable[..., Any]) -> asyncio.Server:
-        try:
-            return await asyncio.start_server(accept, host, port, start_serving=False, backlog=512)
-        except OSError as error:
-            raise UsageError(
-                f"`{host}:{port}` cannot be listened on: {error.strerror or error}",
-                code="engine.port",
-                hint="another program has it; choose another `--listen`, or port 0 for a free one",
-            ) from error
-
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         kind: Any = partial(compat.FastHandler, hooks=self._hooks) if self._fast else compat.SafeHandler
         handler = kind(self.master, reader, writer, self.master.options, self._mode, self.gateway)
+        source = let_in(self.gateway, handler.client, writer)
+        if source is None:
+            return
         handler.layer = modes.HttpProxy(handler.layer.context)
         task = asyncio.current_task()
         if task is not None:
             self._connections.add(task)
             task.add_done_callback(self._connections.discard)
-        with self.proxyserver.register_connection(handler.client.id, handler):
-            await handler.handle_client()
+        try:
+            with self.proxyserver.register_connection(handler.client.id, handler):
+                await handler.handle_client()
+        finally:
+            self.gateway.sources.leave(source)
 
     # ------------------------------------------------------------ sessions
 
@@ -187,7 +186,7 @@ class Engine:
         # It needs no token, so that it is not for others.
         host = reachable(self.settings.address[0])
         # The listener first: a name that was opened is on the tape and cannot be opened again.
-        server = await self._listen(host, 0, self._accept)
+        server = await listen(host, 0, self._accept)
         with ExitStack() as undo:
             undo.callback(server.close)
             session = self._open(settings)
@@ -282,6 +281,7 @@ class Engine:
             "notes": [
                 *stats.strangers.notes,
                 *self.gateway.access.notes,
+                *self.gateway.sources.notes,
                 *(n for s in self.gateway.sessions.shared for n in s.notes),
             ],
             "fast_handler": self._fast,

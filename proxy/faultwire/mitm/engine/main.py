@@ -24,6 +24,7 @@ from faultwire.mitm.engine.control_server import Control, as_json
 from faultwire.mitm.engine.engine import Engine
 from faultwire.mitm.engine.event_loop import GuardedLoop
 from faultwire.mitm.engine.garbage_collection import PacedCollector
+from faultwire.mitm.engine.private_memory import keep_private
 from faultwire.mitm.sessions.access import reachable
 from faultwire.mitm.settings import EngineSettings
 
@@ -36,6 +37,7 @@ def main() -> int:
     """Run an engine; the exit code is that of what went wrong at the start, else 0."""
     logging.basicConfig(stream=sys.stderr, level=logging.ERROR, format="%(asctime)s %(name)s %(message)s")
     _raise_file_limit()
+    keep_private()
     sys.setswitchinterval(SWITCH_S)
     try:
         settings = EngineSettings.model_validate_json(sys.stdin.buffer.readline())

@@ -23,6 +23,7 @@ from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.flow.stream import FaultLayer
 from faultwire.mitm.messages import convert, error_responses
 from faultwire.mitm.network import broken_tls
+from faultwire.mitm.network.ca_certificates import within
 from faultwire.mitm.network.egress_guard import MARK
 from faultwire.mitm.network.proxy_connection import CHAINED
 from faultwire.mitm.sessions.shared_process import Shared
@@ -147,6 +148,14 @@ class FaultwireAddon:
             flow.response = convert.message_of(refusal.response(), flow.request.http_version)
             return
         self.gateway.connection(flow.client_conn).belongs(whose)
+        hosts = leaves.signer().hosts
+        if not within(hosts, flow.request.host):
+            refusal = error_responses.not_covered(flow.request.host, hosts)
+            self.gateway.stats.refused += 1
+            for one in self.gateway.connection(flow.client_conn).sessions:
+                one.uncovered(flow.request.host)
+            flow.response = convert.message_of(refusal.response(), flow.request.http_version)
+            return
         # Of a shared user only the requests in the tunnel say whose they are.
         session = whose.single if isinstance(whose, Shared) else whose
         if session is not None and not session.stages.idle:
@@ -154,8 +163,11 @@ class FaultwireAddon:
 
     @fail_closed
     def http_connected(self, flow: http.HTTPFlow) -> None:
-        """A tunnel is open: one step done."""
+        """A tunnel is open: one step done, and the client has to begin the next."""
         self.gateway.step(flow.client_conn)
+        handler = transports.handler_of(flow.client_conn)
+        if hasattr(handler, "await_first_byte"):
+            handler.await_first_byte()
 
     @fail_closed
     def tls_clienthello(self, data: tls.ClientHelloData) -> Awaitable[object] | None:

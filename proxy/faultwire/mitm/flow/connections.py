@@ -66,6 +66,12 @@ class Stats:
     websockets: int = 0
     websocket_messages: int = 0
     slow_heads: int = 0
+    """Clients that were dropped because they did not finish a request head, or a handshake."""
+    half_open: int = 0
+    """Connections and tunnels in which their client said nothing in time."""
+    slow_bodies: int = 0
+    crowded_out: int = 0
+    """Connections over what one source may have."""
     voided: int = 0
     strangers: UnknownUsers = field(default_factory=UnknownUsers)
 

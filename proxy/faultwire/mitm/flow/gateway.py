@@ -22,6 +22,7 @@ from faultwire.mitm.network.egress_guard import Guard
 from faultwire.mitm.sessions.access import Access
 from faultwire.mitm.sessions.sessions import Sessions
 from faultwire.mitm.sessions.shared_process import Shared, UnattributedCalls
+from faultwire.mitm.sessions.sources import Sources
 from faultwire.wire.framing.grpc_status import is_grpc
 
 if TYPE_CHECKING:
@@ -42,8 +43,7 @@ logger = logging.getLogger(__name__)
 
 
 class Gateway:
-    """Sessions, guard, routes and tape of one proxy. `stock_hooks`: others want mitmproxy's HTTP hooks.
-
+    """Sessions, guard, routes and tape of one proxy. `stock_hooks`: others want mitmproxy's HTTP hooks;
     `reverse` are the routes of base-URL mode, `routes` the hosts that go elsewhere."""
 
     def __init__(
@@ -61,16 +61,18 @@ class Gateway:
     ) -> None:
         self.sessions, self.guard = Sessions(), guard or Guard()
         self.access = Access(self.sessions)
-        self.tape, self.replays, self.head_timeout_s = tape, replays, head_timeout_s
+        self.tape, self.replays = tape, replays
+        self.head_timeout_s, self.handshake_s = head_timeout_s, 30.0
         self.stats, self.reached, self.handshakes = Stats(), Reached(), FailedHandshakes()
         self.draining, self.live, self._max = False, 0, max_exchanges
         self.response_limits: tuple[float, float] | None = None
+        self.idle_request_s: float | None = None
         self.loop_guards, self.stock_hooks = loop_guards, stock_hooks
         self.routes = Routes(routes or {}, self.guard.remote_hosts)
         self.reverse, self.tunnels = ReverseProxy(reverse or {}), Tunnels()
         self._links: dict[str, ClientConnection] = {}
         self._ending: dict[str, asyncio.Event] = {}
-        self.idle = asyncio.Event()
+        self.sources, self.idle = Sources(), asyncio.Event()
         self.idle.set()
 
     def begin(self, flow: http.HTTPFlow) -> RecordedExchange:
@@ -167,13 +169,10 @@ class Gateway:
     def admit_live(self, recorded: RecordedExchange) -> None:
         """The same for one that certainly goes there. Raises Refusal."""
         request = recorded.pipeline.exchange.request
-        if self.routes.find(request.host) is not None:
-            return
-        remote = self.guard.check_remote(request.host)
-        why = remote or self.guard.check_literal(request.host, request.port)
-        if why is not None:
+        refusal = self.routes.refusal(request.host, request.port, self.guard)
+        if refusal is not None:
             self.stats.refused += 1
-            raise error_responses.not_mocked(why) if remote else error_responses.not_allowed(why)
+            raise refusal
 
     def attend(self, server: BoundedHttp1Server, client: Client) -> None:
         """The HTTP/1 side towards a client is about to serve it."""
@@ -187,6 +186,12 @@ class Gateway:
         if not self.access.is_foreign(client):
             self.stats.strangers.turn_away(host)
 
+    def crowded(self, client: Client, why: str) -> None:
+        """A client's source has too many connections: it got an error that no fault made."""
+        self.stats.crowded_out += 1
+        if not self.access.is_foreign(client):
+            self._void(self.sessions.at_port(client.sockname[1]), why)
+
     def malformed(self, client: Client) -> None:
         """A request was refused before it was an exchange, because it cannot be read."""
         self.stats.malformed += 1
@@ -195,9 +200,8 @@ class Gateway:
         if not found:
             if self.access.is_foreign(client):
                 return
-            whose = self.sessions.find(None, client.sockname[1])
-            found = whose.sessions if isinstance(whose, Shared) else [whose] if whose is not None else []
-        for session in found or list(self.sessions):
+            found = self.sessions.at_port(client.sockname[1])
+        for session in found:
             session.malformed += 1
             if link is not None:
                 link.answered(session)
@@ -265,10 +269,6 @@ class Gateway:
         self.stats.voided += 1
         for voided in sessions or list(self.sessions):
             voided.void(reason)
-
-    def slow_head(self) -> None:
-        """A client was dropped because it did not finish its request head."""
-        self.stats.slow_heads += 1
 
     def lags(self) -> bool:
         """Has the tape more to write than it should?"""

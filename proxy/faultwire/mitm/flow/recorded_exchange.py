@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Action, FaultFired, Headers, Request, Response
     from faultwire.exchange.pipeline import OutboundRequest, SessionContext
+    from faultwire.mitm.flow.upload_watch import UploadWatch
     from faultwire.mitm.flow.upstream_watch import UpstreamWatch
     from faultwire.mitm.sessions.session import Session
     from faultwire.tape.record.recorder import Recording
@@ -40,6 +41,7 @@ class RecordedExchange:
         "recording",
         "session",
         "touches",
+        "upload",
         "watch",
         "written",
     )
@@ -59,6 +61,7 @@ class RecordedExchange:
         self.ended = False
         self.written = 0
         self.watch: UpstreamWatch | None = None
+        self.upload: UploadWatch | None = None
         """Watches over the server while it answers."""
         self._begun = False
         self._arrived: Response | None = None
@@ -111,6 +114,8 @@ class RecordedExchange:
     def _settle(self) -> None:
         if self.watch is not None:
             self.watch.stop()
+        if self.upload is not None:
+            self.upload.stop()
         if self.written:
             self.session.requests_recorded += 1
 

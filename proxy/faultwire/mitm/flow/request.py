@@ -19,6 +19,7 @@ from mitmproxy.proxy.layers.http._events import (
 from mitmproxy.proxy.layers.http._hooks import HttpRequestHook
 
 from faultwire import wire
+from faultwire.mitm.compat import transports
 from faultwire.mitm.flow.actions import ActionExecutor
 from faultwire.mitm.flow.replay_source import ReplaySource
 from faultwire.mitm.flow.response import Responder
@@ -31,12 +32,14 @@ from faultwire.mitm.flow.stream_state import (
     StreamState,
     joined,
 )
+from faultwire.mitm.flow.upload_watch import UploadWatch
 from faultwire.mitm.flow.upstream_watch import UpstreamWatch
 from faultwire.mitm.messages import convert, error_responses
 from faultwire.mitm.network.egress_guard import MARK
+from faultwire.wire.framing.grpc_status import is_grpc
 
 if TYPE_CHECKING:
-    from mitmproxy.proxy import commands
+    from mitmproxy.proxy import commands, events
 
     from faultwire.events import Response
     from faultwire.exchange.pipeline import OutboundRequest
@@ -79,12 +82,37 @@ class RequestReader:
             state.gateway.admit(recorded)
         except error_responses.Refusal as refusal:
             return joined(interim, self.writer.answer_when_read(refusal, "refused"))
+        if not event.end_stream:
+            self._watch_upload()
         if event.end_stream or recorded.needs_request_body:
             state.request = RequestPhase.HELD
             return interim
         convert.apply_request(request, recorded.depart(None).request)  # nothing is decided on such a one
         state.request = RequestPhase.STREAMED
         return joined(interim, self._open_stream()) if interim else self._open_stream()
+
+    def _watch_upload(self) -> None:
+        """The body has to come in time. In gRPC, and where HTTP/2 does not declare its length, it is a stream
+        of its own that may stay silent for as long as it likes."""
+        state, seconds = self.state, self.state.gateway.idle_request_s
+        request = state.flow.request
+        declared = convert.value_of(request.headers, b"content-length") is not None
+        if seconds is None or is_grpc(state.recorded.pipeline.exchange.request.headers):
+            return
+        if declared or not request.is_http2:
+            wake = partial(transports.wake, state.flow.client_conn, state.context.layers[-1])
+            watch = state.recorded.upload = UploadWatch(seconds, declared, state.is_unread, wake)
+            watch.start()
+
+    def stalled(self, event: events.Wakeup) -> Commands:
+        """The body did not come in time."""
+        state = self.state
+        watch = state.recorded.upload if state.begun else None
+        if watch is None or watch.expired is None or state.answers or state.nobody_asks:
+            return ()
+        state.gateway.stats.slow_bodies += 1
+        state.request = RequestPhase.DONE
+        return self.writer.give_up(error_responses.request_slow(watch.expired))
 
     def _continue(self) -> SendHttp:
         go_on = http.Response.make(100)

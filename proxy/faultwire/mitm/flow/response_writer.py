@@ -103,6 +103,15 @@ class ResponseWriter:
         assert self._deferred is not None
         return self.answer(*self._deferred)
 
+    def give_up(self, refusal: Refusal) -> Commands:
+        """The request does not come to its end: answer with what was to be said behind it, or with this, and
+        end the connection (or stream), which nothing else can follow in."""
+        state = self.state
+        yield from self.cancel_upstream()
+        yield from self.answer(*(self._deferred or (refusal.response(), "client_aborted", refusal.message)))
+        over = ResponseProtocolError(state.stream_id, refusal.message, compat.KILL)
+        yield SendHttp(over, state.context.client)
+
     # ------------------------------------------------------------ ends
 
     def complete(self, ending: str, error: str | None = None) -> Commands:

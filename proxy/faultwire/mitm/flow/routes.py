@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
 from faultwire import _core
+from faultwire.mitm.messages import error_responses
 from faultwire.mitm.network.egress_guard import covers
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
     from mitmproxy import http
 
+    from faultwire.mitm.messages.error_responses import Refusal
+    from faultwire.mitm.network.egress_guard import Guard
     from faultwire.mitm.network.upstream_proxy import UpstreamProxies, UpstreamProxy
 
 
@@ -34,6 +37,16 @@ class Routes:
             return None
         patterns = (route for glob, route in self._globs if _core.glob_match(glob, name))
         return self._routes.get(name) or next(patterns, None)
+
+    def refusal(self, host: str, port: int, guard: Guard) -> Refusal | None:
+        """Why a request may not go to a host, if it may not; where a route leads was named by the user."""
+        if self.find(host) is not None:
+            return None
+        remote = guard.check_remote(host)
+        why = remote or guard.check_literal(host, port)
+        if why is None:
+            return None
+        return error_responses.not_mocked(why) if remote else error_responses.not_allowed(why)
 
     def proxy(self, host: str, port: int, *, tls: bool) -> UpstreamProxy | None:
         """The user's proxy that a connection goes through, if one does."""

@@ -108,6 +108,7 @@ class FaultStream(HttpStream):
             ResponseTrailers: responder.trailers,
             ResponseEndOfMessage: responder.end,
             RequestProtocolError: self._client_failed,
+            events.Wakeup: reader.stalled,
             ResponseProtocolError: responder.lost,
         }
         self._running: Commands | None = None
@@ -123,6 +124,10 @@ class FaultStream(HttpStream):
         kind, state = type(event), self._state
         if kind in (ResponseHeaders, ResponseData) and state.begun and state.recorded.watch is not None:
             state.recorded.watch.note_data()
+        elif type(event) is RequestData and state.begun and state.recorded.upload is not None:
+            state.recorded.upload.note_data(len(event.data))
+        elif kind is RequestEndOfMessage and state.begun and state.recorded.upload is not None:
+            state.recorded.upload.stop()
         if kind is RequestProtocolError:
             state.leave()
         elif state.pause is not None and type(event) is ResponseData:

@@ -109,6 +109,15 @@ class StreamState:
         waits = self.pause is not None or self.throttled or self.gateway.lags()
         return shared or waits or transports.is_behind(client)
 
+    def is_unread(self) -> bool:
+        """Do we not read from the client, or does its answer stream already?"""
+        return self.pause is not None or self.answers or transports.lags_behind(self.flow.client_conn)
+
+    @property
+    def answers(self) -> bool:
+        """Has a response begun?"""
+        return self.response in (ResponsePhase.STREAMED, ResponsePhase.HELD, ResponsePhase.DONE)
+
     def drop_server(self, why: str) -> None:
         """The server took too long: its connection ends, and the stream hears of it."""
         if self.upstream and not self.recorded.ended:

@@ -18,6 +18,7 @@ REASONS = {
     403: "Forbidden",
     404: "Not Found",
     407: "Proxy Authentication Required",
+    408: "Request Timeout",
     431: "Request Header Fields Too Large",
     501: "Not Implemented",
     502: "Bad Gateway",
@@ -90,6 +91,17 @@ def not_allowed(why: str) -> Refusal:
     return Refusal(403, "faultwire_refused", why, headers=_NO_RETRY)
 
 
+def not_covered(host: str, hosts: Iterable[str]) -> Refusal:
+    """A tunnel to a host that the project's authority cannot vouch for."""
+    return Refusal(
+        403,
+        "faultwire_refused",
+        f"this project's certificate authority is limited to {', '.join(f'`{one}`' for one in hosts)}, which "
+        f"`{host}` is not; `faultwire ca renew` makes one for other hosts, or for all",
+        headers=_NO_RETRY,
+    )
+
+
 def not_mocked(why: str) -> Refusal:
     """A host that the mock does not answer for, where no other server may be called."""
     return Refusal(501, "faultwire_mock", why, headers=_NO_RETRY)
@@ -103,6 +115,21 @@ def upstream_failed(why: str) -> Refusal:
 def upstream_slow(why: str) -> Refusal:
     """Upstream took longer than it may."""
     return Refusal(504, "faultwire_timeout", why)
+
+
+def request_slow(why: str) -> Refusal:
+    """A client took longer over its request body than it may."""
+    return Refusal(408, "faultwire_timeout", why)
+
+
+def crowded(source: str, limit: int) -> Refusal:
+    """One source has more connections than it may."""
+    return Refusal(
+        503,
+        "faultwire_busy",
+        f"{source} has `{limit}` connections to this engine already, and may have no more",
+        headers=(("retry-after", "1"),),
+    )
 
 
 def busy(limit: int) -> Refusal:

@@ -23,21 +23,26 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from faultwire.clock import utc_now
 from faultwire.errors import FaultwireError, UsageError
+from faultwire.mitm.network.ca_certificates import (
+    BACKDATE,
+    MAX_DAYS,
+    constraints,
+    intermediate,
+    limits,
+    root,
+    usage,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
 DEFAULT_DAYS = 14
-MAX_DAYS = 30
 LEAF_LIFE = timedelta(hours=24)
-BACKDATE = timedelta(hours=24)
-"""Clocks differ; with this the whole life of a leaf is 48 hours."""
 
 _KEY_FILE = "mitmproxy-ca.pem"
 _CERT_FILE = "mitmproxy-ca-cert.pem"
-_COMMON_NAME = "faultwire project CA"
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,8 @@ class Authority:
     fingerprint: str
     not_before: datetime
     not_after: datetime
+    hosts: tuple[str, ...] = ()
+    """The hosts that it is limited to; empty for all."""
 
     @property
     def expired(self) -> bool:
@@ -58,10 +65,11 @@ class Authority:
 
 @dataclass(frozen=True)
 class Signer:
-    """The key that signs leaves, and the certificate that they chain to."""
+    """The key that signs leaves, the certificate that they chain to, and the hosts that it is limited to."""
 
     key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
     certificate: x509.Certificate
+    hosts: tuple[str, ...] = ()
 
 
 def ensure(ca_dir: Path, *, days: int = DEFAULT_DAYS, covers: datetime | None = None) -> Authority:
@@ -89,11 +97,14 @@ def ensure(ca_dir: Path, *, days: int = DEFAULT_DAYS, covers: datetime | None = 
     return found
 
 
-def renew(ca_dir: Path, *, days: int = DEFAULT_DAYS) -> Authority:
-    """Replace the CA by a new one; programs that trust the old one must be started again."""
+def renew(ca_dir: Path, *, days: int = DEFAULT_DAYS, hosts: Sequence[str] = ()) -> Authority:
+    """Replace the CA by a new one; programs that trust the old one must be started again. With `hosts` what
+    is kept of it can sign for these and what is below them, and for nothing else. Raises UsageError."""
+    if hosts:
+        constraints(hosts)  # refused before anything is deleted
     with _locked(ca_dir):
         _delete(ca_dir)
-        return _write(ca_dir, days)
+        return _write(ca_dir, days, hosts=hosts)
 
 
 def remove(ca_dir: Path) -> bool:
@@ -119,6 +130,7 @@ def describe(ca_dir: Path) -> Authority | None:
         fingerprint=certificate.fingerprint(hashes.SHA256()).hex(),
         not_before=certificate.not_valid_before_utc,
         not_after=certificate.not_valid_after_utc,
+        hosts=limits(certificate),
     )
 
 
@@ -132,7 +144,12 @@ def load_signer(ca_dir: Path) -> Signer:
         raise _damaged(ca_dir) from error
     if not isinstance(key, ec.EllipticCurvePrivateKey) or key.public_key() != certificate.public_key():
         raise _damaged(ca_dir)
-    return Signer(key, certificate)
+    return Signer(key, certificate, limits(certificate))
+
+
+def signing_file(ca_dir: Path) -> Path:
+    """The file with the certificate that leaves chain to."""
+    return ca_dir / _KEY_FILE
 
 
 def new_key() -> ec.EllipticCurvePrivateKey:
@@ -143,7 +160,7 @@ def new_key() -> ec.EllipticCurvePrivateKey:
 def stranger() -> Signer:
     """An authority that nobody trusts; its key is kept nowhere."""
     key = new_key()
-    return Signer(key, _self_signed(key, 1))
+    return Signer(key, root(key, 1))
 
 
 def issue(
@@ -157,7 +174,9 @@ def issue(
         name = x509.IPAddress(ipaddress.ip_address(host))
     except ValueError:
         name = x509.DNSName(host.encode("idna").decode())
-    common = [x509.NameAttribute(NameOID.COMMON_NAME, host)] if len(host) < 64 else []
+    # OpenSSL takes an address in the common name for a host name, which no limit to hosts permits.
+    named = len(host) < 64 and not (signer.hosts and isinstance(name, x509.IPAddress))
+    common = [x509.NameAttribute(NameOID.COMMON_NAME, host)] if named else []
     builder = (
         x509.CertificateBuilder()
         .subject_name(x509.Name(common))
@@ -170,7 +189,7 @@ def issue(
         .add_extension(x509.SubjectAlternativeName([name]), critical=not common)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(_usage(digital_signature=True), critical=True)
+        .add_extension(usage(digital_signature=True), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(leaf_key.public_key()), critical=False)
         .add_extension(
             x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.key.public_key()), critical=False
@@ -189,11 +208,14 @@ def _reaches_back(authority: x509.Certificate) -> datetime | None:
     return begins if authority.not_valid_after_utc - begins > timedelta(days=MAX_DAYS) + BACKDATE else None
 
 
-def _write(ca_dir: Path, days: int, back: timedelta | None = None) -> Authority:
+def _write(ca_dir: Path, days: int, back: timedelta | None = None, hosts: Sequence[str] = ()) -> Authority:
     if not 1 <= days <= MAX_DAYS:
         raise UsageError(f"found a CA life of `{days}` days, expected 1 to {MAX_DAYS}", code="ca.days")
     key = new_key()
-    certificate = _self_signed(key, days, back)
+    certificate = signing = root(key, days, back, hosts)
+    if hosts:
+        issuer_key, key = key, new_key()  # the root's key is written nowhere
+        signing = intermediate(certificate, issuer_key, key, hosts)
     pem = certificate.public_bytes(serialization.Encoding.PEM)
     secret = key.private_bytes(
         serialization.Encoding.PEM,
@@ -201,60 +223,12 @@ def _write(ca_dir: Path, days: int, back: timedelta | None = None) -> Authority:
         serialization.NoEncryption(),
     )
     # The key first: a CA counts as present only once its public file is there too.
-    _put(ca_dir / _KEY_FILE, secret + pem, 0o600)
+    _put(ca_dir / _KEY_FILE, secret + signing.public_bytes(serialization.Encoding.PEM), 0o600)
     _put(ca_dir / _CERT_FILE, pem, 0o644)
     made = describe(ca_dir)
     if made is None:
         raise FaultwireError(f"the CA just written to `{ca_dir}` is gone", code="ca.lost")
     return made
-
-
-def _self_signed(
-    key: ec.EllipticCurvePrivateKey, days: int, back: timedelta | None = None
-) -> x509.Certificate:
-    now = utc_now()
-    begins = now - BACKDATE
-    if back is not None:
-        begins -= max(back, timedelta()) + timedelta(days=MAX_DAYS)
-    # The serial in the name keeps two CAs of one project apart in a store that compares by name.
-    serial = x509.random_serial_number()
-    name = x509.Name(
-        [
-            x509.NameAttribute(NameOID.COMMON_NAME, _COMMON_NAME),
-            x509.NameAttribute(NameOID.ORGANIZATION_NAME, f"faultwire {serial & 0xFFFFFFFF:08x}"),
-        ]
-    )
-    builder = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(serial)
-        .not_valid_before(begins)
-        .not_valid_after(now + timedelta(days=days))
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_usage(key_cert_sign=True, crl_sign=True), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key()), critical=False)
-    )
-    return builder.sign(key, hashes.SHA256())
-
-
-def _usage(
-    *, digital_signature: bool = False, key_cert_sign: bool = False, crl_sign: bool = False
-) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=digital_signature,
-        key_cert_sign=key_cert_sign,
-        crl_sign=crl_sign,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        encipher_only=False,
-        decipher_only=False,
-    )
 
 
 def _put(path: Path, data: bytes, mode: int) -> None:

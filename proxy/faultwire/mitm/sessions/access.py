@@ -33,9 +33,13 @@ class Access:
         self._refused: Counter[int] = Counter()
 
     def enter(self, client: Client) -> None:
-        """A client has connected: ask whose it is while its socket is there."""
-        if self.check and peer_user.KNOWN:
+        """A client has connected: ask whose it is while its socket is there, once."""
+        if self.check and peer_user.KNOWN and client.id not in self._users:
             self._users[client.id] = self._user(client)
+
+    def source(self, client: Client) -> tuple[str, int | None]:
+        """Where a client that has entered comes from: its address, and its user where that is known."""
+        return client.peername[0], self._users.get(client.id)
 
     def leave(self, client: Client) -> None:
         """A client has gone."""

@@ -51,6 +51,8 @@ class Session:
     lost: Counter[str] = field(default_factory=Counter)
     """Calls in base-URL mode to routes that were not declared, by the route's name."""
 
+    beyond: Counter[str] = field(default_factory=Counter)
+    """Tunnels to hosts that the project's authority cannot vouch for, by host."""
     handshakes: Handshakes = field(default_factory=Handshakes)
 
     def __post_init__(self) -> None:
@@ -75,6 +77,11 @@ class Session:
         if route in self.lost or len(self.lost) < ROUTES_KEPT:
             self.lost[route[:64]] += 1
 
+    def uncovered(self, host: str) -> None:
+        """Note a tunnel to a host that the project's authority cannot vouch for."""
+        if host in self.beyond or len(self.beyond) < ROUTES_KEPT:
+            self.beyond[host[:256]] += 1
+
     def see(self, bypassed: tuple[Bypass, ...], more: int) -> None:
         """Note where its agent's processes were seen connected past the proxy."""
         self.bypassed, self.bypassed_more = bypassed[:KEPT], len(bypassed[KEPT:]) + more
@@ -96,6 +103,11 @@ class Session:
         notes = [
             f"{number_of_calls(count)} went to the route `{name}`, which is not declared (404)"
             for name, count in sorted(self.lost.items())
+        ]
+        notes += [
+            f"{number_of_calls(count)} to `{host}` went nowhere (403): the project's certificate authority "
+            "is limited to other hosts (`faultwire ca show`)"
+            for host, count in sorted(self.beyond.items())
         ]
         if self.bypassed or self.bypassed_more:
             notes.append(past(self.bypassed, self.bypassed_more))

@@ -148,6 +148,12 @@ class Sessions:
             return self._ports.get(port) or (self.implicit if self._alone() else None)
         return self._ports.get(port) or self.implicit or self._unnamed
 
+    def at_port(self, port: int) -> list[Session]:
+        """Whose traffic without a user may be that comes in at this port: all of them, where nobody knows."""
+        whose = self.find(None, port)
+        found = whose.sessions if isinstance(whose, Shared) else [whose] if whose is not None else []
+        return found or list(self)
+
     def by_user(self, user: tuple[str, str] | None) -> Whose | None:
         """Whose proxy user and token these are."""
         found = self._users.get(user[0]) if user is not None else None

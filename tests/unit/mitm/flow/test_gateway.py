@@ -12,6 +12,7 @@ from mitmproxy.test import tflow
 from faultwire.dice import Dice
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
+from faultwire.mitm.compat.owner import Counters, Owner
 from faultwire.mitm.flow import addon, gateway
 from faultwire.mitm.messages.error_responses import Refusal
 from faultwire.mitm.network.egress_guard import Guard
@@ -168,3 +169,11 @@ def test_traffic_of_nobody_is_noted_once(stage) -> None:
     ]
     assert session.voids == []
     assert made.stats.refused == 3
+
+
+def test_it_has_all_that_the_handler_of_a_connection_needs() -> None:
+    made = gateway.Gateway()
+    needed = {name for name in (*Owner.__annotations__, *vars(Owner)) if not name.startswith("_")}
+    assert {"head_timeout_s", "handshake_s", "stats", "crashed", "lags", "room"} <= needed
+    assert [name for name in sorted(needed) if not hasattr(made, name)] == []
+    assert [name for name in Counters.__annotations__ if not hasattr(made.stats, name)] == []

@@ -14,7 +14,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from faultwire import clock
 from faultwire.errors import UsageError
-from faultwire.mitm.network import ca
+from faultwire.mitm.network import ca, ca_certificates
 
 
 @pytest.fixture
@@ -54,9 +54,11 @@ def test_a_key_that_others_may_reach_is_refused(folder: Path, name: str, mode: i
 
 def test_an_expired_one_is_refused_and_renewed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = clock.utc_now
-    monkeypatch.setattr(ca, "utc_now", lambda: real() - timedelta(days=15))
+    for module in (ca, ca_certificates):
+        monkeypatch.setattr(module, "utc_now", lambda: real() - timedelta(days=15))
     old = ca.ensure(folder)
-    monkeypatch.setattr(ca, "utc_now", real)
+    for module in (ca, ca_certificates):
+        monkeypatch.setattr(module, "utc_now", real)
     assert old.expired
     with pytest.raises(UsageError) as refused:
         ca.ensure(folder)
@@ -175,10 +177,10 @@ def handshake(client: ssl.SSLContext, server: ssl.SSLContext, host: str) -> None
 def test_one_for_a_clock_that_stands_still_is_valid_then_and_now(folder: Path, back: timedelta) -> None:
     now = clock.utc_now()
     made = ca.ensure(folder, covers=now - back)
-    assert made.not_before <= now - back - ca.BACKDATE
+    assert made.not_before <= now - back - ca_certificates.BACKDATE
     assert ca.ensure(folder, covers=now - back) == made
     leaf = ca.issue(ca.load_signer(folder), ca.new_key(), "api.openai.com")
-    assert leaf.not_valid_before_utc <= now - back - ca.BACKDATE
+    assert leaf.not_valid_before_utc <= now - back - ca_certificates.BACKDATE
     assert now < leaf.not_valid_after_utc <= now + timedelta(days=1, seconds=60)
     again = ca.ensure(folder, covers=now - back - timedelta(days=99))
     assert again.fingerprint != made.fingerprint
