@@ -153,8 +153,8 @@ PYTHON = (
     ),
     # Redaction, what a replay answers, attacks on what an agent reads, and the gate's figures.
     PythonRoom("redaction names", redaction("base64", "edit", "headers", "names", "url"), REDACTION),
-    PythonRoom("redaction text", redaction("known_keys", "text", "values"), REDACTION),
-    PythonRoom("redaction streams", redaction("eventstream", "stream"), REDACTION),
+    PythonRoom("redaction text", redaction("known_keys", "packed", "text", "values"), REDACTION),
+    PythonRoom("redaction streams", redaction("eventstream", "messages", "stream"), REDACTION),
     PythonRoom("redaction bodies", redaction("content_coding", "header_fields", "redactor"), REDACTION),
     PythonRoom("redaction rules", redaction("rules", "user_matches"), REDACTION),
     PythonRoom("redaction scans", redaction("rekey", "scan"), REDACTION),
