@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from faultwire.wire.editing.api import TextPlace
     from faultwire.wire.protocol import Protocol
 
+AGAIN = "the conversation goes on: what exchange {} changed is changed again"
+"""The reason of a ledger's line about what an earlier request of a conversation brought."""
 KEPT = 4096
 """Histories whose changed texts are remembered."""
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from faultwire import _core, wire
 from faultwire.events import FaultFired, Wait
 from faultwire.exchange.canaries import plant_canary
+from faultwire.exchange.conversation import AGAIN
 from faultwire.exchange.plan import decide_result
 from faultwire.exchange.session_state import Subject
 from faultwire.faults._api import ResultFault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from faultwire.dice import Dice
     from faultwire.events import Exchange, ToolResult
@@ -57,6 +58,7 @@ def decide_on_result(
     subject = Subject(key, state.occurrence(key), 0, result.name)
     plan = decide_result(profile, dice, exchange, result, subject, state)
     judged, rewrite = ResultDecision([], []), None
+    by: tuple[FaultFired, int] | None = None
     for decision in plan.decisions:
         if decision.counted:
             state.note(decision.entry.id, subject, decision.call, decision.at_s)
@@ -72,13 +74,32 @@ def decide_on_result(
         line = decision.line("fired" if effect else "no_effect", effect=effect)
         if effect:
             state.unread_lines[remembered_by] = line
+            by = (line, exchange.number)
         else:
             state.record_outcome(decision.entry.id, subject, fired=False)
             judged.lines.append(line)
         if rewrite is not None and rewrite.canary:
             plant_canary(rewrite.canary, decision, exchange, state)
-    state.remember(remembered_by, rewrite)
+    state.remember(remembered_by, rewrite, by if rewrite is not None else None)
     return judged
+
+
+def replaced_again(earlier: Iterable[tuple[FaultFired, int]], exchange: Exchange) -> Iterator[FaultFired]:
+    """A line for each entry whose fault on an earlier request's result stands in this request as well."""
+    by_entry: dict[str, list[tuple[FaultFired, int]]] = {}
+    for line, number in earlier:
+        by_entry.setdefault(line.id, []).append((line, number))
+    for found in by_entry.values():
+        yield replace(
+            found[0][0],
+            outcome="reapplied",
+            reason=AGAIN.format(min(number for _, number in found)),
+            key=exchange.key,
+            n=exchange.n,
+            attempt=exchange.attempt,
+            unit=None,
+            effect="; ".join(dict.fromkeys(line.effect or "" for line, _ in found)),
+        )
 
 
 def _effect(result: ToolResult, rewrite: Rewrite | None, delay_s: float) -> str | None:

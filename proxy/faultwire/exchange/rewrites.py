@@ -12,7 +12,7 @@ from faultwire import _core
 from faultwire.errors import WireError
 from faultwire.events import FaultFired
 from faultwire.exchange.canaries import plant_canary
-from faultwire.exchange.conversation import Conversation, RewrittenText
+from faultwire.exchange.conversation import AGAIN, Conversation, RewrittenText
 from faultwire.exchange.plan import chance_of
 from faultwire.exchange.request_out import with_body
 from faultwire.exchange.stage import ExchangeState, Stage
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from faultwire.profile.model import Profile
     from faultwire.wire.editing.api import TextPlace
     from faultwire.wire.protocol import Protocol
-
-AGAIN = "the conversation goes on: what exchange {} changed is changed again"
 
 
 class PersistentRewrites(Stage):

@@ -95,6 +95,8 @@ class SessionState:
 
     rewrites: OrderedDict[str, Rewrite | None] = field(default_factory=OrderedDict)
     """A tool result's key to what it was replaced with; None where it was let through."""
+    replaced_by: OrderedDict[str, tuple[FaultFired, int]] = field(default_factory=OrderedDict)
+    """The key of a replaced result to the ledger's line about it, and the exchange that it came with."""
     inboxes: OrderedDict[str, None] = field(default_factory=OrderedDict)
     """Addresses whose answers come in another exchange's stream, which is open (`deferred_replies`)."""
     owed: OrderedDict[tuple[str, bytes], Any] = field(default_factory=OrderedDict)
@@ -224,9 +226,11 @@ class SessionState:
         call = None if result.name else self.tools.get(result.call_id)
         return replace(result, name=call.name, arguments=call.arguments) if call else result
 
-    def remember(self, key: str, rewrite: Rewrite | None) -> None:
-        """Keep what was done to a tool's result, to do the same in every later request."""
+    def remember(self, key: str, rewrite: Rewrite | None, by: tuple[FaultFired, int] | None = None) -> None:
+        """Keep what was done to a tool's result, and by what, to do the same in every later request."""
         _bounded(self.rewrites, key, rewrite)
+        if by is not None:
+            _bounded(self.replaced_by, key, by)
 
     def plant(self, canary: str, planted: PlantedCanary) -> None:
         """Look out for a word in all that the agent sends from now on."""

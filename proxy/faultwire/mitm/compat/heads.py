@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     Fields = Sequence[tuple[bytes, bytes]]
 
+HEAD_LIMIT = 64 * 1024
+"""Bytes of a head, of trailers, and of the line before a chunk; mitmproxy keeps any amount of each."""
 _END = re.compile(rb"\n\r?\n")
 _CRLF = b"\r\n"
 

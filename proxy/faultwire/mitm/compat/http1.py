@@ -28,7 +28,7 @@ from mitmproxy.proxy.layers.http._events import (
 )
 
 from faultwire.mitm.compat.codes import BAD_GATEWAY
-from faultwire.mitm.compat.heads import HeadBuffer, request_flaw, response_flaw
+from faultwire.mitm.compat.heads import HEAD_LIMIT, HeadBuffer, request_flaw, response_flaw
 from faultwire.mitm.compat.trailers import BodyReader, closing
 from faultwire.mitm.compat.written import Written
 from faultwire.mitm.messages import convert, error_responses
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from mitmproxy import http
     from mitmproxy.proxy.context import Context
     from mitmproxy.proxy.layers.http._base import HttpEvent
-
-HEAD_LIMIT = 64 * 1024
 
 
 class ResponsePieces(ResponseData):

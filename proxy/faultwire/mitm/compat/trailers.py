@@ -17,12 +17,13 @@ from mitmproxy.proxy.layers.http import _http1
 from mitmproxy.proxy.layers.http._base import ReceiveHttp
 from mitmproxy.proxy.layers.http._events import RequestTrailers, ResponseTrailers
 
-from faultwire.mitm.compat.heads import StrictChunkedReader, trailers_flaw
+from faultwire.mitm.compat.heads import HEAD_LIMIT, StrictChunkedReader, trailers_flaw
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
 LAST_CHUNK = b"0\r\n"
+_TOO_LARGE = h11.RemoteProtocolError("a chunk's line or the trailers are larger than 64 KiB")
 
 
 class BodyReader(_http1.Http1Connection):
@@ -92,11 +93,14 @@ class BodyReader(_http1.Http1Connection):
                     parts.append(found.data)
         except h11.ProtocolError as error:
             return None, parts, error
-        return None, parts, None
+        # What is left is the beginning of a line, or of trailers: data has been handed on.
+        return None, parts, _TOO_LARGE if len(self.buf) > HEAD_LIMIT else None
 
 
 def _flawed(ended: Any) -> h11.ProtocolError | None:
     """What is wrong with the trailers at a body's end."""
+    if sum(len(name) + len(value) + 4 for name, value in ended.headers.raw_items()) > HEAD_LIMIT:
+        return _TOO_LARGE
     flaw = trailers_flaw(ended.headers.raw_items(), http2=False) if ended.headers else None
     return h11.RemoteProtocolError(f"the trailers are malformed: {flaw}") if flaw else None
 

@@ -1,4 +1,4 @@
-"""What attacks on conversations delivered to the model, for the ledger's hash."""
+"""What faults on requests delivered to the model, for the ledger's hash."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 ACTED = ("fired", "reapplied")
 """Outcomes of a fault that changed something."""
-RESULT_ATTACKS = frozenset({"indirect_injection"})
-"""Attacks on the conversation that act on the results of tools, not on the request's other texts."""
+SITES = ("request", "result")
+"""Where faults change what a model reads: texts of the request, and results of tools in it."""
 
 
 def is_attack(line: FaultFired) -> bool:
-    """Did an attack on a conversation act, by this line of the ledger?"""
-    return (line.site == "request" or line.fault in RESULT_ATTACKS) and line.outcome in ACTED
+    """Did a fault act on what a model reads, by this line of the ledger?"""
+    return line.site in SITES and line.outcome in ACTED
 
 
 def changed_requests(gathered: EventDecoder, blob: Fetch) -> list[str]:

@@ -25,7 +25,7 @@ def ledger_hash(faults: Iterable[tuple[str, FaultFired]], attacked: Iterable[tup
     the same. A `key` only says which lines were decided on the same call, since on a tape it is made
     with the project's own secret: lines are hashed in groups of one key, the keys themselves are not.
 
-    `attacked` are (session, fingerprint) of the requests that attacks changed on their way to a model. Where
+    `attacked` are (session, fingerprint) of the requests that faults changed on their way to a model. Where
     there are any, the hash is of version 2 and covers them; without them it is of version 1, the lines alone.
     """
     groups: dict[tuple[str, str], list[bytes]] = {}

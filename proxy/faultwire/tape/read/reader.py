@@ -181,7 +181,7 @@ class TapeReader:
         return ledger_hash(self._noting(attacked), self._changed(attacked))
 
     def _noting(self, attacked: set[str]) -> Iterator[tuple[str, FaultFired]]:
-        """The ledger, while the sessions are noted in which an attack on a conversation acted."""
+        """The ledger, while the sessions are noted in which a fault changed what a model reads."""
         for session, line in self.ledger():
             if is_attack(line):
                 attacked.add(session)

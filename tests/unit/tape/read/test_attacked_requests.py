@@ -72,7 +72,7 @@ def test_the_order_in_which_it_was_delivered_does_not_count(hashes: Tape) -> Non
     [
         replace(LINE, outcome="skipped"),
         replace(LINE, outcome="inapplicable"),
-        replace(LINE, fault="tool_error", site="result"),
+        replace(LINE, fault="tool_error", site="response"),
         replace(LINE, fault="status", site="response"),
     ],
 )
@@ -88,8 +88,9 @@ def test_a_request_that_went_on_as_it_was_does_not_count(hashes: Tape) -> None:
     assert whole == lines
 
 
-def test_an_injected_tool_result_counts() -> None:
-    assert is_attack(replace(LINE, fault="indirect_injection", site="result"))
+@pytest.mark.parametrize("fault", ["indirect_injection", "tool_error", "tool_stale"])
+def test_a_changed_tool_result_counts(fault: str) -> None:
+    assert is_attack(replace(LINE, fault=fault, site="result"))
 
 
 def test_the_key_of_the_project_does_not_count(hashes: Tape) -> None:
