@@ -192,10 +192,11 @@ def _spent(history: History) -> _Spent:
         tokens += usage.input_tokens + usage.output_tokens if usage is not None else 0
         if exchange.upstream is None or exchange.upstream.status >= 300:
             continue
-        if transcript.cost is None or transcript.prices_as_of is None:
+        if transcript.cost is None:
             unpriced += 1
         else:
             cost += transcript.cost
+        if transcript.prices_as_of is not None:
             days.add(transcript.prices_as_of)
     return _Spent(tokens, cost, unpriced, days)
 

@@ -46,6 +46,8 @@ class Transcript:
     """What the provider counted, whatever a fault left of its answer."""
     prices_as_of: str | None = None
     """The day of the table that `cost` is from; None without a cost."""
+    answer_id: str | None = None
+    """What the provider calls its answer, where that can be fetched again."""
 
     @property
     def model(self) -> str:
@@ -102,6 +104,7 @@ def transcript_of(
         cost=cost,
         charged=usage,
         prices_as_of=price.as_of if price is not None and cost is not None else None,
+        answer_id=charged.answer_id if charged else None,
     )
 
 
