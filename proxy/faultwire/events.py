@@ -162,6 +162,13 @@ class ResponseView:
     complete: bool = True
     request_id: str | None = None
     """What the provider calls the request that it answers, where it says so."""
+    answer_id: str | None = None
+    """What the provider calls an answer that can be fetched again by that name."""
+
+    @property
+    def is_pending(self) -> bool:
+        """Is it only the promise of an answer, to be fetched later? (OpenAI: `background`.)"""
+        return self.finish_reason in ("queued", "in_progress")
 
 
 @dataclass(frozen=True, slots=True)

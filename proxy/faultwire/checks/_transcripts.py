@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from faultwire import wire
 from faultwire.checks._once import once
+from faultwire.events import Usage
+from faultwire.wire.transcript.fetched_answers import counted_elsewhere, is_fetch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from faultwire.events import History, Recorded, RequestView, Usage
+    from faultwire.events import History, Recorded, RequestView
     from faultwire.wire import Transcript
 
 _LIGHT = 1 << 18
@@ -54,16 +57,33 @@ def transcript_of(history: History, exchange: Recorded) -> Transcript | None:
     if exchange.kind != "llm" or exchange.protocol is None:
         return None
     light = _read(history).light
-    return light[id(exchange)] if id(exchange) in light else wire.transcript_of(exchange)
+    found = light[id(exchange)] if id(exchange) in light else wire.transcript_of(exchange)
+    if found is None or exchange.number not in _counted_elsewhere(history):
+        return found
+    return replace(found, charged=Usage(0, 0), cost=Decimal(0), prices_as_of=None)
 
 
 def models(history: History) -> Sequence[tuple[Recorded, Transcript]]:
     """The exchanges with models that can be read, in order."""
     read = _read(history)
-    if read.whole:
+    if read.whole and not _counted_elsewhere(history):
         return read.models
     pairs = ((exchange, transcript_of(history, exchange)) for exchange in history.exchanges)
     return tuple((exchange, transcript) for exchange, transcript in pairs if transcript is not None)
+
+
+@once
+def _counted_elsewhere(history: History) -> frozenset[int]:
+    """The exchanges whose usage counts at another one: only where an answer was fetched there are any."""
+    if not any(is_fetch(exchange) for exchange in history.exchanges):
+        return frozenset()
+    light = _read(history).light
+    every = (
+        (exchange, light[id(exchange)] if id(exchange) in light else wire.transcript_of(exchange))
+        for exchange in history.exchanges
+        if exchange.kind == "llm" and exchange.protocol is not None
+    )
+    return counted_elsewhere((exchange, found) for exchange, found in every if found is not None)
 
 
 def as_received(history: History) -> Iterator[tuple[Recorded, RequestView]]:

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._transcripts import models
+from faultwire.wire.transcript.prices import dated
 
 if TYPE_CHECKING:
     from faultwire.events import History, Verdict
@@ -18,7 +19,7 @@ class MaxCost(Check):
     """Models cost at most so many dollars.
 
     What it judges:
-        Tokens as the providers counted them, at the dated prices that come with faultwire. An answer
+        Tokens as the providers counted them, at the dated prices that `faultwire prices` shows. An answer
         whose price or usage is not known makes the sum a lower bound: above the limit it fails, below it
         is unknown. An answer with an error status costs nothing.
 
@@ -26,7 +27,7 @@ class MaxCost(Check):
         Retries of long prompts, a fallback to a dearer model.
 
     What it cannot tell:
-        Discounts, caches and contracts.
+        Discounts, other tiers and contracts.
 
     Example:
         invariants:
@@ -47,7 +48,9 @@ class MaxCost(Check):
         if not any(e.kind == "llm" for e in history.exchanges):
             return unknown("no model was called")
         total = sum((transcript.cost for _, transcript in asked if transcript.cost is not None), Decimal(0))
-        words = f"{total:.6f} dollars, allowed are {self.max_usd}"
+        days = {transcript.prices_as_of for _, transcript in asked if transcript.prices_as_of is not None}
+        at = f" at {dated(days)}" if days else ""
+        words = f"{total:.6f} dollars{at}, allowed are {self.max_usd}"
         unpriced = [transcript.model for _, transcript in asked if transcript.cost is None]
         if total <= self.max_usd and unpriced:
             return unknown(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, unknown
+from faultwire.wire.transcript.fetched_answers import is_fetch
 
 if TYPE_CHECKING:
     from faultwire.events import History, Verdict
@@ -17,7 +18,7 @@ class MaxLlmCalls(Check):
 
     What it judges:
         Exchanges with models. What a client repeats after a failure counts once, unless `count_retries`
-        is set.
+        is set. To fetch the answer of an earlier request by its id is no call.
 
     Why agents fail it:
         A loop that asks again until the tool works, a plan that starts over after each failure.
@@ -40,7 +41,9 @@ class MaxLlmCalls(Check):
         if not history.exchanges:
             return unknown("no exchange was recorded")
         found = [
-            e.number for e in history.exchanges if e.kind == "llm" and (self.count_retries or not e.attempt)
+            e.number
+            for e in history.exchanges
+            if e.kind == "llm" and not is_fetch(e) and (self.count_retries or not e.attempt)
         ]
         held = len(found) <= self.max
         return judged(

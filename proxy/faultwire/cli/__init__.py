@@ -37,6 +37,7 @@ COMMANDS: dict[str, Lazy] = {
     "checks": Lazy("checks:checks", "List and show checks."),
     "schema": Lazy("schema:schema", "Print JSON Schemas for editors."),
     "ca": Lazy("ca:ca", "Show, renew or remove this project's certificate authority."),
+    "prices": Lazy("prices:prices", "Show or update the prices of models."),
     "chaos": Lazy("chaos:chaos", "Test the golden prompts without faults and under chaos."),
 }
 
@@ -44,12 +45,16 @@ SECTIONS = {
     "Start": ("demo", "init", "verify", "doctor", "exec", "proxy", "env", "mock", "mcp-shim"),
     "Gate": ("run", "contract", "replay", "ci", "score"),
     "Evidence": ("report", "runs", "tape", "fork", "scan", "keys"),
-    "Reference": ("faults", "profiles", "checks", "schema", "ca"),
+    "Reference": ("faults", "profiles", "checks", "schema", "prices", "ca"),
 }
 """The visible commands under the headings of `--help`."""
 
 RENAMED = {"chaos": "faultwire run --chaos-only"}
 """Old commands that work for one more release, and what replaces them."""
+
+
+_COUNT_COSTS = frozenset(("demo", "exec", "run", "contract", "replay", "ci", "score", "chaos", "fork"))
+"""Commands that start agents and tell what their models cost."""
 
 
 def _version(context: click.Context, _parameter: click.Parameter, requested: bool) -> None:
@@ -90,9 +95,10 @@ class Main(Guarded, LazyGroup):
     "--prices",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False),
-    help="A YAML file of model prices; it takes precedence over the built-in prices.",
+    help="A YAML file of model prices; it takes precedence over `faultwire prices`.",
 )
-def main(prices: str | None) -> None:
+@click.pass_context
+def main(context: click.Context, prices: str | None) -> None:
     """Chaos engineering for AI agents, on the wire."""
     if prices is not None:
         from pathlib import Path
@@ -100,3 +106,9 @@ def main(prices: str | None) -> None:
         from faultwire.wire.transcript.prices import choose
 
         choose(Path(prices))
+    if context.invoked_subcommand in _COUNT_COSTS:
+        from faultwire.wire.transcript.prices import installed, load
+
+        path = installed()
+        if path is not None:  # a table that cannot be read ends a run here, not after its last invocation
+            load(path)

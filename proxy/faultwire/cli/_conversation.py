@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.report.conversation import request_id
 from faultwire.text import safe
+from faultwire.wire.transcript.prices import dated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +88,9 @@ def _facts(part: dict[str, Any], first: str) -> str:
     if part["first_event_ms"] is not None:
         facts.append(f"first {first} after {part['first_event_ms']:.1f} ms")
     if part["cost_usd"] is not None:
-        facts.append(f"${part['cost_usd']}")
+        facts.append(f"${part['cost_usd']} at {dated((part['prices_as_of'],))}")
+    elif part["model"] and not answer["error"]:
+        facts.append("cost unknown")
     return "(" + ", ".join(fact for fact in facts if fact) + ")"
 
 

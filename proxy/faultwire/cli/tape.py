@@ -153,21 +153,41 @@ def _bytes(path: Path) -> int:
 
 
 def _cost(reader: TapeReader) -> str:
-    """The cost of the model exchanges; `+ N unknown` if some prices are unknown."""
+    """The cost of the model exchanges and the day of its prices; `+ N unknown` if some prices are unknown."""
     from decimal import Decimal
 
     from faultwire import wire
+    from faultwire.wire.transcript.prices import dated
 
     total, unknown = Decimal(0), 0
+    days: set[str] = set()
+    elsewhere = _counted_elsewhere(reader)
     for recorded in (one for one in reader.exchanges() if one.kind == "llm"):
+        if (recorded.session, recorded.number) in elsewhere:
+            continue
         transcript = wire.transcript_of(recorded)
         if transcript is not None and transcript.cost is not None:
             total += transcript.cost
+            days.add(str(transcript.prices_as_of))
         elif _was_charged(recorded, transcript):
             unknown += 1  # no usage was reported, or none that can be read, or no price is known
     if unknown and not total:
         return "unknown"
-    return f"${total:.6f}" + (f" + {unknown} unknown" if unknown else "")
+    known = f"${total:.6f}" + (f" ({dated(days)})" if days else "")
+    return known + (f" + {unknown} unknown" if unknown else "")
+
+
+def _counted_elsewhere(reader: TapeReader) -> set[tuple[str, int]]:
+    """The exchanges whose usage another one of their session holds."""
+    from faultwire import wire
+    from faultwire.wire.transcript.fetched_answers import counted_elsewhere, is_fetch
+
+    found: set[tuple[str, int]] = set()
+    for session in {one.session for one in reader.exchanges() if is_fetch(one)}:
+        asked = ((one, wire.transcript_of(one)) for one in reader.exchanges(session) if one.kind == "llm")
+        numbers = counted_elsewhere((one, transcript) for one, transcript in asked if transcript is not None)
+        found |= {(session, number) for number in numbers}
+    return found
 
 
 def _was_charged(recorded: Recorded, transcript: Transcript | None) -> bool:

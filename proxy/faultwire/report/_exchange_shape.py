@@ -104,7 +104,9 @@ class Answer(Part):
 
 class Conversation(Part):
     """The conversation of an exchange. Of `turns` the last `new` are new; `told` reached the model in
-    place of others; `said` is the model's own answer, where the agent got another `answer`."""
+    place of others; `said` is the model's own answer, where the agent got another `answer`. `cost_usd` is
+    None where a price or the usage is not known; `prices_as_of` is the day of the table of prices,
+    `unknown` for a table without one."""
 
     model: str
     tools: list[str]
@@ -117,6 +119,7 @@ class Conversation(Part):
     problem: str | None
     first_event_ms: float | None
     cost_usd: str | None
+    prices_as_of: str | None = None
 
 
 class Event(Part):

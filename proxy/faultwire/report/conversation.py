@@ -52,6 +52,7 @@ def conversation_part(
         "problem": clip(transcript.problem, 500) if transcript.problem else None,
         "first_event_ms": None if transcript.first_event_ms is None else round(transcript.first_event_ms, 1),
         "cost_usd": None if transcript.cost is None else format(transcript.cost, "f"),
+        "prices_as_of": transcript.prices_as_of,
     }
 
 

@@ -9,11 +9,12 @@ import threading
 from collections import Counter
 from contextlib import contextmanager
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire import clock
 from faultwire.checks._transcripts import charged, models
 from faultwire.text import safe
+from faultwire.wire.transcript.prices import dated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -45,17 +46,21 @@ class Progress:
         self.total, self.done, self.fired, self.tokens = total, 0, 0, 0
         self.void = 0
         self.cost = Decimal(0)
+        self.unpriced = 0
+        self.price_days: set[str] = set()
         self.verdicts: Counter[str] = Counter()
 
     def played(self, invocation: Invocation, history: History) -> None:
         """An invocation is over."""
-        fired, (tokens, cost) = len(history.fired), _spent(history)
+        fired, spent = len(history.fired), _spent(history)
         with self._lock:
             self.done += 1
             self.fired += fired
             self.void += bool(history.voids)
-            self.tokens += tokens
-            self.cost += cost
+            self.tokens += spent.tokens
+            self.cost += spent.cost
+            self.unpriced += spent.unpriced
+            self.price_days |= spent.days
             line = self._due()
         if line is not None and self._say is not None:
             self._say(line)
@@ -86,8 +91,12 @@ class Progress:
             parts.append(f"{self.void} inconclusive")
         if self.tokens:
             parts.append(f"{_short(self.tokens)} tokens")
-        if self.cost:
-            parts.append(f"${self.cost:.4f}" if self.cost < 1 else f"${self.cost:,.2f}")
+        if self.price_days:
+            known = f"${self.cost:.4f}" if self.cost < 1 else f"${self.cost:,.2f}"
+            unknown = f" + {self.unpriced:,} unknown" if self.unpriced else ""
+            parts.append(f"{known}{unknown} ({dated(self.price_days)})")
+        elif self.unpriced:
+            parts.append("cost unknown")
         left = self.left_s()
         if left is not None:
             parts.append(f"about {_spell(left)} left")
@@ -145,7 +154,7 @@ def _drawn(shown: Progress, plain: bool) -> RenderableType:
 
     first, *rest = shown.words()
     if plain:
-        return Text("  " + " - ".join((first, *rest)), overflow="ellipsis", no_wrap=True)
+        return Text("  " + " - ".join((first, *rest)), overflow="crop", no_wrap=True)
     filled = 28 * shown.done // max(1, shown.total)
     text = Text("  ", overflow="ellipsis", no_wrap=True)
     text.append("━" * filled, style="magenta").append("━" * (28 - filled), style="dim")
@@ -165,15 +174,31 @@ def _plain(stream: IO[str]) -> bool:
     return not (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
 
 
-def _spent(history: History) -> tuple[int, Decimal]:
-    """Tokens that providers counted, and what they cost where their prices are known."""
-    tokens, cost = 0, Decimal(0)
+class _Spent(NamedTuple):
+    """Tokens that providers counted and their cost at prices of those days; `unpriced` answers have a cost
+    that is not known."""
+
+    tokens: int
+    cost: Decimal
+    unpriced: int
+    days: set[str]
+
+
+def _spent(history: History) -> _Spent:
+    tokens, cost, unpriced = 0, Decimal(0), 0
+    days: set[str] = set()
     for exchange, transcript in models(history):
         usage = charged(history, exchange)
         tokens += usage.input_tokens + usage.output_tokens if usage is not None else 0
-        if exchange.upstream is not None and exchange.upstream.status < 300:
-            cost += transcript.cost or 0
-    return tokens, cost
+        if exchange.upstream is None or exchange.upstream.status >= 300:
+            continue
+        if transcript.cost is None:
+            unpriced += 1
+        else:
+            cost += transcript.cost
+        if transcript.prices_as_of is not None:
+            days.add(transcript.prices_as_of)
+    return _Spent(tokens, cost, unpriced, days)
 
 
 def _short(count: int) -> str:

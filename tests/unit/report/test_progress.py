@@ -7,6 +7,7 @@ from faultwire.contract.cells import Invocation, Prompt, Scenario
 from faultwire.events import AgentResult, Delivery, History
 from faultwire.profile.model import Profile
 from faultwire.report.progress import Progress, progress
+from faultwire.wire.transcript.prices import builtin
 
 USAGE = {"prompt_tokens": 1000, "completion_tokens": 500, "total_tokens": 1500}
 
@@ -53,7 +54,7 @@ def test_it_counts_what_is_done_fired_spent_and_judged(one, clock, make_matrix):
         "2 faults fired",
         "1 inconclusive",
         "3.0k tokens",
-        "$0.0009",
+        f"$0.0009 (prices of {builtin().as_of})",
         "about 10 s left",
     )
 

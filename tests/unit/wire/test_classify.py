@@ -120,6 +120,16 @@ MODEL = {
         "openai_responses",
         "aws",
     ),
+    "a fetched response": (
+        post("https://api.openai.com/v1/responses/resp_1?stream=true&starting_after=4", method="GET"),
+        "openai_responses",
+        "openai",
+    ),
+    "a fetched response, by id": (
+        post("http://localhost:8000/v1/responses/resp_1", method="GET"),
+        "openai_responses",
+        "openai",
+    ),
     "responses, by body": (post("http://localhost:8000/v1/responses", ASKED), "openai_responses", "openai"),
     "only a delta": (
         post("http://gw/v1/responses", {"model": "m", "previous_response_id": "r"}),
@@ -290,7 +300,11 @@ OTHER = {
     "openai transcription": post("https://api.openai.com/v1/audio/transcriptions", json_type=False),
     "openai fine-tuning": post("https://api.openai.com/v1/fine_tuning/jobs", {"model": "m"}),
     "openai session": post("https://api.openai.com/v1/realtime/client_secrets", {"session": {"model": "m"}}),
-    "a kept response": post("https://api.openai.com/v1/responses/resp_1", method="GET"),
+    "the input of a kept response": post(
+        "https://api.openai.com/v1/responses/resp_1/input_items", method="GET"
+    ),
+    "somebody's response": post("https://survey.example/v1/responses/17", method="GET"),
+    "no response": post("https://api.openai.com/v1/responses", method="GET"),
     "a cancelled response": post("https://api.openai.com/v1/responses/resp_1/cancel"),
     "a deleted response": post("https://api.openai.com/v1/responses/resp_1", method="DELETE"),
     "anthropic files": post("https://api.anthropic.com/v1/files", json_type=False, anthropic_version=V),

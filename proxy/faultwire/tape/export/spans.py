@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from faultwire import wire
 from faultwire.tape.read.reader import TapeReader
+from faultwire.wire.transcript.prices import UNDATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,6 +146,7 @@ def _model(recorded: Recorded, transcript: Transcript) -> dict[str, Value]:
         about["gen_ai.response.time_to_first_chunk"] = transcript.first_event_ms / 1000
     if transcript.cost is not None:
         about["faultwire.cost_usd"] = float(transcript.cost)
+        about["faultwire.prices_as_of"] = transcript.prices_as_of or UNDATED
     answer = transcript.answer
     if answer is None:
         return about

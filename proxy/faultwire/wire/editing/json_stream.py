@@ -97,6 +97,7 @@ class Gatherer(StreamReader):
         self.error: str | None = None
         self.complete = False
         self.request_id: str | None = None
+        self.answer_id: str | None = None
 
     def feed(self, event: bytes) -> None:
         """Take one event with its framing bytes."""
@@ -118,6 +119,7 @@ class Gatherer(StreamReader):
             error=self.error,
             complete=self.complete,
             request_id=self.request_id,
+            answer_id=self.answer_id,
         )
 
     @abstractmethod

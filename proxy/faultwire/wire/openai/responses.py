@@ -3,11 +3,15 @@
 Shapes: OpenAI's API reference, as the official SDKs send and parse it. The history may stay with the
 provider (`previous_response_id`, `conversation`): then a request brings results of calls that only an
 earlier response named.
+
+A response that runs in the background, or any that is stored, is fetched by its id; a stream of it is resumed
+in the same way (`GET …/responses/ID?stream=true&starting_after=N`). What is fetched is a model's answer, too.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
 
 from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, ToolCall, ToolResult, Turn
@@ -34,14 +38,19 @@ _RESULTS = frozenset(
     )
 )
 """Items whose `output` is text, or an array of parts with text."""
+_LOADED = "tool_search_output"
+"""An item with the tools that a search loaded (`tools`): no text that a tool returned, and no `output`."""
+_HELPERS = ("compact", "input_tokens")
+_LONGEST_PATH = 1 << 13
 _SYSTEM_ROLES = ("system", "developer")
 _ASKS = ("input", "previous_response_id", "conversation", "prompt")
 
 
 class OpenAIResponses(Protocol):
-    """`POST …/responses`."""
+    """`POST …/responses`, and `GET …/responses/ID`."""
 
     name = "openai_responses"
+    methods = frozenset(("POST", "GET"))
     signs = Signs(frozenset(("output",)), ("response",))
     edits = ResponsesEditor()
     settled = ("/responses", "/responses/compact", "/input_tokens")
@@ -54,7 +63,7 @@ class OpenAIResponses(Protocol):
     dialect = "faultwire.mock.openai_responses:OpenAIResponsesDialect"
     page = Page(
         "`POST …/responses`, `…/responses/compact` on a known host, or with a body that asks "
-        "as this API does",
+        "as this API does; `GET …/responses/ID`",
         "`openai`",
         "the same, and what only an earlier response named",
         "all",
@@ -64,9 +73,13 @@ class OpenAIResponses(Protocol):
 
     def recognise(self, request: Request) -> bool:
         """By path and (host or body): services of other kinds have a path `…/responses`, too."""
+        path = recognition.bare_path(request)
+        if request.method == "GET":
+            ident = _fetched(path)
+            known = recognition.provider_of(request.host) is not None
+            return bool(ident) and (known or ident.startswith("resp_"))
         if request.method != "POST":
             return False
-        path = recognition.bare_path(request)
         if not path.endswith(("/responses", "/responses/compact")):
             return False
         if recognition.provider_of(request.host) is not None:
@@ -85,6 +98,13 @@ class OpenAIResponses(Protocol):
         """Responses are stored unless `store` is false."""
         document = recognition.document(request.body)
         return document is not None and document.get("store") is not False
+
+    def view(self, request: Request) -> RequestView:
+        """What is fetched was asked for by an earlier request."""
+        if request.method != "GET":
+            return self.request_view(request.body or b"")
+        asked = parse_qs(request.path.partition("?")[2]) if len(request.path) < _LONGEST_PATH else {}
+        return RequestView(model="", stream=asked.get("stream") == ["true"])
 
     def request_view(self, body: bytes) -> RequestView:
         """The input items. Raises WireError without any of the keys that ask something."""
@@ -155,6 +175,12 @@ class OpenAIResponses(Protocol):
         return openai_responses_stream.Truncator(max_tokens)
 
 
+def _fetched(path: str) -> str:
+    """The id of the response that a path names; empty where it names none."""
+    before, _, ident = path.rpartition("/")
+    return ident if before.endswith("/responses") and ident not in _HELPERS else ""
+
+
 def _is_assistant(item: json_bytes.Object) -> bool:
     kind = json_bytes.string(item.get("type"))
     return item.get("role") == "assistant" or kind.endswith("_call") or kind == "reasoning"
@@ -163,6 +189,8 @@ def _is_assistant(item: json_bytes.Object) -> bool:
 def _turn(at: int, item: json_bytes.Object, calls: dict[str, ToolCall], *, new: bool) -> Turn:
     kind = json_bytes.string(item.get("type")) or "message"
     call_id = json_bytes.string(item.get("call_id"))
+    if kind == _LOADED:
+        return Turn("tool", json_bytes.dump(item.get("tools") or []).decode())
     if kind in openai_responses_stream.CALLS:
         return Turn("assistant", "", (openai_responses_stream.call_of(item),))
     if kind.endswith("_output") and call_id:
@@ -179,7 +207,14 @@ def _turn(at: int, item: json_bytes.Object, calls: dict[str, ToolCall], *, new: 
 
 
 def _tools(document: json_bytes.Object) -> tuple[str, ...]:
-    names: list[Any] = [
-        tool.get("name") or tool.get("type") for _, tool in json_bytes.objects(document.get("tools"))
+    loaded = [
+        item.get("tools")
+        for _, item in json_bytes.objects(document.get("input"))
+        if item.get("type") == _LOADED
     ]
-    return tuple(name for name in names if isinstance(name, str))
+    names: list[Any] = [
+        tool.get("name") or tool.get("type")
+        for tools in (document.get("tools"), *loaded)
+        for _, tool in json_bytes.objects(tools)
+    ]
+    return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
 """Items that are calls of the client's tools, and where their arguments are."""
 CLOSING = ("response.completed", "response.incomplete", "response.failed")
+OPENING = ("response.created", "response.queued")
 _ARGUMENTS = {
     "response.function_call_arguments.delta": "delta",
     "response.function_call_arguments.done": "arguments",
@@ -57,7 +58,6 @@ def answer_of(document: json_bytes.Object) -> ResponseView:
             calls.append(call_of(item))
         elif item.get("type") == "message":
             texts.append(tool_content.text_of(item.get("content"), glue=""))
-    status = json_bytes.string(document.get("status"))
     return ResponseView(
         model=json_bytes.string(document.get("model")),
         text="".join(texts),
@@ -65,7 +65,7 @@ def answer_of(document: json_bytes.Object) -> ResponseView:
         tool_calls=tuple(calls),
         usage=responses_usage(document.get("usage")),
         error=openai_chat_stream.error_text(document),
-        complete=status not in ("in_progress", "queued"),
+        answer_id=json_bytes.string(document.get("id")) or None,
     )
 
 
@@ -76,7 +76,15 @@ def _finish(document: json_bytes.Object) -> str | None:
 
 
 class Reader(Gatherer):
-    """Gathers deltas; the closing event's own word on model, usage and status stands."""
+    """Gathers deltas; the closing event's own word on model, usage and status stands.
+
+    A stream that is resumed (`starting_after`) has no `response.created`, and only the rest of the deltas:
+    there the closing event's output is the answer.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._from_the_start = False
 
     def feed(self, event: bytes) -> None:
         """Take one event. OpenRouter ends the stream with `data: [DONE]`, which says nothing more."""
@@ -89,6 +97,7 @@ class Reader(Gatherer):
         index = json_bytes.count(document.get("output_index"))
         response = document.get("response")
         if isinstance(response, dict):
+            self._from_the_start = self._from_the_start or kind in OPENING
             self._whole(response, closing=kind in CLOSING)
         elif kind == "error":
             self.error = self.error or _error_text(document)
@@ -106,8 +115,14 @@ class Reader(Gatherer):
 
     def _whole(self, response: json_bytes.Object, *, closing: bool) -> None:
         self.model = json_bytes.string(response.get("model")) or self.model
+        self.answer_id = json_bytes.string(response.get("id")) or self.answer_id
         if closing:
             found = answer_of(response)
+            if not self._from_the_start and (found.text or found.tool_calls):
+                self.text = [found.text]
+                self.calls = {
+                    at: (call.id, call.name, [call.arguments]) for at, call in enumerate(found.tool_calls)
+                }
             self.finish, self.usage, self.complete = found.finish_reason, found.usage, True
             self.error = self.error or found.error
 

@@ -44,6 +44,10 @@ class Transcript:
     cost: Decimal | None = None
     charged: Usage | None = None
     """What the provider counted, whatever a fault left of its answer."""
+    prices_as_of: str | None = None
+    """The day of the table that `cost` is from; None without a cost."""
+    answer_id: str | None = None
+    """What the provider calls its answer, where that can be fetched again."""
 
     @property
     def model(self) -> str:
@@ -88,14 +92,19 @@ def transcript_of(
     same = untouched and not recorded.messages
     charged = answer if same else _answer(protocol, recorded, recorded.upstream, [])
     usage = charged.usage if charged else None
+    vendor = _vendor(recorded)
+    price = table.price(vendor, model) if vendor is not None else None
+    cost = price.cost(usage) if price is not None and usage is not None else None
     return Transcript(
         provider=recorded.provider,
         request=request,
         answer=answer,
         problem="; ".join(problems) or None,
         first_event_ms=_first_event_ms(protocol, recorded),
-        cost=table.cost(_vendor(recorded), model, usage),
+        cost=cost,
         charged=usage,
+        prices_as_of=price.as_of if price is not None and cost is not None else None,
+        answer_id=charged.answer_id if charged else None,
     )
 
 

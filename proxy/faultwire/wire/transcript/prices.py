@@ -5,30 +5,32 @@ A price that is not known is None, never 0: a free answer and an unknown one are
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
-from functools import cache
+from decimal import Decimal
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from faultwire.errors import ConfigError, Location
+from faultwire.wire.transcript.price_file import contents, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from faultwire.events import Usage
+    from faultwire.wire.transcript.price_file import Table
 
 BUILTIN = Path(__file__).with_name("prices.yaml")
 _MILLION = Decimal(1_000_000)
-_MOST = 1 << 20
-_PARTS = frozenset(("cache_read", "cache_write", "cache_write_1h", "audio_input", "audio_output"))
-_MEMBERS = _PARTS | {"input", "output", "up_to"}
+UNDATED = "unknown"
+"""The day of a table without one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Dollars for a million tokens, up to a size of the prompt (None: of any size)."""
+    """Dollars for a million tokens, up to a size of the prompt (None: of any size); `as_of` is the day of the
+    table that they are from."""
 
     input: Decimal
     output: Decimal
@@ -38,6 +40,7 @@ class Price:
     cache_write_1h: Decimal | None = None
     audio_input: Decimal | None = None
     audio_output: Decimal | None = None
+    as_of: str = UNDATED
 
     def cost(self, usage: Usage) -> Decimal | None:
         """Dollars for an exchange; None where the prompt is longer than the price holds for, where a part of
@@ -116,86 +119,79 @@ def builtin() -> Prices:
     return load(BUILTIN)
 
 
-_chosen: list[Prices] = []
+_chosen: list[Path] = []
 
 
 def choose(path: Path | None) -> None:
-    """Lay a file of the user's own over the built-in prices, for this whole process; None takes it back.
+    """Lay a file over the installed and the built-in prices, for this whole process; None takes it back.
     Raises ConfigError."""
-    _chosen[:] = [] if path is None else [load(path, over=builtin())]
+    if path is not None:
+        load(path)
+    _chosen[:] = [] if path is None else [path]
+    _layered.cache_clear()
 
 
 def current() -> Prices:
-    """The prices that hold in this process."""
-    return _chosen[0] if _chosen else builtin()
+    """The prices that hold in this process: those of the chosen file, of the installed one, the built-in
+    ones, in this order. Raises ConfigError where a file cannot be read."""
+    return _layered(tuple(layers()))
+
+
+def layers() -> list[Path]:
+    """The files that `current` reads, the one that takes precedence first."""
+    return [*_chosen, *(path for path in (installed(),) if path is not None), BUILTIN]
+
+
+def place(environ: Mapping[str, str] = os.environ) -> Path | None:
+    """Where the user's own table is: `faultwire/prices.yaml` in `XDG_CONFIG_HOME`, else in `~/.config` (XDG
+    Base Directory Specification, which has relative folders ignored); None for a user without a home."""
+    base = environ.get("XDG_CONFIG_HOME") or ""
+    if not os.path.isabs(base):
+        base = os.path.join(environ.get("HOME") or "", ".config")
+    return Path(base, "faultwire", "prices.yaml") if os.path.isabs(base) else None
+
+
+def installed() -> Path | None:
+    """The user's own table, None where there is none."""
+    path = place()
+    return path if path is not None and os.path.lexists(path) else None
+
+
+def forget() -> None:
+    """Read the files again, as one of them has changed."""
+    _layered.cache_clear()
+
+
+@lru_cache(maxsize=4)
+def _layered(paths: tuple[Path, ...]) -> Prices:
+    *upper, lowest = paths
+    table = builtin() if lowest == BUILTIN else load(lowest)
+    for path in reversed(upper):
+        table = load(path, over=table)
+    return table
 
 
 def load(path: Path, *, over: Prices | None = None) -> Prices:
-    """The prices in a file, laid over others. Raises ConfigError."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MOST + 1)
-    except OSError as error:
-        raise _bad(path, f"found no readable file ({(error.strerror or 'unknown error').lower()})") from None
-    if len(data) > _MOST:
-        raise _bad(path, f"found more than {_MOST} bytes")
-    found = _parsed(data, path)
+    """The prices in a file, laid over others. Raises ConfigError with the file and the line."""
+    found = made(parse(contents(path), path))
     return found.over(over) if over is not None else found
 
 
-def _parsed(data: bytes, path: Path) -> Prices:
-    import yaml
-
-    try:
-        # The built-in table has many rows: libyaml reads it ten times as fast, where it is there.
-        document = yaml.load(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # a safe loader
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise _bad(path, f"found no YAML: {str(error).splitlines()[0]}") from None
-    if not isinstance(document, dict) or not isinstance(document.get("models"), dict):
-        raise _bad(path, "found no `models`")
-    if document.get("currency", "USD") != "USD":
-        raise _bad(path, f"found currency `{document['currency']}`, expected `USD`")
+def made(table: Table) -> Prices:
+    """The prices of a table that was read."""
+    day = table.as_of.isoformat() if table.as_of is not None else UNDATED
     models = {
-        str(provider): {
-            str(name).lower(): _price(entry, f"{provider}.{name}", path) for name, entry in listed.items()
-        }
-        for provider, listed in document["models"].items()
-        if isinstance(listed, dict)
+        provider: {name: Price(**row.dollars, up_to=row.up_to, as_of=day) for name, row in listed.items()}
+        for provider, listed in table.models.items()
     }
-    return Prices(str(document.get("as_of", "unknown")), _frozen(models))
+    return Prices(day, _frozen(models))
+
+
+def dated(days: Iterable[str]) -> str:
+    """The words that name the tables of a cost: `prices of 2026-01-31`, or of several days."""
+    every = sorted({"an unknown date" if day == UNDATED else day for day in days})
+    return f"prices of {' and '.join(every)}"
 
 
 def _frozen(models: Mapping[str, dict[str, Price]]) -> Mapping[str, Mapping[str, Price]]:
     return MappingProxyType({name: MappingProxyType(listed) for name, listed in models.items()})
-
-
-def _price(entry: Any, name: str, path: Path) -> Price:
-    if not isinstance(entry, dict) or not {"input", "output"} <= entry.keys() <= _MEMBERS:
-        expected = ", ".join(f"`{one}`" for one in sorted(_MEMBERS - {"input", "output"}))
-        raise _bad(
-            path, f"price of `{name}`: found `{entry}`, expected `input`, `output` and perhaps {expected}"
-        )
-    up_to = entry.get("up_to")
-    if up_to is not None and (not isinstance(up_to, int) or isinstance(up_to, bool) or up_to < 1):
-        raise _bad(path, f"price of `{name}`: found `up_to` of `{up_to}`, expected a number of tokens")
-    parts = {one: _dollars(entry[one], name, path) for one in _PARTS & entry.keys()}
-    return Price(_dollars(entry["input"], name, path), _dollars(entry["output"], name, path), up_to, **parts)
-
-
-def _dollars(value: Any, name: str, path: Path) -> Decimal:
-    try:
-        amount = Decimal(str(value)) if not isinstance(value, bool) else Decimal("NaN")
-    except InvalidOperation:
-        amount = Decimal("NaN")
-    if not amount.is_finite() or amount < 0:
-        raise _bad(path, f"price of `{name}`: found `{value}`, expected dollars for a million tokens")
-    return amount
-
-
-def _bad(path: Path, what: str) -> ConfigError:
-    return ConfigError(
-        f"{what}, expected a table of prices" if ", expected" not in what else what,
-        code="config.prices",
-        where=Location(str(path)),
-        hint="see `prices.yaml` in the package for the shape",
-    )

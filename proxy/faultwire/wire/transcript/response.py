@@ -54,6 +54,7 @@ def response_view(
         view.error or flaw or (None if not partial else "the body is only a part"),
         view.complete and not partial,
         view.request_id,
+        view.answer_id,
     )
     return _named(whole, protocol, response)
 
@@ -73,6 +74,7 @@ def _named(view: ResponseView, protocol: Protocol, response: Response) -> Respon
         view.error,
         view.complete,
         ident,
+        view.answer_id,
     )
 
 

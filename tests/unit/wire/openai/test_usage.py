@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from functools import reduce
 from typing import Any
 
 import pytest
+from tests.unit.wire.shapes import post
 
 from faultwire import wire
-from faultwire.events import Request, Usage
+from faultwire.events import Delivery, Recorded, Request, Usage
 from faultwire.wire.anthropic import stream as anthropic
 from faultwire.wire.bedrock import stream as bedrock
 from faultwire.wire.google import gemini_stream, interactions_stream
 from faultwire.wire.openai import responses_stream
 from faultwire.wire.openai.usage import chat_usage, responses_usage
+from faultwire.wire.transcript import prices
 
 Json = dict[str, Any]
 
@@ -132,3 +135,76 @@ def test_a_stored_prefix_is_no_call_of_a_model(path: str, kind: str) -> None:
         json.dumps(body).encode(),
     )
     assert wire.classify(request).kind == kind
+
+
+def test_tools_that_a_search_loaded_are_no_result_of_a_tool() -> None:
+    """`tool_search_output` has `tools` and no `output`; nothing there could be replaced as a result."""
+    loaded = {"type": "tool_search_output", "call_id": "c1", "execution": "client", "status": "completed"}
+    tools = [{"type": "function", "name": "refund", "parameters": {}}, {"type": "function", "name": "find"}]
+    asked = {
+        "model": "gpt-x",
+        "tools": [{"type": "tool_search"}, {"type": "function", "name": "find"}],
+        "input": [
+            {"role": "user", "content": "A refund, please."},
+            {"type": "tool_search_call", "call_id": "c1", "arguments": {"goal": "refund"}},
+            {**loaded, "tools": tools},
+            {"type": "function_call", "call_id": "c2", "name": "refund", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "c2", "output": "done"},
+        ],
+    }
+    view = wire.protocol("openai_responses").request_view(json.dumps(asked).encode())
+    assert view.tools == ("tool_search", "find", "refund"), "what was loaded can be called"
+    results = [result for turn in view.turns for result in turn.tool_results]
+    assert [(result.call_id, result.text) for result in results] == [("c2", "done")]
+    assert any(turn.role == "tool" and '"refund"' in turn.text for turn in view.turns)
+    empty = {**asked, "input": [{**loaded, "tools": None}]}
+    assert wire.protocol("openai_responses").request_view(json.dumps(empty).encode()).tools == (
+        "tool_search",
+        "find",
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "model", "dollars"),
+    [
+        ("https://api.openai.com/v1/chat/completions", "gpt-4o", "12.5"),
+        ("https://api.groq.com/openai/v1/chat/completions", "openai/gpt-oss-120b", "groq"),
+        ("https://openrouter.ai/api/v1/chat/completions", "openai/gpt-4o", "openrouter"),
+        ("https://me.openai.azure.com/openai/v1/chat/completions", "gpt-4o", None),
+        ("https://api.cerebras.ai/v1/chat/completions", "gpt-4o", None),
+        ("https://api.deepseek.com/chat/completions", "gpt-4o", None),
+        ("https://gateway.example/v1/chat/completions", "gpt-4o", None),
+        ("https://api.cerebras.ai/v1/chat/completions", "gpt-oss-120b", "cerebras"),
+        ("https://me.openai.azure.com/openai/v1/chat/completions", "gpt-oss-120b", None),
+    ],
+)
+def test_a_model_has_the_price_of_the_vendor_that_serves_it(
+    url: str, model: str, dollars: str | None
+) -> None:
+    request = post(url, {"model": model, "messages": [{"role": "user", "content": "hi"}]})
+    found = wire.classify(request)
+    assert found.protocol is not None
+    answer = {
+        "object": "chat.completion",
+        "model": model,
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": "x"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 1_000_000, "completion_tokens": 1_000_000},
+    }
+    made = Delivery(200, "OK", (("content-type", "application/json"),), json.dumps(answer).encode())
+    recorded = Recorded(
+        "s", 1, found.kind, found.protocol.name, found.provider, None, request, made, made,
+        "complete", None, 0, 0, 9.0,
+    )  # fmt: skip
+    transcript = wire.transcript_of(recorded)
+    assert transcript is not None
+    if dollars is None:
+        assert (transcript.cost, transcript.prices_as_of) == (None, None)
+    elif dollars[0].isdigit():
+        assert transcript.cost == Decimal(dollars)
+    else:
+        (listed,) = (price for name, price in prices.builtin().models[dollars].items() if name == model)
+        assert transcript.cost == listed.input + listed.output, "its own entry, whatever OpenAI charges"
+    only_openai = prices.Prices("2026-01-01", {"openai": prices.builtin().models["openai"]})
+    elsewhere = wire.transcript_of(recorded, only_openai)
+    assert elsewhere is not None
+    assert (elsewhere.cost is None) is ("api.openai.com" not in url)

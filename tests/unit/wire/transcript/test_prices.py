@@ -114,7 +114,7 @@ def test_users_override_and_add(tmp_path: Path) -> None:
         ("models: {a: {b: {input: 1}}}", "price of `a.b`"),
         ("models: {a: {b: {input: 1, output: -1}}}", "found `-1`"),
         ("models: {a: {b: {input: x, output: 1}}}", "found `x`"),
-        ("models: {a: {b: {input: .nan, output: 1}}}", "found `nan`"),
+        ("models: {a: {b: {input: .nan, output: 1}}}", "found `.nan`"),
         ("models: {a: {b: {input: 1, output: 1, up_to: 0}}}", "`up_to` of `0`"),
     ],
 )
