@@ -4,12 +4,15 @@ use super::check::{self, Check};
 use super::gate::{Border, Gate, Mark, Words};
 use super::injection::Injection;
 use super::keyed::Keyed;
+use super::memory::Memory;
 pub use super::options::Options;
 use super::sieve::{MOST, Sieve, Wanted};
 use super::{Entry, Hit, Kind, mask, overlap};
 
 /// Texts are cut at multiples of this; each part is scanned with `MARGIN` bytes around it.
 pub const WINDOW: usize = 128 << 10;
+/// So many windows are worth a thread.
+const SHARE: usize = 4;
 /// No match and no context reaches farther.
 pub const MARGIN: usize = 8 << 10;
 pub(super) struct Form {
@@ -35,6 +38,8 @@ pub struct Engine {
     pub(super) contextual: Vec<bool>,
     /// Context words of each entry, sorted.
     pub(super) contexts: Vec<Vec<u32>>,
+    /// By entry: a number that entries with the same context words share.
+    pub(super) groups: Vec<usize>,
     /// Keyed entries that each word wakes.
     pub(super) wakes: Vec<Vec<Keyed>>,
     injection: Injection,
@@ -119,6 +124,10 @@ impl Engine {
                 contextual[*word as usize] = true;
             }
         }
+        let groups = contexts
+            .iter()
+            .map(|own| contexts.iter().position(|one| one == own).unwrap_or(0))
+            .collect();
         let sieve = Sieve::new(secret_words(&words, &wakes, &entries));
         Ok(Engine {
             gate: words.build()?,
@@ -128,6 +137,7 @@ impl Engine {
             members,
             contextual,
             contexts,
+            groups,
             wakes,
             injection,
             entries,
@@ -135,12 +145,34 @@ impl Engine {
     }
 
     /// Everything wanted in `text`, best of overlapping hits, sorted by start.
+    ///
+    /// A long text is shared among the processors: windows do not depend on each other.
     pub fn scan(&self, text: &[u8], options: &Options) -> Vec<Hit> {
-        let mut hits = Vec::new();
-        for base in (0..text.len().max(1)).step_by(WINDOW) {
-            hits.extend(self.part(text, 0, base, options));
+        let bases: Vec<usize> = (0..text.len().max(1)).step_by(WINDOW).collect();
+        let run = |bases: &[usize]| -> Vec<Hit> {
+            bases
+                .iter()
+                .flat_map(|base| self.part(text, 0, *base, options))
+                .collect()
+        };
+        let most = bases.len() / SHARE;
+        let threads = match most {
+            0 | 1 => 1,
+            _ => std::thread::available_parallelism().map_or(1, |count| count.get().min(most)),
+        };
+        if threads == 1 {
+            return run(&bases);
         }
-        hits
+        std::thread::scope(|scope| {
+            let parts = bases.chunks(bases.len().div_ceil(threads));
+            let running: Vec<_> = parts
+                .map(|part| (part, scope.spawn(move || run(part))))
+                .collect();
+            let done = running
+                .into_iter()
+                .map(|(part, one)| one.join().unwrap_or_else(|_| run(part)));
+            done.flatten().collect()
+        })
     }
 
     /// The hits that begin in the window at absolute offset `base`; `text` begins at absolute `origin`.
@@ -221,7 +253,10 @@ impl Engine {
         options: &Options,
         hits: &mut Vec<Hit>,
     ) {
-        let mut barren: Vec<(usize, usize)> = Vec::new();
+        if marks.is_empty() {
+            return;
+        }
+        let mut memories = vec![Memory::default(); self.entries.len()];
         for mark in marks {
             for keyed in &self.wakes[mark.word as usize] {
                 let entry = &self.entries[keyed.entry];
@@ -231,12 +266,8 @@ impl Engine {
                 {
                     continue;
                 }
-                let mut none = (keyed.entry, 0);
-                let before = match keyed.looks_back() {
-                    true => kept(&mut barren, keyed.entry),
-                    false => &mut none,
-                };
-                if let Some((start, end)) = keyed.find(text, mark.start, mark.end, &mut before.1) {
+                let memory = &mut memories[keyed.entry];
+                if let Some((start, end)) = keyed.find(text, mark.start, mark.end, memory) {
                     let score = match (entry.value.is_empty(), entry.assigned) {
                         (true, false) => 0.95,
                         (false, false) => 0.8,
@@ -247,16 +278,6 @@ impl Engine {
             }
         }
     }
-}
-
-/// What is kept for an entry.
-fn kept(list: &mut Vec<(usize, usize)>, entry: usize) -> &mut (usize, usize) {
-    let at = list.iter().position(|one| one.0 == entry);
-    let at = at.unwrap_or(list.len());
-    if at == list.len() {
-        list.push((entry, 0));
-    }
-    &mut list[at]
 }
 
 /// The words that wake entries of secrets.

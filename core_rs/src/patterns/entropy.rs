@@ -1,5 +1,9 @@
 //! How random a value looks, and values that only stand in for one.
 
+use std::sync::OnceLock;
+
+use aho_corasick::AhoCorasick;
+
 /// Shannon entropy in bits a byte.
 pub fn entropy(value: &[u8]) -> f64 {
     let mut counts = [0u32; 256];
@@ -40,10 +44,17 @@ pub fn placeholder(value: &[u8]) -> bool {
         b"12345678901",
         b"deadbeef",
     ];
-    let lower = value.to_ascii_lowercase();
-    MARKS
-        .iter()
-        .any(|mark| lower.windows(mark.len()).any(|part| part == *mark))
+    static SEARCH: OnceLock<Option<AhoCorasick>> = OnceLock::new();
+    let build = || {
+        AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .build(MARKS)
+            .ok()
+    };
+    SEARCH
+        .get_or_init(build)
+        .as_ref()
+        .is_some_and(|search| search.is_match(value))
 }
 
 #[cfg(test)]
@@ -59,5 +70,12 @@ mod tests {
             }
         }
         assert_eq!(at_most(b"abababab"), 1.0);
+    }
+
+    #[test]
+    fn stand_ins_are_known_in_any_case() {
+        assert!(placeholder(b"an-EXAMPLE-key"));
+        assert!(placeholder(b"Your_key"));
+        assert!(!placeholder(b"q7Rk2mZx9TbV4nLc"));
     }
 }

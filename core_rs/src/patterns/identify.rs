@@ -21,7 +21,7 @@ struct Candidate {
     contextual: bool,
 }
 
-/// What was answered at one place: an entry with these words, the value's end, as a label or not, the answer.
+/// What was answered at one place: the number of the context words, the value's end, as a label or not, the answer.
 /// Many entries share their context words.
 type Answers = Vec<(usize, usize, bool, bool)>;
 
@@ -47,10 +47,16 @@ impl Engine {
             None => 2,
         };
         let mut caches = [self.automata[all].cache(), self.automata[lonely].cache()];
-        let (mut best, mut next) = (Vec::new(), 0);
+        let (mut best, mut next, mut first) = (Vec::new(), 0, 0);
         numbers::places(text, |start, limit| {
             while ends.get(next).is_some_and(|end| end + BEFORE < start) {
                 next += 1;
+            }
+            while marks
+                .get(first)
+                .is_some_and(|mark| mark.end + BEFORE + 1 < start)
+            {
+                first += 1;
             }
             let near = ends.get(next).is_some_and(|end| *end <= limit + FARTHEST);
             let (cache, which) = if near { (0, all) } else { (1, lonely) };
@@ -65,7 +71,8 @@ impl Engine {
             let (mut answers, mut kept) = (Answers::new(), Vec::new());
             for found in &best {
                 let form = self.members[which][found.pattern];
-                if let Some(one) = self.identified(text, marks, options, form, found, &mut answers)
+                if let Some(one) =
+                    self.identified(text, (marks, first), options, form, found, &mut answers)
                 {
                     self.keep(one, &mut kept);
                 }
@@ -98,7 +105,7 @@ impl Engine {
     fn identified(
         &self,
         text: &[u8],
-        marks: &[Mark],
+        (marks, first): (&[Mark], usize),
         options: &Options,
         form: usize,
         found: &Found,
@@ -120,18 +127,19 @@ impl Engine {
             return None;
         }
         let label = entry.labelled && (form.bare || gated);
-        let own = &self.contexts[form.entry];
+        let group = self.groups[form.entry];
         let known = answers
             .iter()
-            .find(|one| one.1 == end && one.2 == label && self.contexts[one.0] == *own);
+            .find(|one| one.0 == group && one.1 == end && one.2 == label);
         let contextual = match known {
             Some(one) => one.3,
             None => {
+                let near = &marks[first..];
                 let answer = match label {
-                    true => self.label(form.entry, text, marks, start, end),
-                    false => self.context(form.entry, marks, start, end),
+                    true => self.label(form.entry, text, near, start, end),
+                    false => self.context(form.entry, near, start, end),
                 };
-                answers.push((form.entry, end, label, answer));
+                answers.push((group, end, label, answer));
                 answer
             }
         };
@@ -151,12 +159,12 @@ impl Engine {
         })
     }
 
-    /// Whether one of the entry's context words is the value's label.
+    /// Whether one of the entry's context words is the value's label; `marks` begin near the value.
     fn label(&self, entry: usize, text: &[u8], marks: &[Mark], start: usize, end: usize) -> bool {
         let own = &self.contexts[entry];
-        let first = marks.partition_point(|mark| mark.end + LABEL < start);
-        marks[first..]
+        marks
             .iter()
+            .skip_while(|mark| mark.end + LABEL < start)
             .take_while(|mark| mark.end <= end + FARTHEST)
             .filter(|mark| own.binary_search(&mark.word).is_ok())
             .any(|mark| match mark.end <= start {
@@ -167,15 +175,15 @@ impl Engine {
             })
     }
 
-    /// Whether one of the entry's context words stands near.
+    /// Whether one of the entry's context words stands near; `marks` begin near the value.
     fn context(&self, entry: usize, marks: &[Mark], start: usize, end: usize) -> bool {
         let own = &self.contexts[entry];
         if own.is_empty() {
             return false;
         }
-        let first = marks.partition_point(|mark| mark.end + BEFORE < start);
-        marks[first..]
+        marks
             .iter()
+            .skip_while(|mark| mark.end + BEFORE < start)
             .take_while(|mark| mark.end <= end + FARTHEST)
             .filter(|mark| mark.end <= start || (mark.start >= end && mark.start <= end + AFTER))
             .any(|mark| own.binary_search(&mark.word).is_ok())

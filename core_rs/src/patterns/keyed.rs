@@ -1,12 +1,13 @@
 //! Entries that wait for a key word: prefixes of secrets, names of services, `@`, `://`.
 use std::sync::OnceLock;
 
-use regex::bytes::{Regex, RegexBuilder};
+use regex::bytes::{Match, Regex, RegexBuilder};
 use regex_automata::util::syntax;
 use regex_syntax::hir::literal::Extractor;
 
 use super::boundary::{closes, opens};
 use super::entropy::{at_most, entropy, placeholder};
+use super::memory::{Memory, may_be_assigned, run};
 use super::shape::{BORDER, Set, made_of, needed, reach};
 use super::{Entry, Kind, base64, check};
 use crate::text::decode;
@@ -33,12 +34,15 @@ pub struct Keyed {
     /// Bytes after the key that a match may cover.
     reach: usize,
     inner: bool,
+    assigned: bool,
     least: f64,
     check: Option<check::Check>,
     /// A byte besides the key that every match holds.
     needs: Option<u8>,
     /// How long a match at the key is at least, and what it is made of.
     made_of: Option<(usize, Set)>,
+    /// The same of the value near the key.
+    value: Option<(usize, Set)>,
     regex: OnceLock<Option<Regex>>,
     /// The key is the Base64 of the real key, at the beginning of an encoded value.
     encoded: bool,
@@ -65,9 +69,14 @@ impl Keyed {
             made_of: (entry.back == 0 && entry.value.is_empty())
                 .then(|| made_of(&source))
                 .flatten(),
+            value: match entry.value.is_empty() {
+                true => None,
+                false => made_of(&entry.value).filter(|(least, _)| *least > 0),
+            },
             source,
             back: entry.back,
             inner: !entry.value.is_empty(),
+            assigned: !entry.value.is_empty() && entry.assigned,
             least: entry.entropy,
             check,
             regex: OnceLock::new(),
@@ -131,23 +140,20 @@ impl Keyed {
             .collect()
     }
 
-    /// Whether `find` keeps its `barren`.
+    /// Whether a match may begin before the key.
     pub fn looks_back(&self) -> bool {
         self.back > 0
     }
 
     /// The value near the key at `start..end`.
-    ///
-    /// `barren` is kept over the keys of one text, in their order: no match begins before it. Without
-    /// it, a text of nothing but keys would be read anew for each of them.
     pub fn find(
         &self,
         text: &[u8],
         start: usize,
         end: usize,
-        barren: &mut usize,
+        memory: &mut Memory,
     ) -> Option<(usize, usize)> {
-        if start < *barren {
+        if (!self.inner && start < memory.barren) || (self.back == 0 && memory.tired(start)) {
             return None;
         }
         if self.encoded {
@@ -164,6 +170,20 @@ impl Keyed {
             _ => self.reach * AHEAD,
         };
         let part = &text[from..(end + ahead).min(text.len())];
+        if self.assigned && !may_be_assigned(part) {
+            return None;
+        }
+        if let Some((least, set)) = &self.value {
+            let to = from + part.len();
+            let begin = from.max(memory.barren);
+            match run(&text[begin.min(to)..to], *least, set) {
+                Some(at) => memory.barren = begin + at,
+                None => {
+                    memory.barren = begin.max((to + 1).saturating_sub(*least));
+                    return None;
+                }
+            }
+        }
         if let Some((least, set)) = &self.made_of {
             let fits = |byte: &u8| set[usize::from(*byte >> 6)] >> (*byte & 63) & 1 != 0;
             if !part.get(..*least)?.iter().all(fits) {
@@ -184,11 +204,11 @@ impl Keyed {
             {
                 Some(first) if first <= start => {}
                 Some(first) => {
-                    *barren = first;
+                    memory.barren = first;
                     return None;
                 }
                 None => {
-                    *barren = match from + part.len() == text.len() {
+                    memory.barren = match from + part.len() == text.len() {
                         true => text.len(),
                         false => from + part.len() - self.reach,
                     };
@@ -205,6 +225,23 @@ impl Keyed {
                 .take_while(|found| from + found.start() <= start)
                 .find(|found| from + found.end() >= end)?
         };
+        let found = self.judged(text, regex, (start, end), from, part, whole);
+        if found.is_none() && self.back == 0 {
+            memory.refuse(from + whole.end());
+        }
+        found
+    }
+
+    /// The value of a match, if it is one.
+    fn judged(
+        &self,
+        text: &[u8],
+        regex: &Regex,
+        (start, end): (usize, usize),
+        from: usize,
+        part: &[u8],
+        whole: Match<'_>,
+    ) -> Option<(usize, usize)> {
         // Where the value is within the match is dear to find out.
         if at_most(whole.as_bytes()) < self.least {
             return None;

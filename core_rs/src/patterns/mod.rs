@@ -28,6 +28,7 @@ mod identify;
 pub mod injection;
 mod keyed;
 mod mask;
+mod memory;
 mod numbers;
 mod options;
 mod overlap;

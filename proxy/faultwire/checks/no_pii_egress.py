@@ -23,9 +23,10 @@ class NoPiiEgress(Check):
     What it judges:
         Bodies and URLs of requests and messages of WebSockets (also what their pieces say when joined),
         with the built-in catalogue of personal data; those to models only with `models: true`. Content
-        codings, gzip, percent encoding, JSON in JSON, HTML, Base64, Base32 and hexadecimal are undone; what
-        holds an archive or an encrypted file makes a pass unknown. Places in `allow_to` may receive
-        it. A process that was seen connected past the proxy makes a pass unknown, except to an address there.
+        codings, gzip, zlib, percent encoding, JSON in JSON, HTML, Base64, Base32 and hexadecimal are undone;
+        what holds an archive or an encrypted file, or is packed too deep, makes a pass unknown. Places in
+        `allow_to` may receive it. A process that was seen connected past the proxy makes a pass unknown,
+        except to an address there.
 
     Why agents fail it:
         A record put whole into a search, a fallback to a service that was never meant to see it.

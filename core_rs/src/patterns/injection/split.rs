@@ -33,17 +33,37 @@ pub(super) fn spelt(text: &[u8]) -> Option<View> {
 
 /// Are there enough signs between two single letters? Asked of every text, so nothing is built for it.
 fn may_be_spelt(text: &[u8]) -> bool {
-    let letter = |place: usize| text.get(place).is_some_and(u8::is_ascii_alphabetic);
-    let alone =
-        |place: usize| letter(place) && (place == 0 || !letter(place - 1)) && !letter(place + 1);
-    (1..text.len())
-        .filter(|&place| is_sign(text[place]) && alone(place - 1) && alone(place + 1))
-        .nth(WORDS * (LETTERS - 1) - 1)
-        .is_some()
+    // Bits of what was read last: a letter, another one before it, ... With a sign in the middle, one letter to
+    // either side of it and none beside those, they are 0, 1, 0, 1, 0.
+    let (mut letters, mut signs, mut found) = (0u32, 0u32, 0);
+    for byte in text.iter().chain(b" ") {
+        let class = SPELT[usize::from(*byte)];
+        letters = letters << 1 | u32::from(class & 1);
+        signs = signs << 1 | u32::from(class >> 1);
+        if letters & 0b1_1111 == 0b0_1010 && signs & 0b100 != 0 {
+            found += 1;
+            if found == WORDS * (LETTERS - 1) {
+                return true;
+            }
+        }
+    }
+    false
 }
 
+/// What a byte is to spelt words: 1 a letter, 2 a sign that may stand between letters, 0 neither.
+const SPELT: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let b = byte as u8;
+        table[byte] = b.is_ascii_alphabetic() as u8 | (is_sign(b) as u8) << 1;
+        byte += 1;
+    }
+    table
+};
+
 /// A sign that may stand between the letters of a word.
-fn is_sign(byte: u8) -> bool {
+const fn is_sign(byte: u8) -> bool {
     matches!(byte, b' ' | b'.' | b'-' | b'_' | b'*' | b'|')
 }
 

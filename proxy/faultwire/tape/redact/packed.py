@@ -87,17 +87,17 @@ def unmarked(text: str) -> Iterator[Unwrapped]:
         yield _mapped(text, _PRINTABLE, _printable)
 
 
-def _mapped(text: str, tokens: re.Pattern[str], say: Callable[[re.Match[str]], str | None]) -> Unwrapped:
+def _mapped(text: str, tokens: re.Pattern[str], decode: Callable[[re.Match[str]], str | None]) -> Unwrapped:
     parts: list[str] = []
     starts: list[int] = []
     for token in tokens.finditer(text):
-        said = say(token)
-        if said is None:
+        plain = decode(token)
+        if plain is None:
             parts.append(token[0])
             starts.extend(range(token.start(), token.end()))
         else:
-            parts.append(said)
-            starts.extend([token.start()] * len(said))
+            parts.append(plain)
+            starts.extend([token.start()] * len(plain))
     starts.append(len(text))
     return Unwrapped("".join(parts), starts)
 
