@@ -7,7 +7,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from tests.labelled.rows import Row
+from tests.detectors.rows import Row
 
 # What a frame of AgentDojo is filled with besides the goal: its own defaults and the names of its models.
 FILLED = {

@@ -1,4 +1,4 @@
-"""`python -m tests.labelled SET FOLDER [--errors N]`: what the detectors find in sets that others labelled.
+"""`python -m tests.detectors SET FOLDER [--errors N]`: what the detectors find in sets that others labelled.
 
 FOLDER is a copy of the set: the checked-out repository or the unpacked package. No set is part of this
 repository, so without a copy there is nothing to measure, and the command states which one it wants.
@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tests.labelled import injection_sets, pii_sets, refusal_sets, secret_sets
-from tests.labelled.rows import Row, measure
+from tests.detectors import injection_sets, pii_sets, refusal_sets, secret_sets
+from tests.detectors.rows import Row, measure
 
 from faultwire.patterns import refusal, scan
 
@@ -130,7 +130,7 @@ SETS: dict[str, Callable[[Path, int], None]] = {
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.labelled", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.detectors", description=__doc__)
     parser.add_argument("set", choices=sorted(SETS))
     parser.add_argument("folder", type=Path, help="a copy of the set")
     parser.add_argument("--errors", type=int, default=0, help="how many errors to print of each sort")

@@ -5,11 +5,11 @@ import random
 from pathlib import Path
 
 import pytest
-from tests.labelled import injection_sets, pii_sets, refusal_sets, secret_sets
-from tests.labelled.__main__ import main
-from tests.labelled.go_source import UNKNOWN, assignments, tokens
-from tests.labelled.rows import Row, measure
-from tests.labelled.samples import sample
+from tests.detectors import injection_sets, pii_sets, refusal_sets, secret_sets
+from tests.detectors.__main__ import main
+from tests.detectors.go_source import UNKNOWN, assignments, tokens
+from tests.detectors.rows import Row, measure
+from tests.detectors.samples import sample
 
 GO = """
 const service = "acme"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.labelled.rows import Row
+from tests.detectors.rows import Row
 
 # Kinds of presidio-research that have a form; names of people, places and companies have none.
 NUMBERS = frozenset(

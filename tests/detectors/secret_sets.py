@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tests.labelled.go_source import UNKNOWN, Functions, Reader, assignments, tokens
-from tests.labelled.rows import Row
-from tests.labelled.samples import sample
+from tests.detectors.go_source import UNKNOWN, Functions, Reader, assignments, tokens
+from tests.detectors.rows import Row
+from tests.detectors.samples import sample
 
 SIZES = {
     "Numeric": "[0-9]",
