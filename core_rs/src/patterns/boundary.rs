@@ -41,6 +41,15 @@ pub fn number_opens(text: &[u8], start: usize) -> bool {
     }
 }
 
+/// A word with one capital at its beginning: the `Office` of `555-0134-Office` says whose number it is.
+fn label(text: &[u8]) -> bool {
+    let small = text[1..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_lowercase())
+        .count();
+    small > 1 && closes(text, small + 1)
+}
+
 /// A number's stricter right side.
 pub fn number_closes(text: &[u8], end: usize) -> bool {
     if !closes(text, end) {
@@ -48,6 +57,7 @@ pub fn number_closes(text: &[u8], end: usize) -> bool {
     }
     match (text.get(end), text.get(end + 1)) {
         (Some(b'_' | b'@'), _) => false,
+        (Some(b'-'), Some(next)) if next.is_ascii_uppercase() => label(&text[end + 1..]),
         (Some(b'-' | b'/'), Some(next)) => !next.is_ascii_alphanumeric(),
         (Some(b'.' | b':' | b','), Some(next)) => !next.is_ascii_digit(),
         _ => true,

@@ -14,9 +14,10 @@ const PII: [&str; 7] = [
     include_str!("../../patterns/pii_phone.toml"),
     include_str!("../../patterns/pii_post.toml"),
 ];
-const SECRETS: [&str; 3] = [
+const SECRETS: [&str; 4] = [
     include_str!("../../patterns/secrets.toml"),
     include_str!("../../patterns/secrets_named.toml"),
+    include_str!("../../patterns/secrets_services.toml"),
     include_str!("../../patterns/secrets_generic.toml"),
 ];
 const DATES: [&str; 1] = [include_str!("../../patterns/pii_dates.toml")];

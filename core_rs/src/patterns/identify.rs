@@ -115,14 +115,16 @@ impl Engine {
         let entry = &self.entries[form.entry];
         let locales = options.locales.as_deref();
         let gated = entry.gated && locales.is_none();
+        let (start, end) = (found.start, found.end);
+        let value = &text[start..end];
+        let national = locales.is_some() && !entry.locale.is_empty() && distinct(value);
         let strict = match options.recall {
-            true => form.bare && !form.proven,
+            true => form.bare && !form.proven && !national,
             false => form.bare || gated,
         };
-        let (start, end) = (found.start, found.end);
         if !options.wants(entry.kind)
             || !entry.allowed(locales)
-            || form.check.is_some_and(|check| !check(&text[start..end]))
+            || form.check.is_some_and(|check| !check(value))
         {
             return None;
         }
@@ -169,9 +171,11 @@ impl Engine {
             .filter(|mark| own.binary_search(&mark.word).is_ok())
             .any(|mark| match mark.end <= start {
                 true => leads_to(&text[mark.end..start]),
-                false => {
-                    mark.start >= end && text[end..mark.start].iter().all(|b| b" (,".contains(b))
+                false if mark.start >= end => {
+                    let between = &text[end..mark.start];
+                    between == b"-" || between.iter().all(|byte| b" (,".contains(byte))
                 }
+                false => false,
             })
     }
 
@@ -188,6 +192,13 @@ impl Engine {
             .filter(|mark| mark.end <= start || (mark.start >= end && mark.start <= end + AFTER))
             .any(|mark| own.binary_search(&mark.word).is_ok())
     }
+}
+
+/// Whether a form that no rule proves is rare enough in the texts of its country to count without its word: letters
+/// and digits, or nine digits.
+fn distinct(value: &[u8]) -> bool {
+    let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
+    digits >= 9 || (digits >= 3 && value.iter().any(u8::is_ascii_alphabetic))
 }
 
 /// Whether what stands between a label and a value lets the value be the label's: no other value, no end of a

@@ -15,8 +15,8 @@ use crate::text::decode;
 /// How many times as far is looked ahead where a match may begin before its key.
 const AHEAD: usize = 16;
 
-/// What may stand between the name of a service and the value: at most 60 bytes, then a border.
-const NEAR: &str = r"(?s:[^\x00]{0,60}?)(?:[^A-Za-z0-9]|\\[nrt]|%[0-9A-Fa-f]{2})";
+/// What may stand between the name of a service and the value: at most 40 bytes, then a border.
+const NEAR: &str = r"(?s:[^\x00]{0,40}?)(?:[^A-Za-z0-9]|\\[nrt]|%[0-9A-Fa-f]{2})";
 
 /// What may stand between a name like `password` and its value: the rest of the name and an assignment.
 const ASSIGNED: &str = concat!(
@@ -24,6 +24,38 @@ const ASSIGNED: &str = concat!(
     r#"(?::[ \t]{0,3}[A-Za-z&]{0,12}[ \t]{0,3}=|=>|:{1,3}=|[?.+|]{1,2}=|<-|=|:|>\s{1,48}|>|,|%3D|- ["'])"#,
     r#"[ \t]{0,8}(?:[A-Za-z.]{0,14}\()?\\?["'`]{0,3}[ ]?(?:Bearer[ ])?"#,
 );
+
+/// What may follow a value near the name of its service: anything that ends it. A question or exclamation mark does
+/// where a query or a new sentence begins behind it, or nothing; brackets and the like continue it.
+const AFTER_NEAR: &str =
+    r#"(?:[^A-Za-z0-9?!\[{^$~+%]|%[0-9A-Fa-f]{2}|[?!](?:[\s"'`)]|[A-Za-z_]{1,24}=|\z)|\z)"#;
+
+/// What may follow an assigned value: as above, and no sign that the value could hold and does not go on with.
+const AFTER_ASSIGNED: &str = concat!(
+    r#"(?:[^A-Za-z0-9?!\[{^$~+%./_=:\-]|%[0-9A-Fa-f]{2}"#,
+    r#"|[.:](?:[\s"'`<)]|\z)|[?!](?:[\s"'`)]|[A-Za-z_]{1,24}=|\z)|\z)"#,
+);
+
+/// What stands before `key` and the like where the value is no secret.
+const OPEN: [&[u8]; 14] = [
+    b"public",
+    b"cache",
+    b"idempotency",
+    b"sort",
+    b"partition",
+    b"primary",
+    b"foreign",
+    b"object",
+    b"row",
+    b"index",
+    b"unique",
+    b"storage",
+    b"message",
+    b"shard",
+];
+
+/// Up to this length the name of a service must begin a word: `okta` is in `bookTable`.
+const SHORT: usize = 5;
 
 /// A keyed entry, compiled when its key is first seen.
 #[derive(Debug)]
@@ -50,11 +82,10 @@ pub struct Keyed {
 
 impl Keyed {
     pub fn new(index: usize, entry: &Entry) -> Result<Self, String> {
-        let after = r"(?:[^A-Za-z0-9]|\z)";
         let source = match (entry.value.is_empty(), entry.assigned) {
             (true, _) => entry.regex.clone(),
-            (false, false) => format!("{NEAR}({}){after}", entry.value),
-            (false, true) => format!("{ASSIGNED}({}){after}", entry.value),
+            (false, false) => format!("{NEAR}({}){AFTER_NEAR}", entry.value),
+            (false, true) => format!("{ASSIGNED}({}){AFTER_ASSIGNED}", entry.value),
         };
         let check = match entry.check.as_str() {
             "" => None,
@@ -159,6 +190,9 @@ impl Keyed {
         if self.encoded {
             return self.inside(text, start);
         }
+        if !self.names(text, start, end) {
+            return None;
+        }
         let regex = self.regex()?;
         let from = if self.inner {
             end
@@ -260,6 +294,27 @@ impl Keyed {
         let random = self.least == 0.0 || (entropy(value) >= self.least && !placeholder(value));
         (bordered && covers && random && self.check.is_none_or(|check| check(value)))
             .then_some((left, right))
+    }
+
+    /// Whether the key at `start..end` names what is looked for: a short name of a service begins a word, and what
+    /// is called public, or the key of a cache, is no secret.
+    fn names(&self, text: &[u8], start: usize, end: usize) -> bool {
+        let before = &text[start.saturating_sub(OPEN[2].len() + 1)..start];
+        if self.assigned {
+            let bare = before
+                .strip_suffix(b"_")
+                .or(before.strip_suffix(b"-"))
+                .unwrap_or(before)
+                .to_ascii_lowercase();
+            return !OPEN.iter().any(|open| bare.ends_with(open));
+        }
+        if !self.inner {
+            return true;
+        }
+        let inside = before.last().is_some_and(u8::is_ascii_alphabetic);
+        let hump =
+            before.last().is_some_and(u8::is_ascii_lowercase) && text[start].is_ascii_uppercase();
+        end - start > SHORT || !inside || hump
     }
 
     /// The Base64 run at `start`, if what it holds begins with a match.

@@ -14,7 +14,7 @@ from faultwire.patterns import catalog, scan, secret_spans
 DATA = Path(__file__).parents[3] / "core_rs" / "patterns"
 ENTRIES = [
     entry
-    for name in ("secrets", "secrets_named", "secrets_generic")
+    for name in ("secrets", "secrets_named", "secrets_services", "secrets_generic")
     for entry in tomllib.loads((DATA / f"{name}.toml").read_text("utf-8"))["entry"]
 ]
 WHOLE = ("://", "\n", "Authorization", "Cookie", "curl", "machine", "Server=", "jdbc", '"')

@@ -1,6 +1,8 @@
 //! Rules that belong to no numbering scheme.
 use super::digits::{digits, number};
+use super::letters::random_letters;
 use super::{Check, date};
+use crate::text::decode;
 
 pub const CHECKS: &[(&str, Check)] = &[
     ("phone", phone),
@@ -10,8 +12,11 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("not_uniform", |v| !digits(v).uniform()),
     ("has_digit", |v| v.iter().any(u8::is_ascii_digit)),
     ("secretlike", secretlike),
+    ("basic", basic),
+    ("jwt", jwt),
     ("keylike", |v| {
-        secretlike(v) && !v.iter().all(|b| b.is_ascii_hexdigit() || *b == b'-')
+        let digit = v.iter().any(u8::is_ascii_digit);
+        digit && secretlike(v) && !v.iter().all(|b| b.is_ascii_hexdigit() || *b == b'-')
     }),
     ("mixed", |v| {
         v.iter().any(u8::is_ascii_digit) && v.iter().any(u8::is_ascii_alphabetic)
@@ -119,7 +124,28 @@ fn latlon(value: &[u8]) -> bool {
     matches!(read[..], [lat, lon] if lat.abs() <= 90.0 && lon.abs() <= 180.0)
 }
 
-/// Not prose, not code: digits among letters, in more than one run, and no call, path or member access.
+/// A header that is a JSON object, RFC 7519, 7.2.
+fn jwt(value: &[u8]) -> bool {
+    let header = value.split(|byte| *byte == b'.').next();
+    header.and_then(decode::base64).is_some_and(|plain| {
+        let plain = plain.trim_ascii();
+        plain.starts_with(b"{") && plain.ends_with(b"}")
+    })
+}
+
+/// Base64 of `name:password`, RFC 7617, 2.
+fn basic(value: &[u8]) -> bool {
+    decode::base64(value).is_some_and(|plain| {
+        let colon = plain.iter().position(|byte| *byte == b':');
+        colon.is_some_and(|at| at > 0 && at + 4 < plain.len())
+            && plain
+                .iter()
+                .all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace())
+    })
+}
+
+/// Not prose, not code: letters that follow each other by chance, or digits among letters, in more than one run;
+/// no call, path or member access.
 fn secretlike(value: &[u8]) -> bool {
     let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
     let letters = value
@@ -138,12 +164,13 @@ fn secretlike(value: &[u8]) -> bool {
         .count()
         > 1
         && !upper;
-    digits > value.len() / 20
+    let signs = value.iter().any(|byte| b"!#%^*@?+".contains(byte));
+    let mixed = digits > value.len() / 20
         && letters > 1
         && turns >= 4
         && turns * 4 > value.len()
-        && !dotted
-        && (upper && lower || digits >= 3 || value.iter().any(|byte| b"!#%^*@?+".contains(byte)))
+        && (upper && lower || digits >= 3 || signs);
+    !dotted && (mixed || random_letters(value))
 }
 
 fn class(byte: u8) -> u8 {

@@ -14,6 +14,7 @@ mod europe;
 mod generic;
 mod iban;
 mod iberia;
+mod letters;
 mod luhn;
 mod mod11;
 mod mod97;

@@ -8,6 +8,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("uk_utr", uk_utr),
     ("de_idnr", de_idnr),
     ("hr_oib", |v| digits(v).exactly(11).is_some_and(hybrid)),
+    ("de_vat", |v| digits(v).exactly(9).is_some_and(hybrid)),
     ("at_svnr", at_svnr),
     ("vin", vin),
     ("th_id", |v| {

@@ -30,7 +30,7 @@ from faultwire.tape.redact.redactor import Redactor
 DATA = Path(__file__).parents[4] / "core_rs" / "patterns"
 ENTRIES: list[dict[str, Any]] = [
     entry
-    for name in ("secrets", "secrets_named", "secrets_generic")
+    for name in ("secrets", "secrets_named", "secrets_services", "secrets_generic")
     for entry in tomllib.loads((DATA / f"{name}.toml").read_text("utf-8"))["entry"]
 ]
 OF_SEVERAL_PARTS = {"gcp-service-account", "putty-private-key", "jwk-private"}
