@@ -81,16 +81,21 @@ def run(folder: Path, number: int) -> list[str]:
     drained.start()
     if victim == "agent":  # its command goes on to the report, and ends then
         drained.join(ENDED_S)
+    names = {pid: name for name, pid in pids.items()}
+    began = time.monotonic()
     left = _left(handles, ORPHANED_S)
-    wrong = [f"process {pid} was still there" for pid in left]
-    for pid in left:
-        os.kill(pid, signal.SIGKILL)
+    wrong = []
+    for handle, pid in left.items():
+        ended = bool(select.select([handle], [], [], ENDED_S)[0])
+        until = f"ended after {time.monotonic() - began:.1f} s" if ended else "did not end"
+        wrong.append(f"the process `{names.get(pid, 'mock')}` {until}")
+        os.close(handle)
     drained.join(ENDED_S)
     return wrong + _lost(about.parent)
 
 
-def _left(handles: dict[int, int], seconds: float) -> list[int]:
-    """The processes that have not ended in time."""
+def _left(handles: dict[int, int], seconds: float) -> dict[int, int]:
+    """The processes that have not ended in time, by a handle of each."""
     end = time.monotonic() + seconds
     while handles:
         ended = select.select([*handles], [], [], max(0.0, end - time.monotonic()))[0]
@@ -99,9 +104,7 @@ def _left(handles: dict[int, int], seconds: float) -> list[int]:
             del handles[handle]
         if not ended:
             break
-    for handle in handles:
-        os.close(handle)
-    return [*handles.values()]
+    return handles
 
 
 def _lost(place: Path) -> list[str]:
@@ -131,6 +134,8 @@ def main() -> int:
             bad[VICTIMS[number % len(VICTIMS)]] += 1
             print(f"round {number}, {VICTIMS[number % len(VICTIMS)]}: {wrong}", flush=True)
         shutil.rmtree(folder)
+        if (number + 1) % 10 == 0:
+            print(f"{number + 1} rounds", flush=True)
     print(f"{asked.rounds} kills: {sum(bad.values())} findings", flush=True)
     return 1 if bad else 0
 
