@@ -1,35 +1,18 @@
 //! A million streams a framing: any division gives the same pieces, no byte is lost, nothing panics.
 //!
-//! Long: `cargo test --release --test framing_fuzz -- --ignored`.
+//! Long: `cargo test --release --test framing_fuzz -- --ignored`; for a time instead of a number with
+//! `FAULTWIRE_FUZZ_S=600`, the seconds for each framing.
+
+mod dice;
+
+use dice::{Dice, ELEMENTS, JSON, cut, damage, joined, seeds};
 
 use faultwire_core::array::ArraySplitter;
 use faultwire_core::eventstream::{self, EventStreamSplitter};
+use faultwire_core::grpc::{self, GrpcSplitter};
 use faultwire_core::json;
 use faultwire_core::line::LineSplitter;
 use faultwire_core::sse::{self, SseSplitter};
-
-const STREAMS: u64 = 1_000_000;
-
-/// SplitMix64: the same stream for the same seed.
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
-    }
-
-    fn pick<'a>(&mut self, of: &[&'a [u8]]) -> &'a [u8] {
-        of[self.below(of.len())]
-    }
-}
 
 /// What is asked of a framing: its pieces, its rest, and whether it gave up.
 trait Framing: Default {
@@ -82,6 +65,18 @@ impl Framing for ArraySplitter {
     }
 }
 
+impl Framing for GrpcSplitter {
+    fn feed(&mut self, chunk: &[u8], emit: &mut dyn FnMut(&[u8])) {
+        GrpcSplitter::feed(self, chunk, emit);
+    }
+    fn finish(&mut self) -> Vec<u8> {
+        GrpcSplitter::finish(self)
+    }
+    fn gave_up(&self) -> bool {
+        self.broken().is_some()
+    }
+}
+
 #[derive(PartialEq, Debug)]
 struct Outcome {
     pieces: Vec<Vec<u8>>,
@@ -102,34 +97,11 @@ fn run<F: Framing>(chunks: &[&[u8]]) -> Outcome {
     }
 }
 
-fn cut<'a>(dice: &mut Dice, stream: &'a [u8]) -> Vec<&'a [u8]> {
-    let mut chunks = Vec::new();
-    let most = 1 + dice.below(16);
-    let mut rest = stream;
-    while !rest.is_empty() {
-        let (chunk, after) = rest.split_at((1 + dice.below(most)).min(rest.len()));
-        chunks.push(chunk);
-        rest = after;
-    }
-    chunks
-}
-
-fn damage(dice: &mut Dice, stream: &mut Vec<u8>) {
-    for _ in 0..dice.below(3) {
-        let at = dice.below(stream.len() + 1);
-        match dice.below(3) {
-            0 => stream.insert(at, dice.next() as u8),
-            1 if at < stream.len() => drop(stream.remove(at)),
-            _ if at < stream.len() => stream[at] ^= 1 << dice.below(8),
-            _ => {}
-        }
-    }
-}
-
 /// Runs a framing on made and damaged streams; `read` is shown every piece.
 fn fuzz<F: Framing>(make: impl Fn(&mut Dice) -> Vec<u8>, read: impl Fn(&[u8])) {
-    let (mut events, mut given_up) = (0, 0);
-    for seed in 0..STREAMS {
+    let (mut streams, mut events, mut given_up) = (0u64, 0, 0);
+    for seed in seeds() {
+        streams += 1;
         let mut dice = Dice(seed);
         let mut stream = make(&mut dice);
         if seed % 2 == 1 {
@@ -149,13 +121,8 @@ fn fuzz<F: Framing>(make: impl Fn(&mut Dice) -> Vec<u8>, read: impl Fn(&[u8])) {
         events += whole.pieces.len();
         given_up += usize::from(whole.gave_up);
     }
-    println!("{STREAMS} streams, {events} events, {given_up} not of the framing");
+    println!("{streams} streams, {events} events, {given_up} not of the framing");
     assert!(events > 0);
-}
-
-fn joined(dice: &mut Dice, parts: &[&[u8]], most: usize) -> Vec<u8> {
-    let count = dice.below(most);
-    (0..count).flat_map(|_| dice.pick(parts).to_vec()).collect()
 }
 
 const SSE: [&[u8]; 20] = [
@@ -179,48 +146,6 @@ const SSE: [&[u8]; 20] = [
     b" ",
     b"\xFF",
     b"data: {\"a\":1}",
-];
-
-const JSON: [&[u8]; 26] = [
-    b"{",
-    b"}",
-    b"[",
-    b"]",
-    b",",
-    b":",
-    b"\"",
-    b"\\",
-    b"\\\"",
-    b"\\u00e9",
-    b"\\ud800",
-    b"\"a\"",
-    b"\"a\":",
-    b"1",
-    b"-2.5e+3",
-    b"null",
-    b"true",
-    b" ",
-    b"\r\n",
-    b"\t",
-    b"{}",
-    b"[]",
-    b"{\"a\":[1]}",
-    b"\xFF",
-    b"\xE4\xB8\xAD",
-    b"x",
-];
-
-const ELEMENTS: [&[u8]; 10] = [
-    b"{}",
-    b"{\"a\":\"]}\\\"\\\\\"}",
-    b"[[],{}]",
-    b"\"x,]\"",
-    b"1",
-    b"-0.5e9",
-    b"null",
-    b"true",
-    b"{\"b\":{\"c\":[1,2]}}",
-    b"\"\"",
 ];
 
 #[test]
@@ -269,6 +194,28 @@ fn frames() {
 
 #[test]
 #[ignore = "long"]
+fn messages() {
+    fuzz::<GrpcSplitter>(
+        |dice| {
+            (0..dice.below(5))
+                .flat_map(|_| {
+                    let message = joined(dice, &JSON, 8);
+                    grpc::write(&message, dice.below(2) == 1).expect("short enough")
+                })
+                .collect()
+        },
+        |piece| {
+            // What follows a prefix that is none is passed on in pieces that are no frames.
+            if let Ok(frame) = grpc::parse(piece) {
+                let again = grpc::write(frame.message, frame.compressed);
+                assert_eq!(again.expect("no longer than before"), piece);
+            }
+        },
+    );
+}
+
+#[test]
+#[ignore = "long"]
 fn arrays() {
     fuzz::<ArraySplitter>(
         |dice| {
@@ -300,8 +247,9 @@ fn arrays() {
 #[test]
 #[ignore = "long"]
 fn bodies() {
-    let mut read = 0u64;
-    for seed in 0..STREAMS {
+    let (mut made, mut read) = (0u64, 0u64);
+    for seed in seeds() {
+        made += 1;
         let mut dice = Dice(seed);
         let mut body = if dice.below(2) == 0 {
             joined(&mut dice, &JSON, 24)
@@ -314,7 +262,7 @@ fn bodies() {
         read_json(&body);
         read += u64::from(json::children(&body, &[]).is_ok());
     }
-    println!("{STREAMS} bodies, {read} of them JSON");
+    println!("{made} bodies, {read} of them JSON");
     assert!(read > 0);
 }
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 from tests.bench import bodies
 from tests.bench.load import CHAT, question
@@ -19,6 +20,7 @@ from faultwire.events import Request, Response
 from faultwire.exchange.pipeline import ExchangePipeline, SessionContext
 from faultwire.exchange.plan import decide
 from faultwire.exchange.session_state import SessionState
+from faultwire.mitm.compat import heads
 from faultwire.profile import load
 from faultwire.profile.model import Profile
 
@@ -37,6 +39,18 @@ HEADERS = (
 BODY = question(1, size=400)
 HEAD = Request("POST", "https", "api.openai.com", 443, CHAT, HEADERS)
 WHOLE = Request("POST", "https", "api.openai.com", 443, CHAT, HEADERS, BODY)
+REQUEST_HEAD = (
+    f"POST {CHAT} HTTP/1.1\r\n".encode()
+    + "".join(f"{name}: {value}\r\n" for name, value in HEADERS).encode()
+    + b"Content-Length: 400\r\n\r\n"
+)
+RESPONSE_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2048\r\n\r\n"
+REQUEST_FIELDS = [
+    *((b":method", b"POST"), (b":scheme", b"https"), (b":authority", b"api.openai.com")),
+    *((b":path", CHAT.encode()), (b"content-length", b"400")),
+    *((name.lower().encode(), value.encode()) for name, value in HEADERS[1:]),
+]
+RESPONSE_FIELDS = [(b":status", b"200"), (b"content-type", b"application/json"), (b"content-length", b"2048")]
 ANSWER = Response(200, "OK", (("Content-Type", "application/json"), ("Content-Length", "2048")))
 
 
@@ -110,7 +124,7 @@ def main() -> None:
 def _parts() -> dict[str, Callable[[], object]]:
     idle, armed = load.parse(IDLE, "idle.yaml"), load.parse(ARMED, "armed.yaml")
     none, fifty, ten = Profile(name="none"), load.parse(FIFTY, "fifty.yaml"), load.parse(TEN, "ten.yaml")
-    heads = load.parse(FIFTY_HEADS, "heads.yaml")
+    fifty_heads = load.parse(FIFTY_HEADS, "heads.yaml")
     protocol = wire.protocol("openai_chat")
     known = _crossed(_context(idle)).exchange
     state = SessionState()
@@ -122,7 +136,7 @@ def _parts() -> dict[str, Callable[[], object]]:
             ("idle", idle),
             ("armed", armed),
             ("fifty", fifty),
-            ("heads", heads),
+            ("heads", fifty_heads),
         )
     }
     return {
@@ -139,7 +153,14 @@ def _parts() -> dict[str, Callable[[], object]]:
         "classify a head": lambda: wire.classify(HEAD, idle.tools),
         "classify head and body": lambda: wire.classify(WHOLE, idle.tools),
         "fingerprint of a request": lambda: wire.fingerprint(WHOLE, "llm"),
+        "validation of both heads of an exchange, HTTP/1": _validated(REQUEST_HEAD, RESPONSE_HEAD),
+        "validation of both heads of an exchange, HTTP/2": _validated(REQUEST_FIELDS, RESPONSE_FIELDS),
     }
+
+
+def _validated(asked: Any, answered: Any) -> Callable[[], object]:
+    """What the engine does with the heads of one exchange before anything is made of them."""
+    return lambda: (heads.request_flaw(asked), heads.response_flaw(answered))
 
 
 def _context(profile: Profile) -> SessionContext:

@@ -51,8 +51,11 @@ VALUES: tuple[Any, ...] = (
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return sound_tape(tmp_path_factory.mktemp("sound") / "t.tape")
+
+
+def sound_tape(path: Path) -> Path:
     """A tape with an event of every kind."""
-    path = tmp_path_factory.mktemp("sound") / "t.tape"
     writer = TapeWriter.create(path, origin="p/t", settings={"imported": "agentops"}, key=b"k" * 32)
     writer.open_session("a", profile="calm", profile_digest="d", seed=7, agent="bot")
 

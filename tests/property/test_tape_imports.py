@@ -70,6 +70,11 @@ def flows() -> bytes:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Read, bytes]]:
+    return made_files(tmp_path_factory.mktemp("files"))
+
+
+def made_files(folder: Path) -> list[tuple[Read, bytes]]:
+    """A sound file of each format, with what reads it."""
     messages = [{"type": "send", "time": 1767323045.5, "opcode": 1, "data": "hi"}]
     web = made.har(
         made.entry(), made.entry(_webSocketMessages=messages, _ending="cut", _upstream={"status": 200})
@@ -82,7 +87,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Read, bytes]]:
         "seal": {"present": True},
         "events": old,
     }
-    folder = tmp_path_factory.mktemp("files")
     return [
         (har.read, web),
         (flowfile_import.read, flows()),

@@ -79,6 +79,12 @@ pub fn not_in_target(bytes: &[u8]) -> Option<u8> {
     first_outside(bytes, TARGET)
 }
 
+/// Is this the scheme of a URL (RFC 3986 §3.1)?
+pub fn is_scheme(bytes: &[u8]) -> bool {
+    let rest = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.iter().all(rest)
+}
+
 /// Does it hold an upper-case letter?
 pub fn has_upper(bytes: &[u8]) -> bool {
     bytes.iter().any(|&byte| CLASS[byte as usize] & UPPER != 0)

@@ -4,7 +4,7 @@ use memchr::{memchr, memchr_iter};
 
 use super::Checked;
 use super::fields::{self, Known, Of};
-use super::grammar::{is_authority, not_in_target, not_in_token, not_in_value};
+use super::grammar::{is_authority, is_scheme, not_in_target, not_in_token, not_in_value};
 
 /// Check a request head (RFC 9112 §3): one space between the parts of its first line, CRLF at the end of
 /// each, no folded lines.
@@ -98,8 +98,11 @@ fn target_form(method: &[u8], target: &[u8]) -> Checked {
     } else if target.first() == Some(&b'/') || (target == b"*" && method == b"OPTIONS") {
         return Ok(());
     } else {
-        let at = memchr(b':', target).ok_or_else(wrong)?;
-        let rest = target[at..].strip_prefix(b"://").ok_or_else(wrong)?;
+        let (scheme, rest) = target.split_at(memchr(b':', target).ok_or_else(wrong)?);
+        let rest = rest.strip_prefix(b"://").ok_or_else(wrong)?;
+        if !is_scheme(scheme) {
+            return Err(wrong());
+        }
         &rest[..memchr(b'/', rest).unwrap_or(rest.len())]
     };
     if is_authority(found) {

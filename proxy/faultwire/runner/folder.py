@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from faultwire import clock, dice
-from faultwire.errors import FaultwireError
+from faultwire.errors import UsageError
 
 STATE = Path(".faultwire")
 """Where everything that faultwire writes goes, below the working directory."""
@@ -38,7 +38,7 @@ def private_dir(path: Path) -> Path:
 def state(base: Path = STATE) -> Path:
     """Make the folder for everything that faultwire writes; keys and tapes in it stay out of git.
 
-    Raises FaultwireError.
+    Raises UsageError.
     """
     try:
         private_dir(base)
@@ -46,7 +46,7 @@ def state(base: Path = STATE) -> Path:
         if not ignore.exists():
             ignore.write_text("*\n")
     except OSError as error:
-        raise FaultwireError(
+        raise UsageError(
             f"cannot write below `{base}`: {error.strerror}",
             code="run.folder",
             hint="run from a folder that you may write to",
@@ -84,14 +84,14 @@ class RunFolder:
 
     @classmethod
     def create(cls, command: str, *, base: Path = STATE, **about: Any) -> RunFolder:
-        """A new folder, named by the moment and eight random digits. Raises FaultwireError."""
+        """A new folder, named by the moment and eight random digits. Raises UsageError."""
         moment = clock.utc_now()
         name = f"{moment:%Y%m%dT%H%M%SZ}-{dice.token(4)}"
         try:
             path = private_dir(state(base) / "runs") / name
             path.mkdir(mode=0o700)
         except OSError as error:
-            raise FaultwireError(
+            raise UsageError(
                 f"cannot write the run's folder below `{base}`: {error.strerror}",
                 code="run.folder",
                 hint="run from a folder that you may write to",

@@ -67,7 +67,7 @@ def test_a_folder_that_cannot_be_written() -> None:
     Path(".faultwire").write_text("in the way")
     for command in (["keys", "new"], ["keys", "trust", str(STRANGER.verifier)]):
         failed = run(*command)
-        assert failed.exit_code == 3
+        assert failed.exit_code == 2
         assert "run.folder: cannot write below `.faultwire`" in failed.stderr
 
 

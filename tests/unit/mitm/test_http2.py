@@ -211,6 +211,36 @@ def test_a_waiting_caller_learns_of_the_end(how: str) -> None:
     assert (play.session.exchanges, play.gateway.live) == (2, 0)
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_a_reset_that_comes_with_its_request_ends_the_exchange(together: bool) -> None:
+    """In one segment or in two, whoever works for the request hears that nobody waits for it."""
+    play = Play()
+    stream = play.client.http.get_next_available_stream_id()
+    head = [(":method", "GET"), (":scheme", "http"), (":authority", "up.test"), (":path", "/")]
+    play.client.http.send_headers(stream, head, end_stream=True)
+    if not together:
+        play.flush()
+        assert play.gateway.live == 1
+    play.client.http.reset_stream(stream, error_code=8)
+    play.flush()
+    assert (play.session.exchanges, play.gateway.live, play.session.voids) == (1, 0, [])
+
+
+def test_a_malformed_request_that_is_reset_at_once_harms_no_other() -> None:
+    play = Play()
+    other = play.ask()
+    stream = play.client.http.get_next_available_stream_id()
+    play.client.http.config.validate_outbound_headers = False
+    play.client.http.config.normalize_outbound_headers = False
+    head = [(":method", "GET"), (":scheme", "http"), (":authority", "up.test"), (":path", "/"), ("X-A", "b")]
+    play.client.http.send_headers(stream, head, end_stream=True)
+    play.client.http.reset_stream(stream, error_code=8)
+    play.flush()
+    play.answer(other, b"all")
+    assert play.client.bodies[other] == b"all"
+    assert (play.gateway.stats.malformed, play.gateway.live, play.session.voids) == (1, 0, [])
+
+
 class Handler:
     """What the client's handler would do about reading."""
 

@@ -3,7 +3,7 @@ import stat
 
 import pytest
 
-from faultwire.errors import FaultwireError
+from faultwire.errors import UsageError
 from faultwire.runner.folder import RunFolder, private_dir
 
 
@@ -52,10 +52,10 @@ def test_files_are_written_atomically(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(FaultwireError) as error:
+    with pytest.raises(UsageError) as error:
         RunFolder.create("demo", base=tmp_path / "file")
     assert error.value.code == "run.folder"
-    assert error.value.exit_code == 3
+    assert error.value.exit_code == 2
 
 
 def test_a_folder_that_exists_keeps_its_mode(tmp_path):

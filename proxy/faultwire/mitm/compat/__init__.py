@@ -64,7 +64,15 @@ _NEEDED: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (http_layer.HttpLayer, ("make_stream", "event_to_child", "_handle_event")),
     (http_layer, ("GetHttpConnection", "SendHttp", "DropStream", "Http1Client")),
     (http1.BoundedHttp1Server, ("read_headers", "done", "mark_done")),
-    (http2.GoawayAware, ("_receive_goaway_frame", "open_inbound_streams", "open_outbound_streams")),
+    (
+        http2.GoawayAware,
+        (
+            "_receive_goaway_frame",
+            "_stream_is_closed_by_reset",
+            "open_inbound_streams",
+            "open_outbound_streams",
+        ),
+    ),
     (http2.PatientHttp2Client, ("close_connection", "done", "is_closed")),
     (layer.Layer, ("handle_event",)),
     (JoiningTls, ("event_to_child", "send_data")),

@@ -109,16 +109,28 @@ class PatientHttp2Server(_Patient, _http2.Http2Server):
             if flaw is not None:
                 yield from self._break(event.stream_id, f"the trailers are malformed: {flaw}")
                 return False
+        elif isinstance(event, h2.events.StreamEnded) and event.stream_id in self.streams:
+            return (yield from self._ended(event))
         return (yield from super().handle_h2_event(event))
+
+    def _ended(self, event: Any) -> Generator[commands.Command, Any, bool]:
+        """A request is whole. Where its stream was reset by what came with the same bytes, it is kept until
+        that is handled: whoever works for it would not hear that nobody waits for it any more."""
+        state = self.streams[event.stream_id]
+        over = yield from super().handle_h2_event(event)
+        if self.h2_conn._stream_is_closed_by_reset(event.stream_id):
+            self.streams.setdefault(event.stream_id, state)
+        return over
 
     def _refuse(self, stream_id: int, message: str) -> Commands:
         answer = error_responses.Refusal(400, "faultwire_malformed", message).response()
         fields = [(name.encode(), value.encode()) for name, value in answer.headers if name != "connection"]
-        self.h2_conn.send_headers(stream_id, [(b":status", b"400"), *fields])
-        self.h2_conn.send_data(stream_id, answer.body or b"", end_stream=True)
-        if not self.is_closed(stream_id):
-            self.h2_conn.reset_stream(stream_id, NO_ERROR)  # RFC 9113 §8.1: the rest of it is not wanted
-        yield commands.SendData(self.conn, self.h2_conn.data_to_send())
+        if self.is_open_for_us(stream_id):  # else the client has reset it already
+            self.h2_conn.send_headers(stream_id, [(b":status", b"400"), *fields])
+            self.h2_conn.send_data(stream_id, answer.body or b"", end_stream=True)
+            if not self.is_closed(stream_id):
+                self.h2_conn.reset_stream(stream_id, NO_ERROR)  # RFC 9113 §8.1: the rest of it is not wanted
+            yield commands.SendData(self.conn, self.h2_conn.data_to_send())
         if self._refused is not None:
             self._refused()
 

@@ -188,7 +188,7 @@ class _Check:
         kind = event["type"]
         if kind not in KINDS:
             self._find("record_malformed", f"event {seq} is of no kind that a tape has", seq)
-        if seq == 0 and (kind != "tape" or event["schema"] != schema_digest()):
+        if seq == 0 and (kind != "tape" or event.get("schema") != schema_digest()):
             self._find("schema_mismatch", "the first event does not name this version's schema", seq)
         self._not_after_end(event, seq)
         if seq == 0:

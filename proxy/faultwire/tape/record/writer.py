@@ -151,8 +151,7 @@ class TapeWriter:
         self._intake.offer(tape_events.session_start(name, profile, profile_digest, seed, agent, began))
 
     def close_session(self, name: str, *, ended_ms: int | None = None, **seen: Any) -> None:
-        """A session is over; its exchanges have all been ended before. `seen` is what else is known of its
-        clients, as `events.session_end` takes it: `bypassed`, `more`, `handshakes`."""
+        """A session is over, and its exchanges before it; `seen` is as `events.session_end` takes it."""
         ended = wall_ms() if ended_ms is None else ended_ms
         self._intake.offer(tape_events.session_end(name, self._sessions[name], ended, **seen))
 
@@ -199,16 +198,13 @@ class TapeWriter:
         return not self._intake.drops and self._intake.behind >= self._intake.limit
 
     async def room(self) -> None:
-        """Return once the queue has room; the event loop awaits this before it takes on more."""
+        """Return once the queue has room."""
         await self._intake.room()
 
     # ------------------------------------------------------------ waiting for the disk
 
     def flush(self) -> int:
-        """Wait until all that was recorded before is committed; the acknowledged exchanges so far.
-
-        Returns at once where the writer has failed.
-        """
+        """Wait until all that was recorded is committed, or the writer has failed; what is acknowledged."""
         self._intake.urge(done := threading.Event())
         while not done.wait(0.05) and self._thread.is_alive():
             pass
@@ -229,6 +225,7 @@ class TapeWriter:
     # ------------------------------------------------------------ the thread
 
     def _run(self) -> None:
+        whole = False
         try:
             self._guarded(self._write)
             self._guarded(self._connection.close)
@@ -240,7 +237,10 @@ class TapeWriter:
             self._guarded(partial(os.close, self._fd))
             if self._journal:
                 self._guarded(self._journal.close)
+            whole = True
         finally:
+            # What no step expects, such as SystemExit, ends a thread in silence.
+            self.failed = self.failed or (None if whole else "the writer thread ended")
             self._intake.abandon()
 
     def _guarded(self, step: Callable[[], object]) -> None:

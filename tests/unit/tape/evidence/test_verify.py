@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -223,9 +224,12 @@ def test_any_other_schema(closed: Callable[[], Path], sql: str) -> None:
     assert (codes(report), report.ok) == (["schema_mismatch"], False)
 
 
-def test_a_first_event_of_another_schema(closed: Callable[[], Path]) -> None:
+@pytest.mark.parametrize("change", [lambda e: e.update(schema="00"), lambda e: e.pop("schema")])
+def test_a_first_event_of_another_schema_or_of_none(
+    closed: Callable[[], Path], change: Callable[[dict[str, Any]], object]
+) -> None:
     def tamper(c: sqlite3.Connection) -> None:
-        rewrite(c, 0, lambda e: e.update(schema="00"), rehash=True)
+        rewrite(c, 0, change, rehash=True)
         rechain(c)
 
     assert codes(tampered(closed(), tamper)) == ["schema_mismatch"]

@@ -179,6 +179,18 @@ def test_a_mistake_of_ours_fails_the_tape(deck: Any, monkeypatch: pytest.MonkeyP
     assert deck.writer.flush() == 0
 
 
+def test_a_thread_that_ends_in_silence_fails_the_tape(deck: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ends(items: list[Any]) -> bool:
+        raise SystemExit
+
+    monkeypatch.setattr("threading.excepthook", lambda _: None)
+    monkeypatch.setattr(deck.writer, "_batch", ends)
+    for _ in range(2):  # the thread may wait for the first one already
+        deck.exchange()
+        deck.writer.flush()
+    assert deck.writer.failed == "the writer thread ended"
+
+
 def test_a_mistake_of_ours_shows_no_traffic(deck: Any, capfd: pytest.CaptureFixture[str]) -> None:
     deck.writer._intake.offer({"type": "note", "text": {1, "hunter2"}})  # a set is no JSON
     deck.writer.flush()

@@ -1,0 +1,144 @@
+"""Kill the command, its engine and its agent in turn: `python -m tests.attacks.kill_rounds --rounds 300`.
+
+Each round is a real `faultwire exec --mock` with an agent that calls without end. One of its processes is
+killed at a moment that the number of the round decides. None of the others may be left two seconds later
+(where the agent was killed, two seconds after the end of its command), and every exchange that was
+acknowledged has to be on a tape that verifies. Exits with 1 where one was not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import psutil
+
+from faultwire.dice import unit
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.read.reader import TapeReader
+
+VICTIMS = ("command", "engine", "agent")
+ORPHANED_S = 2.0
+LATEST_S = 0.3
+"""Moments are spread over this long."""
+FEWEST = 3
+"""Calls that are answered before anything is killed."""
+ENDED_S = 60.0
+HARMLESS = {"session_open", "exchange_open", "seal_missing", "seal_untrusted"}
+"""What a tape may state that was not closed, to a verifier that was given no key."""
+AGENT = """
+import json, os, urllib.request
+print(os.getpid(), flush=True)
+body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).encode()
+while True:
+    asked = urllib.request.Request("https://api.openai.com/v1/chat/completions", body)
+    asked.add_header("content-type", "application/json")
+    asked.add_header("authorization", "Bearer sk-test")
+    urllib.request.urlopen(asked).read()
+    print("called", flush=True)
+"""
+
+
+def run(folder: Path, number: int) -> list[str]:
+    """One round; what was wrong with it."""
+    victim = VICTIMS[number % len(VICTIMS)]
+    arguments = ["exec", "--mock", "-q", "--", sys.executable, "-c", AGENT]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "faultwire", *arguments],
+        cwd=folder,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    agent = int(process.stdout.readline())
+    for _ in range(FEWEST):
+        if not process.stdout.readline():
+            return [f"the agent made no calls: {process.communicate()[1]}"]
+    (about,) = (folder / ".faultwire" / "runs").glob("*/run.json")
+    pids = {"command": process.pid, "engine": json.loads(about.read_text())["engine_pid"], "agent": agent}
+    others = {child.pid for child in psutil.Process(process.pid).children(recursive=True)} | {*pids.values()}
+    handles = {}
+    for pid in others - {pids[victim]}:
+        with contextlib.suppress(ProcessLookupError):  # it has ended already
+            handles[os.pidfd_open(pid)] = pid
+    # The moment is what is tested: anywhere between two commits, or inside one.
+    threading.Event().wait(LATEST_S * unit(1, "kills", "moment", "", number))
+    os.kill(pids[victim], signal.SIGKILL)
+    drained = threading.Thread(target=process.communicate, daemon=True)
+    drained.start()
+    if victim == "agent":  # its command goes on to the report, and ends then
+        drained.join(ENDED_S)
+    names = {pid: name for name, pid in pids.items()}
+    began = time.monotonic()
+    left = _left(handles, ORPHANED_S)
+    wrong = []
+    for handle, pid in left.items():
+        ended = bool(select.select([handle], [], [], ENDED_S)[0])
+        until = f"ended after {time.monotonic() - began:.1f} s" if ended else "did not end"
+        wrong.append(f"the process `{names.get(pid, 'mock')}` {until}")
+        os.close(handle)
+    drained.join(ENDED_S)
+    return wrong + _lost(about.parent)
+
+
+def _left(handles: dict[int, int], seconds: float) -> dict[int, int]:
+    """The processes that have not ended in time, by a handle of each."""
+    end = time.monotonic() + seconds
+    while handles:
+        ended = select.select([*handles], [], [], max(0.0, end - time.monotonic()))[0]
+        for handle in ended:
+            os.close(handle)
+            del handles[handle]
+        if not ended:
+            break
+    return handles
+
+
+def _lost(place: Path) -> list[str]:
+    """What is wrong with the tape of a run: findings, and acknowledged exchanges that are not on it."""
+    (tape,) = place.glob("*.tape")
+    lines = (place / "events.jsonl").read_bytes().split(b"\n")[:-1]
+    events = [json.loads(line) for line in lines]
+    named = {(e["session"], e["exchange"]) for e in events if e["type"] == "acknowledged"}
+    with TapeReader.open(tape) as reader:
+        found = {(one.name, each.number) for one in reader.sessions() for each in reader.exchanges(one.name)}
+    wrong = [f"exchange {number} of `{session}` is lost" for session, number in sorted(named - found)]
+    report = verify(tape)
+    wrong += [one.code for one in report.findings if one.code not in HARMLESS and not one.is_note]
+    return wrong if named else [*wrong, "nothing was acknowledged"]
+
+
+def main() -> int:
+    """Pass so many rounds, and print what was wrong with which."""
+    parser = argparse.ArgumentParser(prog="python -m tests.attacks.kill_rounds", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first round")
+    asked = parser.parse_args()
+    bad: Counter[str] = Counter()
+    for number in range(asked.first, asked.first + asked.rounds):
+        folder = Path(tempfile.mkdtemp(prefix="faultwire-kill-"))
+        for wrong in run(folder, number):
+            bad[VICTIMS[number % len(VICTIMS)]] += 1
+            print(f"round {number}, {VICTIMS[number % len(VICTIMS)]}: {wrong}", flush=True)
+        shutil.rmtree(folder)
+        if (number + 1) % 10 == 0:
+            print(f"{number + 1} rounds", flush=True)
+    print(f"{asked.rounds} kills: {sum(bad.values())} findings", flush=True)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
