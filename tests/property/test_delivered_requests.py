@@ -239,7 +239,7 @@ def test_something_is_at_stake() -> None:
 
 
 @pytest.mark.parametrize("again", [True, False])
-def test_a_result_that_is_replaced_again_is_told_and_hashed(again: bool) -> None:
+def test_a_result_that_is_replaced_again_has_its_line(again: bool) -> None:
     """Without the line on what is changed again, a later request would be changed without a word."""
     step = Step("find it", "search", [Step("why?")] if again else [])
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
