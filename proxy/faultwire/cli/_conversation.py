@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
-from faultwire.report.conversation import request_id
+from faultwire.report.conversation import request_id, token_words
 from faultwire.text import safe
 from faultwire.wire.transcript.prices import dated
 
@@ -84,7 +84,7 @@ def _facts(part: dict[str, Any], first: str) -> str:
     answer = part["answer"]
     facts = [part["model"] or None, answer["finish_reason"] and f"finished with {answer['finish_reason']}"]
     if answer["tokens"]:
-        facts.append(f"{answer['tokens']['input']} tokens in, {answer['tokens']['output']} out")
+        facts.append(token_words(answer["tokens"]))
     if part["first_event_ms"] is not None:
         facts.append(f"first {first} after {part['first_event_ms']:.1f} ms")
     if part["cost_usd"] is not None:

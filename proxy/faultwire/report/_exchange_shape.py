@@ -84,10 +84,17 @@ class Turn(Part):
 
 
 class Tokens(Part):
-    """The provider's token counts."""
+    """The provider's token counts: all that was read and all that was written, and what of it was of another
+    kind, 0 where the provider counts none."""
 
     input: int
     output: int
+    cache_read: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
+    audio_input: int = 0
+    audio_output: int = 0
+    tool_use: int = 0
 
 
 class Answer(Part):

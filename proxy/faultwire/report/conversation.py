@@ -12,7 +12,7 @@ from faultwire.report.text import clip
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from faultwire.events import Recorded, Request, ResponseView, ToolCall, ToolResult
+    from faultwire.events import Recorded, Request, ResponseView, ToolCall, ToolResult, Usage
 
 TEXT = 2_000
 """How many characters of one message a report repeats."""
@@ -137,5 +137,41 @@ def _answer(view: ResponseView | None, limit: int) -> dict[str, Any] | None:
         "complete": view.complete,
         "error": None if view.error is None else clip(view.error, 500),
         "request_id": None if view.request_id is None else clip(view.request_id, 200),
-        "tokens": None if usage is None else {"input": usage.input_tokens, "output": usage.output_tokens},
+        "tokens": None if usage is None else _tokens(usage),
     }
+
+
+def _tokens(usage: Usage) -> dict[str, int]:
+    parts = {
+        "cache_read": usage.cache_read_tokens,
+        "cache_write": usage.cache_write_tokens,
+        "reasoning": usage.reasoning_tokens,
+        "audio_input": usage.audio_input_tokens,
+        "audio_output": usage.audio_output_tokens,
+        "tool_use": usage.tool_use_tokens,
+    }
+    counted = {name: count for name, count in parts.items() if count}
+    return {"input": usage.input_tokens, "output": usage.output_tokens, **counted}
+
+
+def token_words(tokens: dict[str, int]) -> str:
+    """`1000 tokens in (800 cached), 500 out (300 reasoning)`."""
+    sides = []
+    for side, parts in _PARTS.items():
+        inside = [f"{tokens[name]} {word}" for name, word in parts if tokens.get(name)]
+        words = f" ({', '.join(inside)})" if inside else ""
+        sides.append(
+            f"{tokens['input']} tokens in{words}" if side == "input" else f"{tokens['output']} out{words}"
+        )
+    return ", ".join(sides)
+
+
+_PARTS = {
+    "input": (
+        ("cache_read", "cached"),
+        ("cache_write", "written to the cache"),
+        ("audio_input", "audio"),
+        ("tool_use", "read by tools"),
+    ),
+    "output": (("reasoning", "reasoning"), ("audio_output", "audio")),
+}

@@ -80,6 +80,7 @@ def test_a_fetched_answer_is_shown_and_paid_once() -> None:
     fetched = run("tape", "show", "t", "--exchange", "2").stdout
     assert "assistant  391" in fetched
     assert f"$0.0065 at prices of {DAY}" in fetched
+    assert "1000 tokens in (800 cached), 500 out (300 reasoning)" in fetched
 
 
 def test_an_answer_that_was_never_fetched_has_no_known_cost() -> None:
@@ -102,3 +103,39 @@ def test_a_sum_names_the_dates_of_both_tables(tmp_path: Path) -> None:
     assert cost() == f"$0.008000 (prices of 2020-01-02 and {DAY})"
     shown = run("tape", "show", "t", "--exchange", "2").stdout
     assert "at prices of 2020-01-02" in shown
+
+
+def test_an_import_keeps_every_part_of_the_usage(tmp_path: Path) -> None:
+    request = {
+        "method": "POST",
+        "url": "https://api.openai.com/v1/responses",
+        "httpVersion": "HTTP/1.1",
+        "headers": [],
+        "postData": {"mimeType": "application/json", "text": '{"model":"gpt-4o","input":"17 times 23?"}'},
+    }
+    content = {"mimeType": "application/json", "text": json.dumps(answer("completed"))}
+    response = {
+        "status": 200, "statusText": "OK", "httpVersion": "HTTP/1.1", "headers": [
+            {"name": "content-type", "value": "application/json"}
+        ], "content": content,
+    }  # fmt: skip
+    entry = {"startedDateTime": "2026-01-01T00:00:00Z", "time": 5, "request": request, "response": response}
+    log = {"version": "1.2", "creator": {"name": "x", "version": "1"}, "entries": [entry]}
+    (tmp_path / "run.har").write_text(json.dumps({"log": log}))
+    done = run("tape", "import", str(tmp_path / "run.har"), "-o", ".faultwire/tapes/t.tape")
+    assert done.exit_code == 0, done.output
+    assert cost() == f"${COST} (prices of {DAY})"
+    assert (
+        "1000 tokens in (800 cached), 500 out (300 reasoning)"
+        in run("tape", "show", "t", "--exchange", "1").stdout
+    )
+    assert run("tape", "export", "t", "--to", "otlp", "-o", "t.json").exit_code == 0
+    spans = Path("t.json").read_text()
+    for name, count in (
+        ("gen_ai.usage.input_tokens", 1000),
+        ("gen_ai.usage.cache_read.input_tokens", 800),
+        ("gen_ai.usage.reasoning.output_tokens", 300),
+    ):
+        assert json.dumps({"key": name, "value": {"intValue": str(count)}}, separators=(",", ":")) in spans
+    assert "gen_ai.usage.cache_creation" not in spans, "what was not counted is not said to be 0"
+    assert f'{{"stringValue":"{DAY}"}}' in spans

@@ -157,4 +157,13 @@ def _model(recorded: Recorded, transcript: Transcript) -> dict[str, Value]:
     if answer.usage:
         about["gen_ai.usage.input_tokens"] = answer.usage.input_tokens
         about["gen_ai.usage.output_tokens"] = answer.usage.output_tokens
+        parts = {
+            "gen_ai.usage.cache_read.input_tokens": answer.usage.cache_read_tokens,
+            "gen_ai.usage.cache_creation.input_tokens": answer.usage.cache_write_tokens,
+            "gen_ai.usage.reasoning.output_tokens": answer.usage.reasoning_tokens,
+            "faultwire.usage.audio_input_tokens": answer.usage.audio_input_tokens,
+            "faultwire.usage.audio_output_tokens": answer.usage.audio_output_tokens,
+            "faultwire.usage.tool_use_tokens": answer.usage.tool_use_tokens,
+        }
+        about |= {name: count for name, count in parts.items() if count}
     return about

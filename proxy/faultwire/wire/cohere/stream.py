@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from faultwire.events import Usage
@@ -16,17 +17,26 @@ if TYPE_CHECKING:
 _CUT = b'"MAX_TOKENS"'
 _ARGUMENTS = ("delta", "message", "tool_calls", "function", "arguments")
 _TEXT = ("delta", "message", "content", "text")
-_COUNTS = ("tokens", "billed_units")
+_COUNTS = ("billed_units", "tokens")
 
 
 def usage_of(usage: Any) -> Usage | None:
-    """The tokens that were counted, else those that were billed."""
+    """The tokens that are billed; where they are not given, those that the model read and wrote, which the
+    provider's own words around a prompt make more. None where neither is known, as images and searches are
+    billed by their number."""
     counts = next((usage[key] for key in _COUNTS if isinstance(json_bytes.member(usage, key), dict)), None)
-    if counts is None:
+    if counts is None or _count(counts.get("input_tokens")) is None:
         return None
-    # The SDK's models have floats here.
-    values = (counts.get(key) for key in ("input_tokens", "output_tokens"))
-    return Usage(*(json_bytes.count(int(n)) if isinstance(n, float) else json_bytes.count(n) for n in values))
+    cached = json_bytes.member(usage, "cached_tokens")
+    read, written, known = (_count(n) for n in (counts["input_tokens"], counts.get("output_tokens"), cached))
+    return Usage(read or 0, written or 0, cache_read_tokens=known or 0)
+
+
+def _count(number: Any) -> int | None:
+    """The SDK's models have floats here."""
+    if isinstance(number, bool) or not isinstance(number, int | float) or not isfinite(number):
+        return None
+    return json_bytes.count(int(number))
 
 
 class Reader(Gatherer):

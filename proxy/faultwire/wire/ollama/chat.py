@@ -231,7 +231,7 @@ class _Reader(Gatherer):
             for call in _calls(message):
                 self.calls[len(self.calls)] = (call.id, call.name, [call.arguments])
         self.text.append(json_bytes.string(document.get("response")))
-        if "prompt_eval_count" in document or "eval_count" in document:
+        if "prompt_eval_count" in document:  # without it, how much was read is not known
             counts = (json_bytes.count(document.get(key)) for key in ("prompt_eval_count", "eval_count"))
             self.usage = Usage(*counts)
         if document.get("done") is True:

@@ -98,8 +98,16 @@ class Embeddings(Protocol):
         if error is None and status >= 400:
             error = json_bytes.string(document.get("message")) or f"status {status}"
         usage = document.get("usage")
-        read = json_bytes.count(json_bytes.member(usage, "prompt_tokens"))
-        counted = Usage(read, 0) if isinstance(usage, dict) else None
+        # Voyage and Jina count `total_tokens` alone.
+        read = next(
+            (
+                n
+                for key in ("prompt_tokens", "total_tokens")
+                if isinstance(n := json_bytes.member(usage, key), int)
+            ),
+            None,
+        )
+        counted = None if read is None else Usage(json_bytes.count(read), 0)
         return ResponseView(json_bytes.string(document.get("model")), usage=counted, error=error)
 
     def reader(self) -> StreamReader:

@@ -11,10 +11,8 @@ from faultwire.wire import json_bytes
 
 def chat_usage(usage: Any) -> Usage | None:
     """The `usage` of a chat completion; None where there is none. Imitators name cached tokens otherwise."""
-    if not isinstance(usage, dict):
-        return None
     counted = _usage(usage, "prompt", "completion")
-    if counted.cache_read_tokens:
+    if counted is None or counted.cache_read_tokens:
         return counted
     others = ("prompt_cache_hit_tokens", "cached_tokens")  # DeepSeek, Moonshot
     cached = next((n for name in others if (n := json_bytes.count(usage.get(name)))), 0)
@@ -23,10 +21,15 @@ def chat_usage(usage: Any) -> Usage | None:
 
 def responses_usage(usage: Any) -> Usage | None:
     """The `usage` of a response, of a Realtime one too; None where there is none."""
-    return _usage(usage, "input", "output") if isinstance(usage, dict) else None
+    return _usage(usage, "input", "output")
 
 
-def _usage(usage: json_bytes.Object, read: str, written: str) -> Usage:
+def _usage(usage: Any, read: str, written: str) -> Usage | None:
+    """None where what was read or what was written is not counted: it is not nothing."""
+    if not isinstance(usage, dict):
+        return None
+    if not all(isinstance(usage.get(f"{one}_tokens"), int) for one in (read, written)):
+        return None
     # Realtime says `input_token_details`, all others `…_tokens_details`.
     into = usage.get(f"{read}_tokens_details") or usage.get(f"{read}_token_details")
     out = usage.get(f"{written}_tokens_details") or usage.get(f"{written}_token_details")

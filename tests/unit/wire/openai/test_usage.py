@@ -14,6 +14,7 @@ from faultwire import wire
 from faultwire.events import Delivery, Recorded, Request, Usage
 from faultwire.wire.anthropic import stream as anthropic
 from faultwire.wire.bedrock import stream as bedrock
+from faultwire.wire.cohere import stream as cohere
 from faultwire.wire.google import gemini_stream, interactions_stream
 from faultwire.wire.openai import responses_stream
 from faultwire.wire.openai.usage import chat_usage, responses_usage
@@ -34,7 +35,11 @@ def test_chat_counts_cached_reasoning_and_audio_tokens() -> None:
     )
     assert chat_usage({"prompt_tokens": 3, "completion_tokens": 2}) == Usage(3, 2)
     assert chat_usage(None) is None
-    assert chat_usage({"prompt_tokens": 3, "prompt_tokens_details": None}) == Usage(3, 0)
+    whole = {"prompt_tokens": 3, "completion_tokens": 0}
+    assert chat_usage({**whole, "prompt_tokens_details": None}) == Usage(3, 0)
+    for part in whole:
+        assert chat_usage({name: n for name, n in whole.items() if name != part}) is None, "not 0: unknown"
+        assert chat_usage({**whole, part: None}) is None
 
 
 @pytest.mark.parametrize("name", ["prompt_cache_hit_tokens", "cached_tokens"])
@@ -208,3 +213,80 @@ def test_a_model_has_the_price_of_the_vendor_that_serves_it(
     elsewhere = wire.transcript_of(recorded, only_openai)
     assert elsewhere is not None
     assert (elsewhere.cost is None) is ("api.openai.com" not in url)
+
+
+BILLED = {"input_tokens": 4, "output_tokens": 12.0}
+READ = {"input_tokens": 71, "output_tokens": 12}
+
+
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"billed_units": BILLED, "tokens": READ}, Usage(4, 12)),
+        ({"tokens": READ}, Usage(71, 12)),
+        ({"billed_units": BILLED, "cached_tokens": 3}, Usage(4, 12, cache_read_tokens=3)),
+        ({"billed_units": {"search_units": 1}}, None),
+        ({"billed_units": {"images": 2}, "tokens": None}, None),
+        ({"billed_units": {"input_tokens": float("inf")}}, None),
+        ({"billed_units": {"input_tokens": "4"}}, None),
+        ({}, None),
+        (None, None),
+    ],
+)
+def test_cohere_counts_what_it_bills(usage: Any, counted: Usage | None) -> None:
+    """Its own words around a prompt are read, and not billed: their price would be a false cost."""
+    assert cohere.usage_of(usage) == counted
+    table = prices.builtin()
+    if counted == Usage(4, 12):
+        assert table.cost("cohere", "command-a-03-2025", counted) == Decimal("0.00013")
+    if counted is not None and counted.cache_read_tokens:
+        assert table.cost("cohere", "command-a-03-2025", counted) is None, (
+            "no price of cached tokens is known"
+        )
+
+
+@pytest.mark.parametrize(
+    ("answer", "counted"),
+    [
+        ({"prompt_eval_count": 9, "eval_count": 3}, Usage(9, 3)),
+        ({"eval_count": 3}, None),
+        ({"embeddings": [[1.0]], "prompt_eval_count": 9}, Usage(9, 0)),
+        ({"embeddings": [[1.0]]}, None),
+    ],
+)
+def test_ollama_counts_the_prompt_or_nothing(answer: Json, counted: Usage | None) -> None:
+    """A prompt that it kept was not counted by older versions; 0 tokens would be false."""
+    said = {"model": "qwen3:8b", "done": True, **answer}
+    assert wire.protocol("ollama").response_view(200, json.dumps(said).encode()).usage == counted
+
+
+def test_a_local_model_costs_unknown_until_a_table_lists_it() -> None:
+    table = prices.builtin()
+    assert table.cost("ollama", "qwen3:8b", Usage(9, 3)) is None
+    free = prices.Prices("2026-01-01", {"ollama": {"qwen3": prices.Price(Decimal(0), Decimal(0))}})
+    assert free.over(table).cost("ollama", "qwen3:8b", Usage(9, 3)) == 0
+    assert free.over(table).cost("ollama", "llama3.2", Usage(9, 3)) is None
+
+
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"prompt_tokens": 5, "total_tokens": 5}, Usage(5, 0)),
+        ({"total_tokens": 5}, Usage(5, 0)),
+        ({}, None),
+        ({"prompt_tokens": None}, None),
+        (None, None),
+    ],
+)
+def test_embeddings_count_what_was_read(usage: Any, counted: Usage | None) -> None:
+    answer = {"object": "list", "data": [], "model": "text-embedding-3-small", "usage": usage}
+    view = wire.protocol("embeddings").response_view(200, json.dumps(answer).encode())
+    assert view.usage == counted
+    cost = prices.builtin().cost("openai", view.model, view.usage)
+    assert cost == (None if counted is None else Decimal("0.0000001"))
+
+
+@pytest.mark.parametrize("path", ["/v2/rerank", "/v1/rerank"])
+def test_a_reranker_is_no_model_that_counts_tokens(path: str) -> None:
+    asked = {"model": "rerank-v3.5", "query": "q", "documents": ["d"]}
+    assert wire.classify(post(f"https://api.cohere.com{path}", asked)).kind == "other"
