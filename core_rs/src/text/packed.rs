@@ -19,6 +19,11 @@ const LEAST: usize = 12;
 const LEAST_BASE32: usize = 16;
 const LEAST_HEX: usize = 16;
 
+/// The fewest bytes that a stretch decodes to; of fewer than `FEW` all must be ASCII, of fewer than `SHORT` most.
+const FEWEST: usize = 8;
+const FEW: usize = 12;
+const SHORT: usize = 32;
+
 /// How files begin that hold others: gzip, zlib, ZIP, 7z, xz, bzip2, zstd, RAR.
 const FILES: [&[u8]; 10] = [
     b"\x1f\x8b\x08",
@@ -156,6 +161,9 @@ fn signs(text: &[u8], start: usize, end: usize) -> Option<Stretch> {
     if end - start < LEAST {
         return None;
     }
+    if !may_begin(&text[start..]) {
+        return None;
+    }
     let plain = |size: usize| base64(&text[start..start + size]);
     let mut one = read(start, end - start, "base64", 4, 3, plain)?;
     let width = end - start;
@@ -249,6 +257,9 @@ fn read(
         start + (good.div_ceil(bytes) * chars).min(length)
     };
     body.truncate(good);
+    if !file && is_chance(&body) {
+        return None;
+    }
     // A digit without end is what hexadecimal writes for another one without end: it says nothing.
     if body.iter().all(|byte| *byte == body[0]) {
         return None;
@@ -259,6 +270,52 @@ fn read(
         form,
         plain: body,
     })
+}
+
+/// Can Base64 of a text or a file begin so? Settled by the first four characters for nearly every other word.
+fn may_begin(text: &[u8]) -> bool {
+    let Some(four) = text.first_chunk::<4>() else {
+        return false;
+    };
+    let bits = four.iter().fold(0, |sum, sign| {
+        sum << 6 | u32::from(VALUE[usize::from(*sign)])
+    });
+    let three = [(bits >> 16) as u8, (bits >> 8) as u8, bits as u8];
+    let follows = (0x80..0xc0).contains(&three[0]);
+    let text = !follows
+        && !three
+            .iter()
+            .any(|b| (b.is_ascii_control() && !matches!(b, b'\t' | b'\r' | b'\n')) || *b > 0xf4);
+    text || FILES.iter().any(|mark| mark[..2] == three[..2])
+}
+
+/// The value of a sign of Base64, in either alphabet.
+const VALUE: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b @ b'A'..=b'Z' => b - b'A',
+            b @ b'a'..=b'z' => b - b'a' + 26,
+            b @ b'0'..=b'9' => b - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    table
+};
+
+/// Is so little of it ASCII, and is it so short, that it is chance?
+fn is_chance(plain: &[u8]) -> bool {
+    let ascii = plain.iter().filter(|byte| byte.is_ascii()).count();
+    match plain.len() {
+        ..FEWEST => true,
+        FEWEST..FEW => ascii < plain.len(),
+        FEW..SHORT => ascii * 4 < plain.len() * 3,
+        _ => false,
+    }
 }
 
 fn is_file(plain: &[u8]) -> bool {
@@ -332,6 +389,7 @@ mod tests {
             "/api/v2/conversations/messages/attachments",
             "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
             "333333333333333333333333333333333333",
+            "765c5f6b792b9000f0 d092b9a5c0d52 InvalidMailb",
         ] {
             assert!(!any(text.as_bytes()), "{text} {:?}", found(text));
         }
