@@ -71,7 +71,13 @@ def dripping(client: Any, piece: bytes) -> Iterator[threading.Event]:
 
 
 @pytest.mark.parametrize("held", [False, True], ids=["streamed", "held"])
-@pytest.mark.parametrize(("tls", "piece"), [(False, b"x"), (True, b"")], ids=["drip", "silence in TLS"])
+@pytest.mark.parametrize(
+    ("tls", "piece"),
+    [
+        pytest.param(False, b"x", id="drip"),
+        pytest.param(True, b"", id="silence in TLS", marks=pytest.mark.nightly),
+    ],
+)
 def test_a_declared_body_that_comes_at_a_drip_is_given_up(
     tools: Any, strict: Engine, upstream: Any, tls_upstream: Any, tls: bool, held: bool, piece: bytes
 ) -> None:
@@ -104,6 +110,7 @@ def test_without_the_limit_a_drip_keeps_its_place(tools: Any, patient: Engine, u
             client.raw.recv(1)
 
 
+@pytest.mark.nightly
 def test_a_body_in_chunks_may_be_made_while_it_is_sent_and_must_not_stop(
     tools: Any, strict: Engine, upstream: Any
 ) -> None:
@@ -120,6 +127,7 @@ def test_a_body_in_chunks_may_be_made_while_it_is_sent_and_must_not_stop(
         assert client.response()[0] == 408
 
 
+@pytest.mark.nightly
 def test_a_client_that_a_server_keeps_waiting_is_not_given_up(
     tools: Any, strict: Engine, upstream: Any
 ) -> None:
@@ -169,6 +177,7 @@ def test_streams_that_are_alive_have_no_limit(tools: Any, strict: Engine, upstre
         assert client.response()[2] == b"data: 1\n\ndata: 2\n\n"
 
 
+@pytest.mark.nightly
 def test_in_http2_a_declared_body_has_the_limit_and_a_call_of_grpc_has_none(
     tools: Any, strict: Engine, tls_upstream: Any
 ) -> None:
@@ -206,6 +215,7 @@ def part_of_a_hello() -> bytes:
     return outgoing.read()[:100]
 
 
+@pytest.mark.by_day("tunnel", "hello")
 @pytest.mark.parametrize(
     ("connect", "said", "counter"),
     [(False, b"", "half_open"), (True, b"", "half_open"), (True, part_of_a_hello(), "slow_heads")],
@@ -227,6 +237,7 @@ def test_a_connection_in_which_nothing_happens_is_closed(
     assert patient.stats()[counter] == 0
 
 
+@pytest.mark.nightly
 def test_a_connection_that_was_used_may_be_silent(tools: Any, strict: Engine, tls_upstream: Any) -> None:
     tls_upstream.answer("/", b"{}")
     with tools.Client(strict, f"localhost:{tls_upstream.port}", tls=True) as client:

@@ -89,6 +89,7 @@ def test_a_server_whose_certificate_changes_is_not_called_with_the_new_one(
 # ---------------------------------------------------------------- clients
 
 
+@pytest.mark.by_day("0", "200")
 @pytest.mark.parametrize("taken", [0, 1, 100, 200])
 def test_a_client_that_leaves_in_the_middle_ends_the_call_upstream(
     tools: Any, engine: Engine, upstream: Any, taken: int
@@ -117,6 +118,7 @@ def test_a_client_that_leaves_in_the_middle_ends_the_call_upstream(
 # ---------------------------------------------------------------- time
 
 
+@pytest.mark.nightly
 def test_an_authority_that_expires_while_it_works_is_taken_by_nobody_and_the_run_says_so(
     tools: Any, settings: Any, tls_upstream: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,6 +145,7 @@ def test_an_authority_that_expires_while_it_works_is_taken_by_nobody_and_the_run
     assert "refused faultwire's certificate for `localhost`" in note
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("shift", ["-10y", "+10y"])
 def test_a_clock_that_is_wrong_by_years_changes_no_order_and_no_verdict(
     tools: Any, settings: Any, upstream: Any, monkeypatch: pytest.MonkeyPatch, shift: str
@@ -176,6 +179,7 @@ def test_a_clock_that_is_wrong_by_years_changes_no_order_and_no_verdict(
 # ---------------------------------------------------------------- folders
 
 
+@pytest.mark.nightly
 def test_commands_that_start_at_once_in_one_new_folder_share_its_keys_and_mix_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "faultwire", "exec", "--mock", "-q", "--"]
     curl = ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "https://api.openai.com/v1/models"]
@@ -198,6 +202,7 @@ def test_commands_that_start_at_once_in_one_new_folder_share_its_keys_and_mix_no
     assert len(list((tmp_path / ".faultwire" / "keys").glob("*.key"))) == 2, "one to seal, one to redact"
 
 
+@pytest.mark.nightly
 def test_a_home_that_cannot_be_written_is_not_needed_and_a_folder_that_cannot_is_named(
     tmp_path: Path,
 ) -> None:
@@ -247,6 +252,7 @@ def load(tools: Any, engine: Engine, port: int, over: threading.Event) -> int:
     return answered
 
 
+@pytest.mark.nightly
 def test_sigterm_under_load_ends_in_time_with_every_answer_on_the_tape(
     tools: Any, settings: Any, upstream: Any
 ) -> None:
@@ -306,6 +312,7 @@ def test_a_writer_thread_that_dies_fails_the_tape_and_the_run(
     assert any("the tape cannot be written" in why for why in summary.voids)
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not os.access(CGROUP, os.W_OK), reason="no cgroup of this machine can be written")
 def test_an_engine_that_is_out_of_memory_is_seen_to_die_and_loses_nothing_that_it_acknowledged(
     tools: Any, settings: Any, upstream: Any

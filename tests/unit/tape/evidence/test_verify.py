@@ -225,7 +225,7 @@ def test_any_other_schema(closed: Callable[[], Path], sql: str) -> None:
 
 
 @pytest.mark.parametrize("change", [lambda e: e.update(schema="00"), lambda e: e.pop("schema")])
-def test_a_first_event_of_another_schema_or_of_none(
+def test_a_first_event_of_another_schema(
     closed: Callable[[], Path], change: Callable[[dict[str, Any]], object]
 ) -> None:
     def tamper(c: sqlite3.Connection) -> None:
