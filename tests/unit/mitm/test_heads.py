@@ -110,3 +110,18 @@ def test_a_session_whose_counts_differ_is_void() -> None:
     assert odd.voids == [reason]
     assert odd.incomplete == f"the tape is incomplete: {reason}"
     assert dropped == [(2, reason)]
+
+
+@pytest.mark.parametrize(
+    ("target", "passes"),
+    [
+        (b"http://x/", True),
+        (b"ws+unix://x/", True),
+        (b"\x80http://x/", False),
+        (b"://x/", False),
+        (b"1a://x/", False),
+    ],
+)
+def test_the_scheme_of_a_target_is_one(target: bytes, passes: bool) -> None:
+    flaw = request_flaw(b"GET " + target + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert (flaw is None) is passes
