@@ -149,6 +149,8 @@ def requests() -> Iterator[Request]:
             yield Request(method, "https", host, 443, "/x", (JSON, PLANNER), b'{"model": "gpt-4o"}')
     yield Request("GET", "https", "writer.example", 443, "/v1/tasks/t1", (("a2a-version", "1.0"), PLANNER))
     for host in ("api.openai.com", "writer.example"):
+        for query in ("", "?stream=true"):  # a background answer that is fetched
+            yield Request("GET", "https", host, 443, f"/v1/responses/resp_1{query}", (PLANNER,))
         yield upgrade(host, "/v1/realtime?model=gpt-4o")
     for host in ("logs.example", "writer.example", "tools.example"):
         yield upgrade(host, "/socket")

@@ -57,6 +57,7 @@ class Session:
 
 
 FIRED = ("fired", "call 1 matches")
+AGAIN = ("reapplied", "the conversation goes on: what exchange 1 changed is changed again")
 
 
 def test_a_tool_without_a_call_on_the_wire_is_faulted_at_its_result():
@@ -117,7 +118,7 @@ def test_what_mcp_says_around_its_calls_is_at_its_site(site, fires):
     ("fault", "on", "why"),
     [
         ("truncate_response: {max_tokens: 2}", "tool: search", "`tool` for `truncate_response`, which acts"),
-        ("memory_poisoning: {}", "site: mcp", "`site` for `memory_poisoning`, which acts on `llm` only"),
+        ("memory_poisoning: {}", "site: mcp", "`site: mcp` for `memory_poisoning`, which acts on `llm` only"),
         ("agent_down: {}", "tool: search", "`tool` for `agent_down`, which acts on `agent` only"),
         ("status: {code: 503}", "kind: llm, site: mcp", "`site: mcp` with `kind: llm`"),
         ("tool_empty: {}", "kind: tool, site: result", "`site: result` with `kind: tool`"),
@@ -140,5 +141,5 @@ def test_a_result_replaced_before_the_tool_was_seen_stays_replaced():
     session = Session()
     assert session.result() == [FIRED]
     session.mcp()
-    assert session.result() == [], "the same result again is neither decided nor told again"
+    assert session.result() == [AGAIN], "the same result again is not decided again"
     assert session.state.seen_at("search") == "mcp"

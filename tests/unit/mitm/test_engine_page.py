@@ -42,7 +42,7 @@ def test_every_refusal_is_on_the_page() -> None:
         for kind in re.findall(r"faultwire_\w+", kinds)
     }
     assert told == refusals()
-    assert len(told) == 13
+    assert len(told) == 14
 
 
 def test_refusals_are_json() -> None:
@@ -62,7 +62,10 @@ def test_the_limits_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch, tmp_p
     told = {
         limit: (default, by) for limit, default, by, _ in rows("| limit | default | set by | beyond it |")
     }
-    assert told["first byte of a request head to its end"][0] == f"{usual['head_timeout_s']:g} s"
+    assert (
+        told["first byte of a request head, or of a TLS handshake, to its end"][0]
+        == f"{usual['head_timeout_s']:g} s"
+    )
     assert told["a head, either direction"][0] == f"{heads.HEAD_LIMIT // 1024} KiB"
     assert told["trailers, or the line before a chunk"][0] == f"{heads.HEAD_LIMIT // 1024} KiB"
     first = told["the whole request to the first byte of the response"]

@@ -49,7 +49,7 @@ _KEYS = {
     "openai": "sk-{x 20}T3BlbkFJ{x 20}",
     "huggingface": "hf_{abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ 34}",
     "groq": "gsk_{x 52}",
-    "google": "AIza{u 34}x",
+    "google": "AIzaSy{u 32}x",
     "aws": "AKIA{b32 16}",
     "digitalocean": "dop_v1_{hex 64}",
     "npm": "npm_{x 36}",
