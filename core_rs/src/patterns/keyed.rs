@@ -107,7 +107,7 @@ impl Keyed {
             source,
             back: entry.back,
             inner: !entry.value.is_empty(),
-            assigned: !entry.value.is_empty() && entry.assigned,
+            assigned: entry.assigned,
             least: entry.entropy,
             check,
             regex: OnceLock::new(),
@@ -204,7 +204,7 @@ impl Keyed {
             _ => self.reach * AHEAD,
         };
         let part = &text[from..(end + ahead).min(text.len())];
-        if self.assigned && !may_be_assigned(part) {
+        if self.inner && self.assigned && !may_be_assigned(part) {
             return None;
         }
         if let Some((least, set)) = &self.value {
