@@ -13,6 +13,7 @@ from faultwire.wire.anthropic.messages import Anthropic
 from faultwire.wire.bedrock.converse import Bedrock
 from faultwire.wire.bedrock.invoke_model import BedrockInvoke
 from faultwire.wire.cohere.chat import Cohere
+from faultwire.wire.cohere.embed import CohereEmbed
 from faultwire.wire.google.gemini import Gemini
 from faultwire.wire.google.gemini_grpc import GeminiGrpc
 from faultwire.wire.google.interactions import Interactions
@@ -43,6 +44,7 @@ BUILTIN: tuple[type[Protocol], ...] = (
     Interactions,
     Ollama,
     Cohere,
+    CohereEmbed,
     Bedrock,
     BedrockInvoke,
     Grpc,

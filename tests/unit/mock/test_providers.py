@@ -347,6 +347,7 @@ def test_mistral_streams_each_call_in_one_piece() -> None:
 def test_every_dialect_has_a_protocol_of_its_own() -> None:
     spoken = [*dialects(), *(socket.protocol for socket in ENDPOINTS)]
     spoken += ["grpc"]  # nobody knows what its services say
+    spoken += ["cohere_embed"]  # read only
     spoken += ["a2a", "a2a_http", "mcp"]  # agents and tools are no models, and have files of their own
     assert sorted(spoken) == sorted(wire.protocols())
     assert all(d.provider and d.path.startswith("/") for d in dialects().values())

@@ -117,7 +117,12 @@ def _operation(recorded: Recorded, transcript: Transcript | None) -> tuple[str |
         return "invoke_agent", ""
     if transcript is None:
         return None, ""
-    known = {"embeddings": "embeddings", "completions": "text_completion", "gemini": "generate_content"}
+    known = {
+        "embeddings": "embeddings",
+        "cohere_embed": "embeddings",
+        "completions": "text_completion",
+        "gemini": "generate_content",
+    }
     return known.get(recorded.protocol or "", "chat"), transcript.model
 
 

@@ -5,7 +5,7 @@ Shapes: OpenAI's API reference, as the official SDKs send and parse it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from faultwire.errors import WireError
 from faultwire.events import RequestView, ResponseView, Turn, Usage
@@ -20,11 +20,11 @@ from faultwire.wire.recognition.confirm import Signs
 from faultwire.wire.types import Page, StreamEditor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from faultwire.events import Headers, Request, Response, ToolResult
     from faultwire.wire.editing.api import Ability, Failure, Quota
-    from faultwire.wire.types import Rewrite, StreamReader
+    from faultwire.wire.types import Errors, Rewrite, StreamReader
 
 
 class EmbeddingsEditor(Editor):
@@ -53,12 +53,12 @@ class Embeddings(Protocol):
 
     name = "embeddings"
     signs = Signs(frozenset(("data", "embedding", "embeddings")))
-    edits = EmbeddingsEditor()
-    settled = ("/embeddings",)
+    edits: ClassVar[Editor] = EmbeddingsEditor()
+    settled: ClassVar[tuple[str, ...]] = ("/embeddings",)
     errors = staticmethod(openai_errors.error)
-    errors_by = openai_errors.BY_PROVIDER
-    request_ids = openai_errors.REQUEST_IDS
-    dialect = "faultwire.mock.embeddings:EmbeddingsDialect"
+    errors_by: ClassVar[Mapping[str, Errors]] = openai_errors.BY_PROVIDER
+    request_ids: ClassVar[tuple[str, ...]] = openai_errors.REQUEST_IDS
+    dialect: ClassVar[str | None] = "faultwire.mock.embeddings:EmbeddingsDialect"
     page = Page(
         "`POST …/v1/embeddings`, or `…/embeddings` on a known host or with `model` and `input`",
         "`openai`",
