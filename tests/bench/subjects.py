@@ -48,7 +48,7 @@ faults:
   - slow_tokens: {{ms: 20}}
     on: {{host: api.example.com}}
   - reset: {{at: before_headers}}
-    on: {{host: api.example.com}}
+    on: {{host: down.example.com}}
   - tool_error: {{code: 503}}
     on: {{host: api.example.com}}
 """

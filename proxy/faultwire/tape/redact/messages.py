@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MOST: Final = 512
 """Messages of one connection that wait, at most."""
-MOST_BYTES: Final = 512 << 10
+MOST_BYTES: Final = 32 << 10
 """Bytes of them, at most. A secret that is spread over more messages or bytes is not found in pieces."""
 _DEPTH: Final = 8
 """Objects and lists around each other in which pieces are looked for."""
