@@ -16,7 +16,7 @@ from faultwire.replay.volatile_values import MINTED
 
 TOKEN = re.compile(r"[0-9A-Za-z](?:[0-9A-Za-z_-]*[0-9A-Za-z])?")
 _ONE = re.compile(f"{MINTED.pattern}|(?P<token>{TOKEN.pattern})")
-_ESCAPE = re.compile(r"\\+[nrtbf\"/]")
+_ESCAPE = re.compile(r"\\+(?:[nrtbf\"/]|u[0-9A-Fa-f]{4})")
 _KEY = re.compile(r"([0-9A-Za-z_-]+)\\*[\"']?\s*[:=]\s*\\*[\"']?\Z")
 _QUANTITY = re.compile(
     r"age|amount|average|balance|budget|bytes|capacity|cost|count|date|day|days|distance"

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from faultwire.replay.learned_ids import Pair
     from faultwire.replay.request_key import RequestKey
 
-_ESCAPE = re.compile(r"\\+[nrtbf\"/]")
+_ESCAPE = re.compile(r"\\+(?:[nrtbf\"/]|u[0-9A-Fa-f]{4})")
+_ESCAPED = r"(?<=\\u[0-9A-Fa-f]{4})"
+"""Behind an escaped character, as a quotation mark in ASCII is: its digits are no part of a value."""
 
 
 UNREAD = 16 * 1024 * 1024
@@ -175,7 +177,7 @@ class Rebinder:
         return "".join(out).encode("latin-1"), moved(ends, moves)
 
     def _across(self, text: str) -> list[tuple[int, int, str]]:
-        """Edits for values that stand in pieces of what a stream says, and in no single piece."""
+        """Edits for values that stand in what a stream says, in one piece of it or in several."""
         out: list[tuple[int, int, str]] = []
         by_name: dict[str, list[Any]] = {}
         for piece in text_pieces(text):
@@ -190,8 +192,7 @@ class Rebinder:
                 owners += [owner] * len(inner.text)
             for value, live in self._to_live.items():
                 for start, end in _found(joined, value):
-                    if owners[start] != owners[end - 1]:
-                        out += _split(range(start, end), starts, ends, owners, live)
+                    out += _split(range(start, end), starts, ends, owners, live)
         return out
 
 
@@ -233,7 +234,7 @@ def _minting(wanted: RequestKey) -> list[Path]:
         view = wanted.protocol.view(wanted.request)
     except WireError:
         return []
-    return [result.path for result in view.results] if view is not None else []
+    return [result.path for result in view.results]
 
 
 def _pattern(value: str) -> re.Pattern[str]:
@@ -243,11 +244,11 @@ def _pattern(value: str) -> re.Pattern[str]:
 
 def _bordered(value: str) -> str:
     if value.isdigit():
-        return rf"(?<![0-9.]){value}(?!\.?[0-9])"
+        return rf"(?:(?<![0-9.])|{_ESCAPED}){value}(?!\.?[0-9])"
     if value[0].isdigit():
-        return rf"(?<![0-9.]){re.escape(value)}(?![0-9])"
+        return rf"(?:(?<![0-9.])|{_ESCAPED}){re.escape(value)}(?![0-9])"
     # The `n` of an escaped line break is no letter of a word.
-    return rf"(?:(?<![0-9A-Za-z])|(?<=\\[nrtbf])){re.escape(value)}(?![0-9A-Za-z])"
+    return rf"(?:(?<![0-9A-Za-z])|(?<=\\[nrtbf])|{_ESCAPED}){re.escape(value)}(?![0-9A-Za-z])"
 
 
 def _found(text: str, value: str) -> list[tuple[int, int]]:

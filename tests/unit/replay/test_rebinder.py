@@ -85,7 +85,10 @@ def test_two_values_do_not_belong_to_one_nor_one_to_two() -> None:
     assert made.allows(SERVER, [(PLACE, TWO, ONE)]) is None, "THREE, as the tape has it"
 
 
-@pytest.mark.parametrize(("recorded", "live"), [(ONE, TWO), (CALL, OTHER)])
+INSTANTS = ("2026-01-11T10:00:00Z", "2026-02-11T10:00:01Z")
+
+
+@pytest.mark.parametrize(("recorded", "live"), [(ONE, TWO), (CALL, OTHER), INSTANTS])
 def test_a_value_that_was_seen_on_its_side_is_not_fresh(recorded: str, live: str) -> None:
     places = [(PLACE, recorded, live)]
 
@@ -108,10 +111,11 @@ def test_a_value_that_was_seen_on_its_side_is_not_fresh(recorded: str, live: str
 
 def test_of_what_is_masked_fresh_values_belong_together() -> None:
     places: Any = [(PLACE, "x", "y"), (PLACE, ONE, TWO), (PLACE, 1, 2)]
-    made = Rebinder()
-    assert made.masked(places) == [(ONE, TWO)]
-    made.observe(live=TWO.encode())
-    assert made.masked(places) == []
+    assert Rebinder().masked(places) == [(ONE, TWO)]
+    for side, text in (("live", TWO), ("recorded", ONE)):
+        made = Rebinder()
+        made.observe(**{side: text.encode()})
+        assert made.masked(places) == []
 
 
 def test_texts_are_kept_to_be_searched_later_up_to_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +165,43 @@ def test_a_value_that_begins_with_another_is_replaced_as_a_whole() -> None:
     assert made.recorded(request(live)).body == recorded
 
 
+LONG, LONGER = f"{CALL}-2", f"{OTHER}-33"
+
+
+def test_of_values_that_begin_alike_the_longest_is_replaced() -> None:
+    for pairs in ([(CALL, OTHER), (LONG, LONGER)], [(LONG, LONGER), (CALL, OTHER)]):
+        made = bound(*pairs, (ONE, TWO))
+        recorded, live = f"{LONG} {CALL} {ONE}".encode(), f"{LONGER} {OTHER} {TWO}".encode()
+        assert made.live(recorded, [16, len(recorded)]) == (live, [len(LONGER), len(live)])
+        assert made.recorded(request(live)).body == recorded
+
+
+def test_a_number_is_no_part_of_a_fraction_nor_of_a_version() -> None:
+    made = bound(("1763900000", "1763900009"), ("1763900000.5", "1763900009.25"))
+    for text in (b"1763900000.25", b"3.1763900000.5", b"3.1763900000", b"1763900000.55"):
+        assert made.live(text, []) == (text, [])
+
+
+@pytest.mark.parametrize("mark", ["\\u201c", "\\u2019", "\\n", "\\u00E9", "«"])
+@pytest.mark.parametrize(
+    ("recorded", "live"), [(CALL, OTHER), (ONE, TWO), ("1763900000", "1763900009"), ("1763900000.5", "17639")]
+)
+def test_a_value_may_stand_behind_an_escaped_character(mark: str, recorded: str, live: str) -> None:
+    text = '{{"say": "{0}{1}{0}, x"}}'
+    was, now = (text.format(mark, value).encode("latin-1") for value in (recorded, live))
+    made = bound((recorded, live))
+    assert made.live(was, []) == (now, [])
+    assert made.recorded(request(now)).body == was
+
+
 # ---------------------------------------------------------------- answers
+
+
+def test_answers_in_which_live_values_were_put_are_counted() -> None:
+    made = bound((CALL, OTHER))
+    for body in (f"{CALL} {CALL}".encode(), b"none", b"", CALL.encode()):
+        made.live(body, [])
+    assert made.rewritten == 2
 
 
 def test_an_answer_may_begin_with_a_value_and_be_nothing_but_values() -> None:
