@@ -9,6 +9,8 @@ use faultwire_core::text::refusal::refusal;
 
 const TUNED: &str = include_str!("../../tests/data/text_pairs/tuned.tsv");
 const HELD_BACK: &str = include_str!("../../tests/data/text_pairs/held_back.tsv");
+const FIELD_CHECKED: &str = include_str!("../../tests/data/text_pairs/field_checked.tsv");
+const FIELD_SCORED: &str = include_str!("../../tests/data/text_pairs/field_scored.tsv");
 
 /// What a table of pairs comes to.
 #[derive(Debug)]
@@ -89,6 +91,56 @@ fn pairs_that_were_held_back() {
             && found.auc >= 0.95,
         "{found:?}"
     );
+}
+
+/// Another writer's pairs, of operations, medicine and law; `docs/reference/patterns.md` states how they were used.
+#[test]
+fn pairs_of_another_writer() {
+    for (name, table) in [
+        ("field checked", FIELD_CHECKED),
+        ("field scored", FIELD_SCORED),
+    ] {
+        let found = figures(table);
+        println!("{name}: {found:?}");
+        assert!(found.flips == 25 && found.paraphrases == 25);
+        assert!(
+            found.passed <= 0.04 && found.accepted >= 0.48 && found.auc >= 0.86,
+            "{found:?}"
+        );
+    }
+}
+
+/// What each rule of arrangement is for, and the paraphrase that it must leave alone.
+#[test]
+fn arrangement_is_part_of_what_is_stated() {
+    let outcome = |a: &str, b: &str| compare(a, b).outcome;
+    for (a, b) in [
+        ("Prices rose by 8 %.", "Prices rose to 8 %."),
+        (
+            "Gate 7 is nearer than gate 9.",
+            "Gate 9 is nearer than gate 7.",
+        ),
+        ("Call Anna before you sign.", "Sign before you call Anna."),
+        (
+            "It stops if the lid opens.",
+            "It stops unless the lid opens.",
+        ),
+        (
+            "The club asked Ann about Ben.",
+            "The club asked Ben about Ann.",
+        ),
+    ] {
+        assert_ne!(outcome(a, b), Outcome::Same, "{a} {b}");
+    }
+    for (a, b) in [
+        ("It rose from 5 to 7 metres.", "It rose to 7 from 5 metres."),
+        (
+            "After the leak, production stopped.",
+            "Production stopped after the leak.",
+        ),
+    ] {
+        assert_ne!(outcome(a, b), Outcome::Different, "{a} {b}");
+    }
 }
 
 /// Every text says the same as itself, and the order of the sides does not matter.

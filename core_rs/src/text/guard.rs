@@ -1,6 +1,7 @@
 //! What makes two texts different however alike they look, and what leaves it open.
 use std::collections::{BTreeSet, HashMap};
 
+use super::arrangement::arrangement;
 use super::lexicon::Lexicon;
 use super::phrases::PREFIXES;
 use super::quantity::Quantity;
@@ -49,6 +50,7 @@ pub fn findings(
         },
     }
     signs(a, b, &mut found);
+    arrangement(a, b, &mut found);
     let words = |list: Vec<&Item>| list.into_iter().map(|item| item.word.clone()).collect();
     (found.left, found.right) = (words(left), words(right));
     found
@@ -265,6 +267,10 @@ fn signs(a: &Reading, b: &Reading, found: &mut Findings) {
         }
         (true, Roles::Moved(who)) => found.doubts.push(format!("order: {who}")),
         (_, Roles::Swapped(who)) => found.objections.push(format!("roles: {who}")),
+        // `A lends to B` and `B borrows from A`: two turns that may cancel out
+        (false, Roles::Moved(who)) if sides && turned.len() == 1 => {
+            found.doubts.push(format!("order: {who}, and {why}"));
+        }
         (false, Roles::Kept | Roles::Moved(_)) => found
             .objections
             .push(format!("negation or opposite: {why}")),

@@ -1,4 +1,5 @@
 //! Texts: normalising with a way back, decoding, comparing, judging answers.
+mod arrangement;
 pub mod compare;
 pub mod decode;
 pub mod fold;

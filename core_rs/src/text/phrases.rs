@@ -13,6 +13,7 @@ const NEGATORS: &[&str] = &[
     "neither",
     "nor",
     "without",
+    "unless",
     "unable",
     "hardly",
     "scarcely",
@@ -57,7 +58,7 @@ pub const PREFIXES: &[&str] = &["un", "in", "im", "il", "ir", "non", "dis"];
 pub const PREPOSITIONS: &[&str] = &[
     "to", "from", "by", "against", "than", "of", "for", "in", "on", "at", "into", "onto",
     "through", "via", "over", "between", "under", "before", "after", "behind", "toward", "towards",
-    "upon", "within",
+    "upon", "within", "about", "with", "across",
 ];
 /// Words without content of their own, beyond `stop`.
 pub const LIGHT: &[&str] = &[

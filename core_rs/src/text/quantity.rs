@@ -13,6 +13,8 @@ pub struct Quantity {
     pub measure: &'static str,
     /// As it was written.
     pub written: String,
+    /// The word before it.
+    pub lead: String,
     /// A bare decimal that ends in zero: `2.10` is another release than `2.1`, but no other price.
     pub zeros: bool,
     /// May be missing on the other side (`both`, `half`).
@@ -29,7 +31,10 @@ pub fn quantities(text: &str, words: &[Word], used: &mut [bool]) -> Vec<Quantity
             .or_else(|| time(text, words, at))
             .or_else(|| plain(text, words, at));
         match read {
-            Some((quantity, count)) => {
+            Some((mut quantity, count)) => {
+                if at > 0 && !words[at].apart {
+                    quantity.lead.clone_from(&words[at - 1].text);
+                }
                 used[at..at + count].iter_mut().for_each(|one| *one = true);
                 found.push(quantity);
                 at += count;
@@ -49,6 +54,7 @@ fn made(value: String, measure: &'static str, words: &[Word], text: &str) -> Qua
         value,
         measure,
         written: text.get(from..to).unwrap_or("").to_string(),
+        lead: String::new(),
         zeros: false,
         soft: false,
     }

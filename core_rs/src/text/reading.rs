@@ -106,7 +106,9 @@ pub fn read(text: &str, lexicon: &Lexicon) -> Reading {
         };
         let count = known.map_or(1, |(count, _)| count);
         match known.map(|(_, meaning)| meaning) {
-            Some(Meaning::Filler) if framing(&words, at, count) => {}
+            Some(Meaning::Filler) if framing(&words, at, count) => {
+                reading.existential |= count > 1 && word.text == "there";
+            }
             meaning => {
                 let meaning = meaning.filter(|one| *one != Meaning::Filler);
                 if let Some(mut item) = item(word, meaning, lexicon) {
