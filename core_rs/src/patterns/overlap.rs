@@ -1,12 +1,15 @@
 //! Of hits that overlap, the best stays: context first, then score and length (personal data: length and
-//! score, since a long number contains many short ones), then order.
+//! score, since a long number contains many short ones), then order. A user's own patterns all stay: what
+//! the user named is theirs to name, and a redaction that dropped the second of two would leave its rest.
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::{Hit, Kind};
 
-/// Keeps, per kind, the hits that no better one overlaps; sorted by start.
-pub fn resolve(mut hits: Vec<Hit>) -> Vec<Hit> {
+/// Keeps, per kind, the hits that no better one overlaps, and all of a user's patterns; sorted by start.
+pub fn resolve(hits: Vec<Hit>) -> Vec<Hit> {
+    let (user, mut hits): (Vec<Hit>, Vec<Hit>) =
+        hits.into_iter().partition(|hit| hit.kind == Kind::User);
     hits.sort_by(better);
     let mut kept: BTreeMap<(Kind, usize), Hit> = BTreeMap::new();
     for hit in hits {
@@ -16,12 +19,13 @@ pub fn resolve(mut hits: Vec<Hit>) -> Vec<Hit> {
             kept.insert((hit.kind, hit.start), hit);
         }
     }
-    let mut kept: Vec<Hit> = kept.into_values().collect();
+    let mut kept: Vec<Hit> = kept.into_values().chain(user).collect();
     kept.sort_by(|a, b| {
         a.start
             .cmp(&b.start)
             .then(a.end.cmp(&b.end))
             .then(a.kind.cmp(&b.kind))
+            .then(a.id.cmp(&b.id))
     });
     kept
 }

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -124,6 +125,16 @@ def test_a_match_and_personal_data_that_overlap_go_under_the_class_of_the_first(
     text = "to jane.doe@firm.org now"
     for hits in (made.in_text(text), made.in_bytes(text)):
         assert [(hit.start, hit.end, hit.what) for hit in hits] == expected
+
+
+@pytest.mark.parametrize("text", ["abc123xyz", "abc123xyz" * 3, "abc1 123xyz abc123xyz"])
+def test_of_two_patterns_that_overlap_both_are_covered_to_their_ends(text: str) -> None:
+    regexes = ("abc[0-9]+", "[0-9]+xyz")
+    made = rules(patterns=[{"id": f"own-{n}", "regex": regex} for n, regex in enumerate(regexes)])
+    covered = {at for regex in regexes for found in re.finditer(regex, text) for at in range(*found.span())}
+    for hits in (made.in_text(text), made.in_bytes(text)):
+        assert {at for hit in hits for at in range(hit.start, hit.end)} == covered
+    assert not re.search("xyz|abc", Redactor(b"k", made).error(text, {}))
 
 
 def test_personal_data_has_a_class_of_its_own() -> None:
