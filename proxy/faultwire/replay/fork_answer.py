@@ -163,7 +163,9 @@ def _edited(recorded: Recorded, delivery: Delivery, one: Edit) -> GivenAnswer:
         protocol = _protocol(recorded)
         if protocol is None or not protocol.edits.can("answer"):
             raise _refused(one.path, "the exchange is not with a model whose answers can be edited")
-        return _changed(recorded, delivery, protocol, _as_asked(recorded, delivery, protocol, one))
+        given = _changed(recorded, delivery, protocol, _as_asked(recorded, delivery, protocol, one))
+        _expect_effect(recorded, protocol, given, one)
+        return given
     plain, _ = decoded(delivery.body, delivery.headers)
     cutter = _cutter(recorded, delivery)
     if cutter is None:
@@ -213,6 +215,19 @@ def _changed(recorded: Recorded, delivery: Delivery, protocol: Protocol, change:
     events = [new for event in framing.cut(plain, cutter) for new in editor.feed(event)]
     events += editor.finish()
     return _given(delivery, b"".join(events), tuple(map(len, events)))
+
+
+def _expect_effect(recorded: Recorded, protocol: Protocol, given: GivenAnswer, one: Edit) -> None:
+    """Raises UsageError where the answer has no place for the words, as an error has none."""
+    view = response_view(
+        protocol, Response(given.status, given.reason, given.headers, given.body), recorded.request
+    )
+    lost = {"text": one.value != "" and not view.text, "finish": view.finish_reason is None}
+    if lost.get(one.path):
+        failed = given.status >= 400
+        what = f"has the status {given.status}" if failed else f"has no place for a new `{one.path}`"
+        hint = "expected an answer that has one; `--response FILE` replaces an answer whole"
+        raise _refused(one.path, f"the answer {what}, {hint}")
 
 
 # ---------------------------------------------------------------- small parts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -155,6 +156,27 @@ def test_values_are_json_or_words() -> None:
 def test_edits_that_find_no_place_are_refused(stream: bool, text: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         edited(recorded("openai_chat", stream), [edit(text)])
+
+
+@ALL
+@pytest.mark.parametrize("text", ["text=Fine.", "finish=length"])
+def test_words_of_an_error_are_refused(protocol: str, text: str) -> None:
+    found = recorded(protocol, False)
+    error = b'{"type": "error", "error": {"type": "rate_limit_error", "message": "slow down"}}'
+    limited = Delivery(429, "", (("content-type", "application/json"),), error)
+    found = replace(found, delivered=limited, upstream=limited)
+    with pytest.raises(UsageError, match="the answer has the status 429, expected an answer"):
+        edited(found, [edit(text)])
+    with pytest.raises(UsageError, match=f"the answer has no place for a new `{text.partition('=')[0]}`"):
+        edited(found, [edit("status=200"), edit(text)])
+
+
+@BOTH
+@ALL
+def test_the_reason_for_the_end_changes(protocol: str, stream: bool) -> None:
+    found = recorded(protocol, stream, words=True)
+    given = view(found, edited(found, [edit("finish=length")]))
+    assert given.finish_reason == ("max_tokens" if protocol == "anthropic" else "length")
 
 
 def test_what_no_model_said_has_no_words() -> None:
