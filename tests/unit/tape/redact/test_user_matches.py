@@ -202,6 +202,7 @@ def places(text: str, rules: Any) -> list[tuple[str, str | None, str, str]]:
         ("77" + " " * 64 + "x", ["77!"]),  # what follows is looked for in 64 characters
         ("77" + " " * 63 + "x", ["77"]),
         ("X77", ["77"]),
+        ("a 577 b", ["577"]),
         ("5X-12", ["X-12"]),
         ("a Q12 100% Q13 b", []),
         (f'"WIDE{MARK}00END"', [f"WIDE{MARK}00END"]),
@@ -289,6 +290,12 @@ def test_what_only_matches_structure_is_left_alone(regex: str, text: str) -> Non
         ('{"x": [{"y": {"ssn": "s"}}], "b": {"a": 1}}', ["s"]),
         ('{"all":  {"p": "Ã©"}}', ["Ã©"]),
         ("plain", []),
+        ('{"a": "x"}X', ['{"a": "x"}X?']),
+        ('{"a": "x"}\x0c', ['{"a": "x"}\x0c?']),
+        ('{"a": 1,  ', ['{"a": 1,?']),
+        ('\xef\xbb\xbf{\n"a": "x"\n}', ["x"]),
+        ('{"all": [\n1]}\n', ["1!"]),
+        ('[\n{"ssn": "s"},\n{"all": {"ssn": "t"}}]', ["s", "t"]),
     ],
 )
 def test_paths_reach_values_and_what_is_cut_short_goes_whole(text: str, expected: list[str]) -> None:
