@@ -1,0 +1,61 @@
+"""Secrets in runs of Base64 that begin elsewhere, and which places of a text are in JSON strings.
+
+Covers faultwire.tape.redact.text.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from faultwire.tape.redact.text import STRING, _Strings, edits
+
+TOKEN = "AKIAIOSFODNN7EXAMPLE"
+"""As long as its shape, so that not one character may be missing."""
+KEY = "-----BEGIN EC PRIVATE KEY-----\n"
+
+
+def replaced(text: str) -> list[str]:
+    return [edit.value for edit in edits(text)]
+
+
+@pytest.mark.parametrize("ahead", ["", "x", "x "])
+@pytest.mark.parametrize("junk", ["", "abcd", "abcdE", "abcdEF", "abcdEFG"])
+@pytest.mark.parametrize("behind", ["", " ", " y"])
+def test_a_secret_is_found_wherever_in_a_run_the_encoding_begins(ahead: str, junk: str, behind: str) -> None:
+    run = junk + b64encode((ahead + TOKEN + behind).encode()).decode().rstrip("=")
+    assert replaced(f'{{"v": "{run}"}}') == [run]
+    short = junk + b64encode((ahead + TOKEN[:-1] + " " + behind).encode()).decode().rstrip("=")
+    assert replaced(f'{{"v": "{short}"}}') == [], "the control: one character is missing"
+
+
+@pytest.mark.parametrize(
+    ("secret", "marks"),
+    [
+        (KEY + "??>" * 8, "-_"),
+        (KEY + "a?>" * 8, "-"),
+        (KEY + "b?" * 9, "_"),
+        ("Bearer ab~~~" + "a~~" * 8, "-"),
+    ],
+)
+@pytest.mark.parametrize("skip", range(3))
+@pytest.mark.parametrize("encode", [b64encode, urlsafe_b64encode])
+def test_both_alphabets_are_read(
+    secret: str, marks: str, skip: int, encode: Callable[[bytes], bytes]
+) -> None:
+    run = "abcd" + encode(b"x" * skip + secret.encode()).decode().rstrip("=")
+    assert run in "".join(replaced(f'{{"v": "{run}"}}'))
+
+
+def test_places_in_json_strings_are_those_that_a_search_from_the_beginning_finds() -> None:
+    random = Random(7)
+    for _ in range(4000):
+        text = "".join(random.choices("\"\\\n'a", (3, 1, 1, 1, 2), k=random.randrange(14)))
+        spans = [found.span() for found in STRING.finditer(text)]
+        places = sorted(random.sample(range(len(text) + 1), random.randrange(min(5, len(text) + 1) + 1)))
+        strings = _Strings(text)
+        for place in places:
+            assert strings.holds(place) is any(start <= place < end for start, end in spans), (text, places)
