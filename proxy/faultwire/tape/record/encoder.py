@@ -20,7 +20,7 @@ from faultwire.tape.redact.messages import WaitingMessages
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from faultwire.events import Request, Response
+    from faultwire.events import Message, Request, Response
     from faultwire.tape.evidence.sealer import Sealer
     from faultwire.tape.format.blobs import BlobLog, BlobRow
     from faultwire.tape.format.events import Event
@@ -242,11 +242,16 @@ class EventEncoder:
             body = Body(self._redactor, Head(()), logged.counts)
             body.add(((0, message.data),))
             logged.messages.add(message, body.release(final=True)[0])
+            # After each: what has come since the last look may be many times what may wait.
+            self._keep(recording, logged, logged.messages.release(final=False))
         del recording.messages[:count]
-        for message, data in logged.messages.release(final=final):
+        self._keep(recording, logged, logged.messages.release(final=final))
+        return size
+
+    def _keep(self, recording: Recording, logged: LoggedSoFar, messages: list[tuple[Message, bytes]]) -> None:
+        for message, data in messages:
             stored = tape_events.body(self._blobs.put(data), len(data))
             self._log.append(tape_events.message(recording.exchange, message, stored), logged.counts)
-        return size
 
     # ------------------------------------------------------------ bodies
 

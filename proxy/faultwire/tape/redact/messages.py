@@ -40,11 +40,14 @@ class WaitingMessages:
         self._redactor = redactor
         self._counts = counts
         self._held: list[tuple[Message, bytes]] = []
+        self._pieces: list[list[Piece]] = []
+        """The texts of each, found when it came: it waits through several looks."""
         self._size = 0
 
     def add(self, message: Message, clean: bytes) -> None:
         """One more, with its data as redacted by itself."""
         self._held.append((message, clean))
+        self._pieces.append(_pieces(clean))
         self._size += len(clean)
 
     def release(self, *, final: bool) -> list[tuple[Message, bytes]]:
@@ -64,7 +67,7 @@ class WaitingMessages:
                 break
             count = at
         done = self._applied(edits, starts, count)
-        self._held = self._held[count:]
+        del self._held[:count], self._pieces[:count]
         self._size = sum(len(data) for _, data in self._held)
         return done
 
@@ -73,8 +76,8 @@ class WaitingMessages:
         text = "\n".join(data.decode("latin-1") for _, data in self._held)
         groups: dict[tuple[str, ...], list[TextPiece]] = {}
         at = 0
-        for message, data in self._held:
-            for name, start, end in _pieces(data):
+        for (message, data), found_in in zip(self._held, self._pieces, strict=True):
+            for name, start, end in found_in:
                 piece = TextPiece(name[1], at + start, at + end)
                 groups.setdefault((message.by, *name), []).append(piece)
             at += len(data) + 1
@@ -100,6 +103,8 @@ class WaitingMessages:
             message, data = self._held[at]
             clean, _ = self._redactor.apply(data, merged(own), self._counts)
             self._held[at] = (message, clean)
+            if at >= count:
+                self._pieces[at] = _pieces(clean)
         return self._held[:count]
 
 

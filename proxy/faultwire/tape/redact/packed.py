@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _GZIP = "\x1f\x8b\x08"
-_PART = re.compile(r"(?:\A|\n\r?\n)x[\x01\x5e\x9c\xda]")
+_ZLIB = ("x\x01", "x\x5e", "x\x9c", "x\xda")
+_PART = re.compile(r"\n\r?\nx[\x01\x5e\x9c\xda]")
 
 SUSPECT_MARKUP = r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});|(?i:quoted-printable)"
 """What tells HTML, or quoted-printable (RFC 2045, 6.7)."""
@@ -68,10 +69,9 @@ def compressed_edits(text: str, holds: Callable[[str], bool]) -> Iterator[Edit]:
 
 def _is_compressed(text: str) -> bool:
     """May a compressed stream begin in it? The plain searches are many times as fast as the expression."""
-    if _GZIP in text:
+    if _GZIP in text or text.startswith(_ZLIB):
         return True
-    part = text[:1] == "x" or "\n\nx" in text or "\n\r\nx" in text
-    return part and bool(_PART.search(text))
+    return ("\n\nx" in text or "\n\r\nx" in text) and bool(_PART.search(text))
 
 
 def _must_go(plain: bytes, holds: Callable[[str], bool]) -> bool:

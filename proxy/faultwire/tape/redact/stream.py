@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from faultwire import _core, wire
 from faultwire.tape.redact.edit import Edit, merged
 from faultwire.tape.redact.names import BODY_NAMES
-from faultwire.tape.redact.packed import Unwrapped
 from faultwire.tape.redact.text import edits, suspects, unescape
 from faultwire.tape.redact.user_matches import WINDOW, rule_edits, text_edits
 from faultwire.tape.redact.values import LONGEST
@@ -165,16 +164,18 @@ def _across(
 ) -> list[Edit]:
     """Secrets in the joined pieces. The first piece gets the placeholder, the others lose theirs. `each`
     takes the edits of every secret by itself."""
-    joined: list[str] = []
+    found = look("".join([_plain_piece(text, piece) for piece in pieces]))
+    if not found:
+        return found
+    # A number for each character: many times the text, so made only for one that holds something.
     starts: list[int] = []
     ends: list[int] = []
     for piece in pieces:
-        inner = unescape(text, piece.start, piece.end) if piece.name else _same(text, piece)
-        joined.append(inner.text)
-        starts += inner.starts[:-1]
-        ends += inner.starts[1:]
+        places = unescape(text, piece.start, piece.end).starts if piece.name else _places(piece)
+        starts += places[:-1]
+        ends += places[1:]
     out: list[Edit] = []
-    for edit in look("".join(joined)):
+    for edit in found:
         parts = _split(edit, starts, ends)
         out += parts
         if each is not None and parts:
@@ -182,8 +183,15 @@ def _across(
     return out
 
 
-def _same(text: str, piece: TextPiece) -> Unwrapped:
-    return Unwrapped(text[piece.start : piece.end], list(range(piece.start, piece.end + 1)))
+def _plain_piece(text: str, piece: TextPiece) -> str:
+    """A piece without its escapes."""
+    if piece.name and text.find("\\", piece.start, piece.end) >= 0:
+        return unescape(text, piece.start, piece.end).text
+    return text[piece.start : piece.end]
+
+
+def _places(piece: TextPiece) -> list[int]:
+    return list(range(piece.start, piece.end + 1))
 
 
 def _split(edit: Edit, starts: list[int], ends: list[int]) -> list[Edit]:

@@ -1,0 +1,56 @@
+"""Messages of a WebSocket that came while the writer was busy: what one look at all of them holds."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+from faultwire.events import Exchange, Message, Request
+from faultwire.tape.format.blobs import BlobLog
+from faultwire.tape.record.encoder import EventEncoder
+from faultwire.tape.record.event_log import EventLog
+from faultwire.tape.record.queue import WriteQueue
+from faultwire.tape.record.recorder import Recording
+from faultwire.tape.redact.redactor import Redactor
+
+SIZE, COUNT = 40_000, 100
+KEY = "sk-ant-api03-" + "Wm5Qx8Zt2Vb7Nk1R" * 2
+
+
+def look(*messages: bytes) -> tuple[EventEncoder, Recording]:
+    """One look of the writer at a session that goes on."""
+    redactor = Redactor(b"k" * 32)
+    encoder = EventEncoder(EventLog(redactor), BlobLog(), redactor)
+    request = Request("GET", "https", "h.example", 443, "/v1/realtime", (), b"")
+    recording = Recording(Exchange("s", 1, request, "llm"), WriteQueue())
+    recording.request(request)
+    for data in messages:
+        recording.message(Message("server", "text", data, 1, 1))
+    assert encoder.write(recording) == (False, sum(map(len, messages)))
+    return encoder, recording
+
+
+def test_many_long_messages_at_once_take_little_more_room_than_themselves() -> None:
+    messages = [b"%d " % number + b"y" * SIZE for number in range(COUNT)]
+    look(messages[0])  # what is made once
+    tracemalloc.start()
+    try:
+        encoder, _ = look(*messages)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    events, _ = encoder.drain()
+    assert len(events) == COUNT + 1, "none that is longer than what may wait waits"
+    assert peak < 2 * COUNT * SIZE, f"{peak / 1e6:.0f} MB for {COUNT * SIZE / 1e6:.0f} MB"
+
+
+def test_a_key_in_pieces_is_replaced_among_many_at_once() -> None:
+    words = [b"word %d, " % number for number in range(3000)]
+    encoder, recording = look(*words, *(KEY[at : at + 4].encode() for at in range(0, len(KEY), 4)))
+    stored, _ = encoder.drain()
+    assert len(stored) > 2000, "what need not wait does not"
+    recording.end("complete")
+    assert encoder.write(recording)[0]
+    rest, blobs = encoder.drain()
+    assert len(stored) + len(rest) == 1 + len(words) + (len(KEY) + 3) // 4 + 2
+    assert any(b"redacted:v1:" in blob[-1] for blob in blobs)
+    assert not any(KEY[-8:].encode() in blob[-1] for blob in blobs)
