@@ -7,7 +7,7 @@ It writes lines to stderr that begin with `WIRE ` (each request of its HTTP clie
 those of that agent; catching reports whatever the framework raises and exits 0; stacked asks the framework
 three times; early asks twice at once, without the SDK's own retries; orphan and paired ask a model about a
 tool call without and with its result; posting and reading call a tool of its own at `SHOP_URL`, once more
-where that failed.
+where that failed; the manners in SERIES ask several prompts, and some of them ask a second run otherwise.
 """
 
 import hashlib
@@ -22,6 +22,18 @@ from pathlib import Path
 
 CLIENTS = [import_module(name) for name in ("httpx2", "httpx") if find_spec(name)]
 
+SERIES = {
+    "often": lambda prompt, again: [prompt] * 21,
+    "two": lambda prompt, again: [prompt, "Name some lakes."],
+    "fewer": lambda prompt, again: [prompt] if again else [prompt, "Name some lakes."],
+    "reversed": lambda prompt, again: [prompt, "Name some lakes."][:: -1 if again else 1],
+    "turned": lambda prompt, again: (
+        ["Name some lakes.", prompt, "And seas?"] if again else [prompt, "Name some lakes.", "And hills?"]
+    ),
+    "random": lambda prompt, again: [f"{prompt} {os.urandom(8).hex()}"],
+    "exiting": lambda prompt, again: [prompt],
+}
+"""What is asked, `again` where this folder has seen the agent before."""
 CALL = {"id": "call_1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
 
 
@@ -91,6 +103,16 @@ def repeated(times, framework, prompt):
     return None
 
 
+def in_series(framework, manner, prompt):
+    marker = Path("again")
+    again = marker.exists()
+    marker.touch()
+    for one in SERIES[manner](prompt, again):
+        asked(framework, "plain", one)
+    if manner == "exiting" and again:
+        sys.exit(5)
+
+
 def with_a_call(framework, *, paired):
     """Ask a model to go on after a call of a tool, whose result may be left out."""
     question = {"role": "user", "content": "What does tea cost?"}
@@ -154,6 +176,8 @@ def main():
         asked(framework, manner, prompt)
     elif manner in ("catching", "stacked", "early"):
         repeated({"catching": 1, "stacked": 3, "early": 2}[manner], framework, prompt)
+    elif manner in SERIES:
+        in_series(framework, manner, prompt)
     elif manner in ("orphan", "paired"):
         with_a_call(framework, paired=manner == "paired")
     else:

@@ -12,7 +12,8 @@ import harness
 import labelled
 import pytest
 from sentence_patterns import Patterns, findings
-from tampered_tapes import CASES, Case, copied
+from tampered_tapes import CASES, Case
+from tape_copies import copied
 
 from faultwire.tape.evidence.sealer import seal_path
 
