@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from faultwire.events import Recorded
     from faultwire.replay.cause import Cause
     from faultwire.replay.compare import Compared
     from faultwire.replay.explain_miss import Divergence
@@ -66,7 +67,8 @@ def compared(first: Played, other: Played, masks: tuple[str, ...], *, any_order:
     reordered = 0 if strict.divergence is None else strict.same + 1
     if reordered and not any_order:
         return Determinism(strict.same, _of(strict))
-    if first.ledger != other.ledger:
+    # The ledger's hash counts the calls of a trigger in the order in which they came, and names none of them.
+    if first.ledger != other.ledger or (reordered and not _same_faults(first.tape, other.tape, masks)):
         return Determinism(free.same, Difference("fault", "the same calls had other faults"), reordered)
     if first.code != other.code:
         reason = f"the command exited {first.code} and then {other.code} after the same calls"
@@ -81,6 +83,24 @@ def _compared(one: Path, other: Path, masks: tuple[str, ...], *, strict: bool) -
     with open_tape(one) as first, open_tape(other) as second:
         sent_on = (first.all_forwarded(), second.all_forwarded())
         return compare(index(first, masks, strict_order=strict), second.exchanges(), sent_on)
+
+
+def _same_faults(one: Path, other: Path, masks: tuple[str, ...]) -> bool:
+    """Did each call of two runs that made the same calls have the same faults in both?"""
+    from faultwire.replay.match import Missed
+    from faultwire.replay.reader import index, open_tape
+
+    with open_tape(one) as first, open_tape(other) as second:
+        calls = index(first, masks)
+        for recorded in second.exchanges():
+            found = calls.take(calls.ask(recorded.request))
+            if not isinstance(found, Missed) and _fired(found.recorded) != _fired(recorded):
+                return False
+    return True
+
+
+def _fired(recorded: Recorded) -> list[tuple[str, str | None]]:
+    return [(fault.id, fault.effect) for fault in recorded.faults if fault.outcome == "fired"]
 
 
 def _of(found: Compared) -> Difference:

@@ -82,8 +82,8 @@ class Forked(Player):
         if settings.drop:
             if not self._leaves:
                 self._index.give_back(entry)
-            return self._serve(replace(recorded, upstream=None, delivered=None, ending="cut"))
-        return self._serve(self._given(recorded))
+            return self._serve(replace(recorded, upstream=None, delivered=None, ending="cut"), given=True)
+        return self._serve(self._given(recorded), given=True)
 
     def _given(self, recorded: Recorded) -> Recorded:
         given = self._settings.answer

@@ -95,15 +95,17 @@ class Player:
             self._answered[number] = found
         return self._serve(found.recorded)
 
-    def _serve(self, recorded: Recorded) -> Answer:
+    def _serve(self, recorded: Recorded, *, given: bool = False) -> Answer:
+        """The answer of an exchange; `given` where the user has put another in its place."""
         self.served += 1
         answer = answer_of(recorded, self._rebinder, upstream=self._upstream)
-        self._note_placeholders(recorded, answer)
+        self._note_placeholders(recorded, answer, given=given)
         return answer
 
-    def _note_placeholders(self, recorded: Recorded, answer: Answer) -> None:
+    def _note_placeholders(self, recorded: Recorded, answer: Answer, *, given: bool) -> None:
         found = altered(answer)
-        if found is None:
+        # An answer that the user has changed differs from the recorded one in more than its header fields.
+        if found is None or (given and not found.body):
             return
         self._redacted_count["body" if found.body else "headers"] += 1
         if len(self._redacted) < LISTED and (found.body or self._redacted_count["headers"] < LISTED // 2):

@@ -151,6 +151,24 @@ def test_other_faults_and_another_exit_code_are_differences(run: Make) -> None:
     assert compared(run("a", code=7), run("a", code=7), (), any_order=False).difference is None
 
 
+@pytest.mark.parametrize("hit", ["a", "b"])
+def test_in_another_order_the_same_call_must_have_the_same_fault(hit: str, run: Make) -> None:
+    """A trigger that counts calls hits another one then, and the hash of the ledger is the same."""
+    one = run(("a", b"{}", "delayed by 1 ms"), "b")
+    other = run(*reversed([(text, b"{}", "delayed by 1 ms" if text == hit else "") for text in ("a", "b")]))
+    found = compared(one, other, (), any_order=True)
+    assert found.reordered == 1
+    if hit == "a":
+        assert found.difference is None
+    else:
+        assert found.difference is not None
+        assert found.difference.cause == "fault"
+        assert list(lines(found, 2, 7))[1:3] == [
+            "  the same calls had other faults",
+            "  from call 1 on, calls came in another order",
+        ]
+
+
 def test_of_several_runs_the_first_that_differs_counts(run: Make) -> None:
     played = [run("a"), run("a"), run("b"), run("c")]
     found = verdict(played, (), any_order=False)

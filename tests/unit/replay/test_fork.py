@@ -91,6 +91,22 @@ def test_before_it_the_tape_answers_and_after_it_somebody_else(fork: Fork) -> No
     assert (report["missed"], report["left"], agent.faulted) == (0, 0, [])
 
 
+MARKED = (*JSON, ("set-cookie", "redacted:v1:00112233445566778899aabbccddeeff"))
+
+
+@pytest.mark.parametrize(
+    ("body", "counted"),
+    [("bmV3", {"answers": 0, "heads": 0}), ("InJlZGFjdGVkOnYxOngi", {"answers": 1, "heads": 0})],
+)
+def test_an_answer_of_the_users_differs_in_more_than_its_header_fields(
+    fork: Fork, body: str, counted: dict[str, int]
+) -> None:
+    agent = Agent(fork(answer=GivenAnswer(status=200, headers=MARKED, body=body)))
+    assert [agent.ask("a"), bool(agent.ask("b"))] == [b"r1", True]
+    redacted = agent.player.report()["redacted"]
+    assert {name: redacted[name] for name in counted} == counted
+
+
 def test_what_came_before_must_come_as_it_was_recorded(fork: Fork) -> None:
     agent = Agent(fork(answer=GIVEN))
     assert [agent.ask(text) for text in ("a?", "b")] == ["changed prompt", b"new"]
