@@ -18,6 +18,8 @@ from faultwire.tape.redact.text import edits
         ('{"password": 12345}', Edit(13, 18, "key", "12345", '"', 1)),
         ("{'password': -1.5e3}", Edit(13, 19, "key", "-1.5e3", '"', 1)),
         ('{"password": "x"}', Edit(14, 15, "key", "x", "", 1)),
+        ('{"password": ["", "x"]}', Edit(19, 20, "key", "x", "", 1)),
+        ('{"password": ["redacted:v1:00", "x"]}', Edit(33, 34, "key", "x", "", 1)),
     ],
 )
 def test_a_value_goes_under_the_class_of_its_name_which_tells_it(text: str, expected: Edit) -> None:
