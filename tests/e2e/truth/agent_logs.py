@@ -52,6 +52,8 @@ class Run(NamedTuple):
     did: list[dict[str, Any]]
     """The agent's log of tools and ends."""
     folder: Path
+    order: list[str]
+    """`sent` or `did` for each line of the agent's log."""
 
     @property
     def noticed(self) -> list[str]:
@@ -91,7 +93,9 @@ def run(
         whole, cwd=work, env=environment, capture_output=True, text=True, timeout=180, check=False
     )
     output = done.stderr.splitlines()
-    sent, did = [], []
+    sent: list[Sent] = []
+    did: list[dict[str, Any]] = []
+    order: list[str] = []
     for line in output:
         if line.startswith("WIRE "):
             one = json.loads(line[5:])
@@ -105,10 +109,12 @@ def run(
                 one.get("wait"),
             )
             sent.append(Sent(url.hostname or "", url.path, *members))
+            order.append("sent")
         elif line.startswith("TRUTH "):
             did.append(json.loads(line[6:]))
+            order.append("did")
     lines = [line for line in output if not line.startswith(LOGGED)]
-    return Run(done.returncode, lines, done.stdout, sent, did, work)
+    return Run(done.returncode, lines, done.stdout, sent, did, work, order)
 
 
 @contextmanager
@@ -128,7 +134,7 @@ def shop(*statuses: int) -> Iterator[tuple[str, list[str]]]:
             self.end_headers()
             self.wfile.write(body)
 
-        do_GET = do_POST = answer
+        do_GET = do_POST = answer  # noqa: N815  # as http.server calls them
 
         def log_message(self, *_arguments: object) -> None:
             pass

@@ -32,6 +32,7 @@ SERIES = {
     ),
     "random": lambda prompt, again: [f"{prompt} {os.urandom(8).hex()}"],
     "exiting": lambda prompt, again: [prompt],
+    "quitting": lambda prompt, again: [prompt],
 }
 """What is asked, `again` where this folder has seen the agent before."""
 CALL = {"id": "call_1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
@@ -109,7 +110,7 @@ def in_series(framework, manner, prompt):
     marker.touch()
     for one in SERIES[manner](prompt, again):
         asked(framework, "plain", one)
-    if manner == "exiting" and again:
+    if manner == "quitting" or (manner == "exiting" and again):
         sys.exit(5)
 
 

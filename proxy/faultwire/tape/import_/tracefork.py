@@ -47,9 +47,12 @@ def read(path: Path, digest: str | None = None, host: str | None = None) -> Iter
     with opened(path) as source:
         is_sqlite = source.read(len(SQLITE)) == SQLITE
     if is_sqlite and is_store(path):
+        fitting: set[str] = set()
         for run, tape in runs(path, found):
-            yield from _items(tape, found, digest, host, run)
+            yield from _items(tape, found, None, host, run)
+            fitting |= _digests(tape)
         yield from _drain(found)
+        yield from _disagrees("the receipt", digest, fitting)  # it is of one of the runs
         return
     with sqlite(path, found) if is_sqlite else envelope(whole(path), found) as contents:
         yield from _items(contents, found, digest, host, contents.agent)
@@ -94,14 +97,11 @@ def _items(
 
 def _judged(contents: Contents, digest: str | None) -> Iterator[Found]:
     """What the digest says, and what this tape leaves open."""
+    fitting = _digests(contents)
     computed = _digest(contents, framed=contents.framed)
-    fitting = {computed}
-    if not contents.framed:  # a receipt of 1.0.0 over an older tape names it by the later framing
-        fitting.add(_digest(contents, framed=True))
     yield Found("tracefork_digest", f"its digest is {computed}", note=True)
     for what, stated in (("the tape", contents.digest), ("the receipt", digest)):
-        if stated and not (len(stated) >= 16 and any(one.startswith(stated.lower()) for one in fitting)):
-            yield Found("tracefork_digest_mismatch", f"{what} says that its digest is {stated[:80]}")
+        yield from _disagrees(what, stated, fitting)
     for what, claimed, held in contents.claims:
         if claimed != held:
             yield Found("tracefork_count_mismatch", f"the tape claims {claimed} {what}, and holds {held}")
@@ -109,6 +109,17 @@ def _judged(contents: Contents, digest: str | None) -> Iterator[Found]:
         redacted = "tracefork redacted contents before it hashed them: the bodies are not what was sent"
         yield Found("tracefork_content_redacted", redacted, note=True)
     yield Found("tracefork_no_heads", _FILLED, note=True)
+
+
+def _disagrees(what: str, stated: str | None, fitting: set[str]) -> Iterator[Found]:
+    """Where a digest that something states is, or begins, none of these."""
+    if stated and not (len(stated) >= 16 and any(one.startswith(stated.lower()) for one in fitting)):
+        yield Found("tracefork_digest_mismatch", f"{what} says that its digest is {stated[:80]}")
+
+
+def _digests(contents: Contents) -> set[str]:
+    """What a receipt may call a tape: one of 1.0.0 names an older tape by the later framing."""
+    return {_digest(contents, framed=contents.framed), _digest(contents, framed=True)}
 
 
 def _digest(contents: Contents, *, framed: bool) -> str:

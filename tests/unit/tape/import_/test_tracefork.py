@@ -249,6 +249,13 @@ def test_a_store_holds_many_tapes(tmp_path: Path) -> None:
         told(made.tracefork_store(tmp_path / "empty.db", {}))
 
 
+def test_the_receipt_of_one_run_says_nothing_of_the_other_runs_of_a_store(tmp_path: Path) -> None:
+    path = made.tracefork_store(tmp_path / "store.db", {"one": made.envelope(7), "two": made.envelope(1)})
+    receipt = made.tracefork_digest(made.DRAWS, made.CALLS, made.TOOLS, framed=True)
+    assert "tracefork_digest_mismatch" not in codes(told(path, None, receipt))
+    assert codes(told(path, None, "0" * 64)).count("tracefork_digest_mismatch") == 1
+
+
 def test_a_run_of_a_store_that_is_no_tape(tmp_path: Path) -> None:
     runs: dict[str, Any] = {"one": "text", "two": made.envelope(7)}
     items = list(tracefork.read(made.tracefork_store(tmp_path / "store.db", runs)))

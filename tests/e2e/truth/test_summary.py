@@ -1,0 +1,59 @@
+"""What `exec` and `fork` print about a run besides what they notice: each line is true of an agent on a real
+framework, by the agent's own log, and is not printed where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from agent_logs import Run, run, shop
+from summary_cases import CASES, MOCK, RECORDINGS, SCRIPT
+from summary_lines import NEVER_PRINTED, PATTERNS
+
+
+class Recorded(NamedTuple):
+    """The folders of recordings, and the address of the shop that some of their agents ordered at."""
+
+    folders: dict[str, Path]
+    shop: str
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+    folders: dict[str, Path] = {}
+    with shop(200) as (url, _):
+        for name, (agent, options) in RECORDINGS.items():
+            work = folders[name] = tmp_path_factory.mktemp(name)
+            arguments = ["exec", *MOCK, *options, "--record", "t"]
+            done = run(work, arguments, *agent, script=SCRIPT, env={"SHOP_URL": url})
+            assert done.code == 0, done.lines
+        yield Recorded(folders, url)
+
+
+def played(name: str, work: Path, request: pytest.FixtureRequest) -> Run:
+    case = CASES[name]
+    if case.recording:
+        recorded: Recorded = request.getfixturevalue("recorded")
+        work, url = recorded.folders[case.recording], recorded.shop
+        return run(work, list(case.arguments), *case.agent, script=SCRIPT, env={"SHOP_URL": url})
+    with shop(200) as (url, _):
+        return run(work, list(case.arguments), *case.agent, script=SCRIPT, env={"SHOP_URL": url})
+
+
+@pytest.mark.by_day("calm-langgraph")
+@pytest.mark.parametrize("name", CASES)
+def test_each_line_is_true(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    case, done = CASES[name], played(name, tmp_path, request)
+    assert PATTERNS.found(done.lines) == PATTERNS.keys(case.true), "\n".join(done.lines)
+    assert case.code == done.code
+    for check in case.checks:
+        check(done)
+
+
+def test_each_sentence_has_a_run_of_which_it_is_true() -> None:
+    printed = {PATTERNS.key(template) for case in CASES.values() for template in case.true}
+    never = PATTERNS.keys(NEVER_PRINTED)
+    assert printed | never == set(PATTERNS.templates)
+    assert not printed & never
