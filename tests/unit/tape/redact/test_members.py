@@ -22,7 +22,7 @@ from faultwire.tape.redact.text import edits
         ('{"password": ["redacted:v1:00", "x"]}', Edit(33, 34, "key", "x", "", 1)),
     ],
 )
-def test_a_value_goes_under_the_class_of_its_name_which_tells_it(text: str, expected: Edit) -> None:
+def test_a_value_goes_under_the_class_of_its_name(text: str, expected: Edit) -> None:
     assert edits(text) == [expected]
 
 
