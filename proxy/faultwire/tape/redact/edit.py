@@ -27,9 +27,10 @@ class Edit(NamedTuple):
 
 
 def merged(found: list[Edit]) -> list[Edit]:
-    """Sorted, overlaps joined: the first of several keeps its class and swallows the others."""
+    """Sorted, overlaps joined: the first of several keeps its class and swallows the others. Of two in one
+    place, that stands which knows the quotes that must surround the placeholder."""
     out: list[Edit] = []
-    for edit in sorted(found, key=lambda e: (e.start, -e.end)):
+    for edit in sorted(found, key=lambda e: (e.start, -e.end, not e.quote)):
         if out and edit.start < out[-1].end:
             begin = min(out[-1].begin, edit.begin)
             lead = begin if begin < out[-1].start else -1

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 _DEPTH = 6
 
-# Letters, digits, and what joins names and values, or stands in Base64: & + - / = ? _
-_CODES = "(?:2[6bBdDfF]|3[0-9dDfF]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF])"
+# Letters, digits, quotes, and what joins names and values, or stands in Base64: & + - / = ? _
+_CODES = "(?:2[267bBdDfF]|3[0-9dDfF]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF])"
 _ESCAPED = rf"\\u00{_CODES}"
 # The blanks of a private key's first line are all that a form or a URL must write otherwise.
 _PERCENT = rf"%{_CODES}|BEGIN(?:%20|\+)[A-Z]"
@@ -168,8 +168,7 @@ def _edit(start: int, end: int, value: str, lead: int) -> Iterator[Edit]:
 def _in_markup(text: str, depth: int, known: Known) -> Iterator[Edit]:
     """In what HTML and quoted-printable say."""
     for inner in unmarked(text):
-        for edit in _inner(inner, depth, known):
-            yield edit._replace(quote=edit.quote.replace('"', "&quot;"))
+        yield from _inner(inner, depth, known, in_markup)
 
 
 def _in_strings(text: str, depth: int, known: Known) -> Iterator[Edit]:
@@ -187,10 +186,11 @@ def _in_strings(text: str, depth: int, known: Known) -> Iterator[Edit]:
             # One that begins further on is looked at again, for the places in it.
             at = string.end() if string.start() < place else string.start()
             if string.start() < place < at:
-                yield from _inner(unescape(text, *string.span(1)), depth, known)
+                yield from _inner(unescape(text, *string.span(1)), depth, known, in_string)
 
 
-def _inner(inner: Unwrapped, depth: int, known: Known) -> Iterator[Edit]:
+def _inner(inner: Unwrapped, depth: int, known: Known, encode: Callable[[str], str]) -> Iterator[Edit]:
+    """The edits of what was unwrapped, in the text around it, where `encode` writes a quote."""
     if not suspects(inner.text):
         return
     for edit in edits(inner.text, depth + 1, known):
@@ -198,8 +198,23 @@ def _inner(inner: Unwrapped, depth: int, known: Known) -> Iterator[Edit]:
             start=inner.starts[edit.start],
             end=inner.starts[edit.end],
             lead=inner.starts[edit.begin],
-            quote=edit.quote.replace("\\", "\\\\").replace('"', '\\"'),
+            quote=encode(edit.quote),
         )
+
+
+def in_string(quote: str) -> str:
+    """A quote as it stands in a JSON string."""
+    return quote.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def in_word(quote: str) -> str:
+    """The same in a word with percent-encoding."""
+    return quote.replace("%", "%25").replace("\\", "%5C").replace('"', "%22").replace("&", "%26")
+
+
+def in_markup(quote: str) -> str:
+    """The same in HTML. It is whole there, too, where the HTML stands in a JSON string."""
+    return quote.replace("&", "&amp;").replace("\\", "&#92;").replace('"', "&quot;")
 
 
 def unescape(text: str, start: int, end: int) -> Unwrapped:
@@ -223,9 +238,9 @@ def unescape(text: str, start: int, end: int) -> Unwrapped:
 def _in_percent(text: str, depth: int) -> Iterator[Edit]:
     """Inside words with percent-encoded letters, digits or what joins names and values."""
     for start, end in _runs(text, _PERCENTS.starts(text), PERCENT_RUN):
-        yield from _inner(unquote(text, start, end), depth, known_edits)
+        yield from _inner(unquote(text, start, end), depth, known_edits, in_word)
         if text.find("+", start, end) >= 0:
-            yield from _inner(unquote(text, start, end, plus=" "), depth, known_edits)
+            yield from _inner(unquote(text, start, end, plus=" "), depth, known_edits, in_word)
 
 
 def unquote(text: str, start: int, end: int, plus: str = "+") -> Unwrapped:

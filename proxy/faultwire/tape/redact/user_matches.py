@@ -12,10 +12,18 @@ from typing import TYPE_CHECKING
 from faultwire import _core
 from faultwire.tape.redact.edit import MARK, Edit, merged
 from faultwire.tape.redact.packed import Unwrapped, compressed_edits, packed_edits, unmarked
-from faultwire.tape.redact.text import PERCENT_RUN, STRING, unescape, unquote
+from faultwire.tape.redact.text import (
+    PERCENT_RUN,
+    STRING,
+    in_markup,
+    in_string,
+    in_word,
+    unescape,
+    unquote,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from faultwire.profile.jsonpath import Step
     from faultwire.tape.redact.rules import Hit, Rules
@@ -25,6 +33,8 @@ WINDOW = 512
 longer may be missed when it comes in pieces."""
 
 _DEPTH = 4
+_OF_NUMBERS = "0123456789.-+eE"
+_ESCAPED_END = re.compile(r"%[0-9A-Fa-f]{2}\Z")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _STRUCTURE = re.compile(r"(?:[\s,:\[\]{}]|true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)*\Z")
 _EDGE = " \t\r\n,:[]{}"
@@ -60,7 +70,7 @@ def _looked(text: str, rules: Rules, depth: int) -> Iterator[Edit]:
         yield from _clipped(text, hit)
     if depth < _DEPTH:
         for found in escaped:
-            yield from _inner(unescape(text, *found.span(1)), rules, depth)
+            yield from _inner(unescape(text, *found.span(1)), rules, depth, in_string)
         yield from _unwrapped(plain, rules, depth)
 
 
@@ -69,12 +79,12 @@ def _unwrapped(text: str, rules: Rules, depth: int) -> Iterator[Edit]:
     if "%" in text or "+" in text:
         for run in PERCENT_RUN.finditer(text):
             if "%" in run[0]:
-                yield from _inner(unquote(text, *run.span()), rules, depth)
+                yield from _inner(unquote(text, *run.span()), rules, depth, in_word)
             if "+" in run[0].strip("+"):
-                yield from _inner(unquote(text, *run.span(), plus=" "), rules, depth)
+                yield from _inner(unquote(text, *run.span(), plus=" "), rules, depth, in_word)
     yield from packed_edits(text, lambda one: bool(rules.in_text(one)))
     for inner in unmarked(text):
-        yield from _inner(inner, rules, depth)
+        yield from _inner(inner, rules, depth, in_markup)
 
 
 def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
@@ -85,10 +95,10 @@ def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
     return "".join(out) + text[at:]
 
 
-def _inner(inner: Unwrapped, rules: Rules, depth: int) -> Iterator[Edit]:
+def _inner(inner: Unwrapped, rules: Rules, depth: int, encode: Callable[[str], str]) -> Iterator[Edit]:
     for edit in _looked(inner.text, rules, depth + 1):
-        quote = edit.quote.replace("\\", "\\\\").replace('"', '\\"')
-        yield edit._replace(start=inner.starts[edit.start], end=inner.starts[edit.end], quote=quote)
+        start, end = inner.starts[edit.start], inner.starts[edit.end]
+        yield edit._replace(start=start, end=end, quote=encode(edit.quote))
 
 
 def _clipped(text: str, hit: Hit) -> Iterator[Edit]:
@@ -115,8 +125,13 @@ def _between(text: str, start: int, end: int, hit: Hit) -> Iterator[Edit]:
     if start >= end:
         return
     # A hit may begin or end inside a number; a number in JSON goes whole, and becomes a string.
-    while start and text[start - 1] in "0123456789.-+eE" and text[start] in "0123456789.-+eE":
+    first = start
+    while start and text[start - 1] in _OF_NUMBERS and text[start] in _OF_NUMBERS:
+        if _ESCAPED_END.search(text, max(0, start - 3), start):
+            break  # those digits are a character, percent-encoded
         start -= 1
+    if start < first and text[start] == "+":
+        start += 1  # a blank in a form: no number in JSON begins so
     tail = _NUMBER.match(text, start)
     end = max(end, tail.end()) if tail else end
     if _STRUCTURE.match(text[start:end]) and _is_value(text, start, end):
