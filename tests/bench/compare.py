@@ -47,7 +47,7 @@ POINTS = (
 
 def run(rig: Rig, commit: str, *, quick: bool) -> list[Row]:
     """A row for each point. Raises RuntimeError where Git does not know the commit, or it does not build."""
-    tree = checked_out(commit, rig.folder / "then")
+    tree = checked_out(commit)
     rows: list[Row] = []
     for number, point in enumerate(POINTS):
         with (
@@ -99,21 +99,26 @@ def opened(rig: Rig, tree: Path | None, point: Point, name: str) -> Iterator[Sub
         yield subjects.opened(engine, "bench", point.profile or subjects.ARMED, rig.port, name)
 
 
-def checked_out(commit: str, folder: Path) -> Path:
-    """The package of a commit, with its core, in a folder of its own."""
-    packed = git("archive", "--format=tar", commit, "proxy", *CORE)
+def checked_out(commit: str) -> Path:
+    """The package of a commit, with its core, in a folder of its own; made once for each."""
+    folder = (
+        ROOT / "target" / "compare" / git("rev-parse", "--verify", f"{commit}^{{commit}}").decode().strip()
+    )
+    place = folder / "proxy" / "faultwire" / "_core.abi3.so"
+    if place.exists():
+        return folder
+    packed = git("archive", "--format=tar", commit)
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         archive.extractall(folder, filter="data")
-    place = folder / "proxy" / "faultwire" / "_core.abi3.so"
+    built = ROOT / "proxy" / "faultwire" / "_core.abi3.so"
     if git("diff", "--name-only", commit, "--", *CORE):
-        env = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target" / "compare")}
-        command = ["cargo", "build", "--release", "--quiet", "-p", "faultwire-py"]
-        done = subprocess.run(command, cwd=folder, env=env, check=False)
+        # Not into our own target: a build script knows the folder in which it was built.
+        command = ["cargo", "build", "--release", "--quiet", "-p", "faultwire-py", "--target-dir", "target"]
+        done = subprocess.run(command, cwd=folder, check=False)
         if done.returncode:
             raise RuntimeError(f"the core of {commit} does not build")
-        shutil.copy(ROOT / "target" / "compare" / "release" / "lib_core.so", place)
-    else:
-        shutil.copy(ROOT / "proxy" / "faultwire" / "_core.abi3.so", place)
+        built = folder / "target" / "release" / "lib_core.so"
+    shutil.copy(built, place)
     return folder
 
 
