@@ -4,8 +4,10 @@ mod canonical;
 mod edit;
 mod span;
 mod token;
+mod weight;
 
 pub(crate) use canonical::{canonical, strict};
 pub use canonical::{fingerprint, jcs};
 pub use edit::{Edit, splice};
 pub use span::{Child, Key, Span, Step, children, member_span, span};
+pub use weight::{marks, marks_in_texts};

@@ -38,6 +38,7 @@ __all__ = [
     "glob_match",
     "grpc_parse",
     "grpc_write",
+    "holds_compressed",
     "holds_packed",
     "holm",
     "http1_request_flaw",
@@ -50,6 +51,8 @@ __all__ = [
     "jeffreys_interval",
     "json_children",
     "json_fingerprint",
+    "json_marks",
+    "json_marks_in_texts",
     "json_member_span",
     "json_span",
     "json_splice",
@@ -231,6 +234,13 @@ def json_fingerprint(body: bytes, mask: Sequence[str], /) -> bytes:
     between 2^53 and 2^64 keep their digits, so that long ids stay apart. What `jcs` would refuse
     for other reasons is hashed as SHA-256("raw:" ‖ body).
     """
+
+def json_marks(body: bytes, /) -> int:
+    """How many of the bytes `,`, `[`, `{` and `:` it has: about its values, more where texts hold some."""
+
+def json_marks_in_texts(body: bytes, longer: int, most: int, /) -> int:
+    """How many of them stand in strings of more than `longer` bytes (with their quotes); 0 where there are
+    more than `most` strings, or one never ends."""
 
 def json_span(body: bytes, path: _JsonPath, /) -> tuple[int, int] | None:
     """`(start, end)` of the value at `path`: `body[start:end]` is its text, quotes included.
@@ -606,6 +616,10 @@ def pattern_catalog() -> list[tuple[str, str, str, str, str, str]]:
 def packed_stretches(text: bytes, /) -> list[tuple[int, int, str, bytes]]:
     """Stretches in Base64 (in lines, too), Base32 or hexadecimal that decode to readable text, or to a file
     that holds others (gzip, ZIP, ...): start, end, form, and what they decode to."""
+
+def holds_compressed(data: bytes, /) -> bool:
+    """May a compressed stream begin in it: one of gzip anywhere, one of zlib at the start or behind an empty
+    line? (RFC 1952, 2.3.1; RFC 1950, 2.2)"""
 
 def holds_packed(text: bytes, /) -> bool:
     """Is there such a stretch?"""

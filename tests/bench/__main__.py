@@ -17,7 +17,9 @@ from tests.bench import (
     cells,
     checks,
     command,
+    compare,
     crowd,
+    curves,
     memory,
     micro,
     recording,
@@ -45,6 +47,8 @@ NAMES = (
     "memory",
     "crowd",
     "taped",
+    *(curve.name for curve in curves.CURVES),
+    "serial",
     "help",
     "micro",
     "recording",
@@ -73,7 +77,12 @@ def main() -> int:
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all values there")
     parser.add_argument("--only", action="append", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
+    parser.add_argument(
+        "--compare", metavar="COMMIT", help="only this: CPU of an exchange now over that of a commit"
+    )
     given = parser.parse_args()
+    if given.compare:
+        return compared(given.compare, given.json, quick=given.quick)
     wanted = given.only or list(NAMES)
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="faultwire-bench-") as folder:
@@ -100,10 +109,21 @@ def main() -> int:
     return 0
 
 
+def compared(commit: str, path: Path | None, *, quick: bool) -> int:
+    """This tree beside a commit."""
+    with tempfile.TemporaryDirectory(prefix="faultwire-bench-") as folder, Rig(Path(folder)) as rig:
+        rows = compare.run(rig, commit, quick=quick)
+    print(table.text(rows))
+    if path:
+        table.write(path, rows, {"quick": quick, "compare": commit})
+    return 0
+
+
 def traffic(folder: Path, wanted: Sequence[str], *, quick: bool) -> list[Row]:
     """The measures that need proxies, an upstream and a load."""
     measures = [m for m in MEASURES if m.name in wanted]
-    if not measures and not {"memory", "crowd", "taped"} & set(wanted):
+    growing = {"serial", *(curve.name for curve in curves.CURVES)} & set(wanted)
+    if not measures and not growing and not {"memory", "crowd", "taped"} & set(wanted):
         return []
     rows: list[Row] = []
     with Rig(folder) as rig:
@@ -117,6 +137,9 @@ def traffic(folder: Path, wanted: Sequence[str], *, quick: bool) -> list[Row]:
         if "taped" in wanted:
             say("taped: with a tape and without")
             rows += taped.run(rig, quick=quick)
+        if growing:
+            say("curves: how the cost of an exchange grows")
+            rows += curves.run(rig, growing, quick=quick)
     return rows
 
 

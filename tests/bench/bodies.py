@@ -7,14 +7,16 @@ from functools import cache
 
 
 @cache
-def json_body(size: int) -> bytes:
+def json_body(size: int, *, words: bool = False) -> bytes:
     """A chat completion of exactly `size` bytes (at least 200)."""
     start = (
         b'{"id":"chatcmpl-bench","object":"chat.completion","created":1700000000,"model":"gpt-4o-mini",'
         b'"choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"'
     )
     end = b'"}}]}'
-    return start + b"x" * max(0, size - len(start) - len(end)) + end
+    room = max(0, size - len(start) - len(end))
+    content = (b"an answer of some words, " * (room // 25 + 1))[:room] if words else b"x" * room
+    return start + content + end
 
 
 @cache

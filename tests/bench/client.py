@@ -20,6 +20,8 @@ class Target:
     proxy: str | None = None
     auth: str | None = None
     """Value of `Proxy-Authorization`."""
+    plain: bool = False
+    """HTTP without TLS: the proxy is asked for the whole URL."""
 
 
 @dataclass
@@ -52,6 +54,7 @@ class Connection(asyncio.Protocol):
         self._sent_at = 0.0
         self._frames: frames.Reader | None = None
         self._inbox: asyncio.Queue[bytes] = asyncio.Queue()
+        self._places: tuple[bytes, bytes] | None = None
 
     @classmethod
     async def open(cls, target: Target, context: ssl.SSLContext) -> Connection:
@@ -60,6 +63,12 @@ class Connection(asyncio.Protocol):
         transport, self = await loop.create_connection(
             cls, "127.0.0.1" if host == "localhost" else host, int(port)
         )
+        if target.plain:
+            self._transport = transport
+            if target.proxy:
+                auth = f"Proxy-Authorization: {target.auth}\r\n" if target.auth else ""
+                self._places = f" http://{target.host}:{target.port}/".encode(), auth.encode()
+            return self
         try:
             if target.proxy:
                 place = f"{target.host}:{target.port}"
@@ -98,8 +107,16 @@ class Connection(asyncio.Protocol):
         self._left = 0 if bodyless else None
         self._chunked = False
         self._sent_at = self._loop.time()
-        self._transport.write(request)
+        self._transport.write(self._addressed(request))
         return await self._done
+
+    def _addressed(self, request: bytes) -> bytes:
+        """As a proxy that is asked for plain HTTP wants it (RFC 9112, 3.2.2)."""
+        if self._places is None:
+            return request
+        url, auth = self._places
+        line, _, rest = request.replace(b" /", url, 1).partition(b"\r\n")
+        return line + b"\r\n" + auth + rest
 
     # ---------------------------------------------------------------- receiving
 

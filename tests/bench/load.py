@@ -8,7 +8,11 @@ standard input does. A job:
     connections  how many at a time, each on a connection that is kept (default 1)
     fresh        a new connection for every exchange (default false)
     warm         first one JSON exchange on each connection, not counted (default false)
-    kinds        what to send, repeated: json, sse, burst, paced, numbered, stream, large, socket, raw
+    kinds        what to send, repeated: json, sse, burst, paced, numbered, stream, large, socket, raw,
+                 shaped
+    shape        `messages` of a shaped request's conversation, `size` of its body, `answer` of its answer
+    pause_s      seconds to wait before each exchange (default 0)
+    cpu_of       with `warm`: read this process's CPU when all connections have carried an exchange
     messages     to send and get back on each socket (default 10)
     raw          requests as text (Latin-1) for the kind `raw`, taken in turn
     first_id     the number of the first numbered exchange (default 0)
@@ -17,7 +21,7 @@ standard input does. A job:
 
 The outcome: `wall_s, done, errors` (the first few as text), `failed` (their count), `first_s` (for
 each stream), `took_s` (for each json, sse, burst and paced one, to the end of its answer), `seen` (digests
-of numbered exchanges, as the upstream keeps them), `answers` (head and body of raw ones, as text).
+of numbered exchanges, as the upstream keeps them), `answers` (head and body of raw ones, as text), `cpu_s`.
 """
 
 from __future__ import annotations
@@ -31,6 +35,7 @@ from collections.abc import Callable, Coroutine
 from itertools import count
 from typing import Any
 
+from tests.bench.children import cpu_s
 from tests.bench.client import Answer, Broken, Connection, Target, trust
 
 CHAT = "/v1/chat/completions"
@@ -59,6 +64,20 @@ def question(number: int, *, stream: bool = False, size: int = 0) -> bytes:
         "max_tokens": 64,
     }
     return json.dumps(asked | ({"stream": True} if stream else {})).encode()
+
+
+def shaped(messages: int, size: int, answer: int = 2048) -> bytes:
+    """A chat completion request of a conversation, of at least `size` bytes; `answer`: bytes of that."""
+    turns = [
+        {"role": ("user", "assistant")[number % 2], "content": f"Message {number}. " + "a few words " * 5}
+        for number in range(messages)
+    ]
+    body = json.dumps({"model": "gpt-4o-mini", "messages": turns, "max_tokens": 64}).encode()
+    missing = size - len(body)
+    if missing > 0:
+        turns[-1]["content"] += ("some more words, " * (missing // 17 + 1))[:missing]
+        body = json.dumps({"model": "gpt-4o-mini", "messages": turns, "max_tokens": 64}).encode()
+    return request(CHAT, f"size={answer}&words=1", body)
 
 
 SIZES = (200, 2048, 2048)
@@ -106,6 +125,13 @@ class Job:
         self.raw: list[str] = given.get("raw", [])
         self.answers: list[dict[str, str]] = []
         self.retry: bool = given.get("retry", False)
+        self.pause_s: float = given.get("pause_s", 0.0)
+        self.cpu_of: int | None = given.get("cpu_of")
+        self.cpu_s: float | None = None
+        self.cold = self.connections
+        self.all_warm = asyncio.Event()
+        shape = given.get("shape", {})
+        self.shaped = shaped(**shape) if shape else b""
         self.next = count()
         self.done = 0
         self.failed = 0
@@ -118,6 +144,7 @@ class Job:
         began = time.monotonic()
         await asyncio.gather(*(self._worker() for _ in range(self.connections)))
         return {
+            "cpu_s": self.cpu_s,
             "wall_s": time.monotonic() - began,
             "done": self.done,
             "failed": self.failed,
@@ -135,7 +162,10 @@ class Job:
                 if connection is None:
                     connection = await Connection.open(self.target, self.context)
                     if self.warm:
-                        await connection.exchange(MADE["json"](at))
+                        await connection.exchange(self.shaped or MADE["json"](at))
+                        await self._warmed()
+                if self.pause_s:
+                    await asyncio.sleep(self.pause_s)
                 await self._one(connection, at)
                 self.done += 1
             except (OSError, Broken, ValueError) as error:
@@ -152,6 +182,16 @@ class Job:
         if connection is not None:
             connection.close()
 
+    async def _warmed(self) -> None:
+        """Once all are, and where CPU is to be read, go on together."""
+        if self.cpu_of is None:
+            return
+        self.cold -= 1
+        if self.cold == 0:
+            self.cpu_s = cpu_s(self.cpu_of)
+            self.all_warm.set()
+        await self.all_warm.wait()
+
     def _kind(self, at: int) -> str:
         return self.kinds[at % len(self.kinds)]
 
@@ -166,6 +206,8 @@ class Job:
             self.answers.append(
                 {"head": answer.head.decode("latin-1"), "body": answer.body.decode("latin-1")}
             )
+        elif kind == "shaped":
+            answer = await connection.exchange(self.shaped)
         elif kind in MADE:
             began = time.monotonic()
             answer = await connection.exchange(MADE[kind](at))

@@ -24,6 +24,7 @@ class Rig(ExitStack):
             self.close()
             raise
         self.port: int = self.upstream.ready["port"]
+        self.plain_port: int = self.upstream.ready["plain"]
 
     def child(self, module: str, *arguments: str) -> Child:
         """One of the programs here, in a process of its own."""

@@ -1,9 +1,9 @@
 """The server behind the proxies, in a process of its own: `python -m tests.bench.upstream SERVER_PEM`.
 
-It prints `{"port": N}` when it listens and ends when its standard input does. What it answers is in
-the query of the request:
+It prints `{"port": N, "plain": M}` when it listens, with TLS and without, and ends when its standard input
+does. What it answers is in the query of the request:
 
-    size=N                        a JSON body of N bytes
+    size=N [&words=1]             a JSON body of N bytes (with blanks between words)
     events=N&bytes=N&gap_ms=N     server-sent events, each written by itself
     id=N&size=N [&stream=1]       a body that is this number's own; digests are kept
     flip=1                        one byte is changed after its digest was taken
@@ -96,7 +96,7 @@ class Server(asyncio.Protocol):
             self.transport.write(_HEAD_SSE % extra)
             self._stream(bodies.sse_chunks(events, size), gap / 1000)
         else:
-            answer = bodies.json_body(int(asked.get("size", "2048")))
+            answer = bodies.json_body(int(asked.get("size", "2048")), words="words" in asked)
             self.transport.write(_HEAD_JSON % (extra, len(answer)) + answer)
 
     def _stream(self, chunks: tuple[bytes, ...] | list[bytes], gap: float) -> None:
@@ -179,11 +179,14 @@ async def main(pem: str) -> None:
     server = await loop.create_server(lambda: Server(seen), "127.0.0.1", 0, ssl=context, backlog=512)
     stdin = asyncio.StreamReader()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
-    print(json.dumps({"port": server.sockets[0].getsockname()[1]}), flush=True)
+    plain = await loop.create_server(lambda: Server(seen), "127.0.0.1", 0, backlog=512)
+    ports = [one.sockets[0].getsockname()[1] for one in (server, plain)]
+    print(json.dumps(dict(zip(("port", "plain"), ports, strict=True))), flush=True)
     while await stdin.readline():
         print(json.dumps(seen), flush=True)
         seen.clear()
     server.close()
+    plain.close()
 
 
 if __name__ == "__main__":

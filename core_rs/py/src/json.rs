@@ -126,9 +126,26 @@ fn json_splice<'py>(
     Ok(PyBytes::new(py, &result))
 }
 
+#[pyfunction]
+#[pyo3(signature = (body, /))]
+fn json_marks(py: Python<'_>, body: &[u8]) -> usize {
+    detached(py, body.len(), || json::marks(body))
+}
+
+#[pyfunction]
+#[pyo3(signature = (body, longer, most, /))]
+fn json_marks_in_texts(py: Python<'_>, body: &[u8], longer: i64, most: i64) -> CoreResult<usize> {
+    let (longer, most) = (natural(longer, "longer")?, natural(most, "most")?);
+    Ok(detached(py, body.len(), || {
+        json::marks_in_texts(body, longer, most)
+    }))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(jcs, module)?)?;
     module.add_function(wrap_pyfunction!(json_fingerprint, module)?)?;
+    module.add_function(wrap_pyfunction!(json_marks, module)?)?;
+    module.add_function(wrap_pyfunction!(json_marks_in_texts, module)?)?;
     module.add_function(wrap_pyfunction!(json_span, module)?)?;
     module.add_function(wrap_pyfunction!(json_member_span, module)?)?;
     module.add_function(wrap_pyfunction!(json_children, module)?)?;

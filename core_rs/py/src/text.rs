@@ -1,6 +1,6 @@
 //! Judging and comparing texts.
 
-use faultwire_core::text::{compare, leak, packed, refusal};
+use faultwire_core::text::{compare, compressed, leak, packed, refusal};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
@@ -99,9 +99,16 @@ fn holds_packed(py: Python<'_>, text: &[u8]) -> bool {
     detached(py, text.len(), || packed::any(text))
 }
 
+#[pyfunction]
+#[pyo3(signature = (data, /))]
+fn holds_compressed(py: Python<'_>, data: &[u8]) -> bool {
+    detached(py, data.len(), || compressed::any(data))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(packed_stretches, module)?)?;
     module.add_function(wrap_pyfunction!(holds_packed, module)?)?;
+    module.add_function(wrap_pyfunction!(holds_compressed, module)?)?;
     module.add_function(wrap_pyfunction!(judge_refusal, module)?)?;
     module.add_function(wrap_pyfunction!(find_leak, module)?)?;
     module.add_function(wrap_pyfunction!(compare_texts, module)?)

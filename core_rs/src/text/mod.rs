@@ -1,6 +1,7 @@
 //! Texts: normalising with a way back, decoding, comparing, judging answers.
 mod arrangement;
 pub mod compare;
+pub mod compressed;
 pub mod decode;
 pub mod fold;
 mod guard;

@@ -194,3 +194,19 @@ def test_big_bodies_from_many_threads():
         thread.join()
     assert len(found) == 4
     assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "marks", "in_texts"),
+    [
+        (b"", 0, 0),
+        (b'{"a":[1,2]}', 4, 0),
+        (b'{"a":"1,2,3,4,5,6"}', 7, 5),
+        (b'["1,2\\",3,4,5,6"]', 6, 5),
+        (b'["1,2,3,4,5,6', 6, 0),
+        (b'["a","b","c","1,2,3,4,5,6"]', 9, 0),
+    ],
+)
+def test_marks_are_counted_apart_from_those_in_long_texts(body: bytes, marks: int, in_texts: int) -> None:
+    assert _core.json_marks(body) == marks
+    assert _core.json_marks_in_texts(body, 8, 2) == in_texts

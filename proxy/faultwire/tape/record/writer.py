@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from faultwire.tape.record.overload_policy import Policy
     from faultwire.tape.redact.rules import Rules
 
-GATHER_S = 0.04
-"""How long a first item waits for company before it is committed."""
+GATHER_S = 0.2
+"""How long a first item waits for others, which then share what a commit and waking the thread cost."""
 
 
 class TapeWriter:

@@ -7,7 +7,7 @@ unread: known by its head alone, without a view, and by a part of its bytes when
 
 from __future__ import annotations
 
-import re  # noqa: TID251 - a fixed, linear pattern
+from faultwire import _core
 
 MOST = 1 << 15
 """The weight up to which a body is read: so many JSON values, or 8 MiB of long texts."""
@@ -17,8 +17,6 @@ UNREAD = (MOST + 1) * BYTES
 """Bytes that are too heavy whatever they are."""
 WHY = f"the request is heavier than {MOST * BYTES >> 20} MiB of text or {MOST} JSON values: it passed unread"
 
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-_MARKS = (b",", b"[", b"{", b":")
 _LONG = 64
 _LOOKED_THROUGH = 4 << 20
 """Bytes in which marks are distinguished from those inside texts: a million tokens of a program's source."""
@@ -42,27 +40,8 @@ _LAST: list[tuple[bytes, bool]] = [(b"", False)]
 
 
 def _weigh(body: bytes, allowed: int) -> bool:
-    marks = _marks(body)
+    marks = _core.json_marks(body)
     if marks <= allowed:
         return False
-    return len(body) > _LOOKED_THROUGH or marks - _inside(body, allowed) > allowed
-
-
-def _marks(text: bytes) -> int:
-    """About how many values there are, where it holds no texts; more where it does."""
-    return sum(map(text.count, _MARKS))
-
-
-def _inside(body: bytes, most: int) -> int:
-    """How many marks stand in long texts; nothing, where there are more texts than anybody will read."""
-    found = count = 0
-    start = body.find(b'"')
-    while start >= 0 and count <= most:
-        text = _STRING.match(body, start)
-        if text is None:  # it never ends, and no parser will read it
-            return 0
-        end = text.end()
-        if end - start > _LONG:
-            found += sum(body.count(mark, start, end) for mark in _MARKS)
-        start, count = body.find(b'"', end), count + 1
-    return found if start < 0 else 0
+    # Nothing is taken off where there are more texts than anybody will read, or one that never ends.
+    return len(body) > _LOOKED_THROUGH or marks - _core.json_marks_in_texts(body, _LONG, allowed) > allowed
