@@ -5,7 +5,8 @@ logging_agent.py FRAMEWORK MANNER PROMPT    FRAMEWORK: those of `labelled_agent.
 It writes lines to stderr that begin with `WIRE ` (each request of its HTTP client, with the status and the
 `retry-after` of the answer) beside the `TRUTH ` lines of `labelled_agent.py`. MANNER: plain and careful are
 those of that agent; catching reports whatever the framework raises and exits 0; stacked asks the framework
-three times; early asks twice at once, without the SDK's own retries; orphan and paired ask a model about a
+three times; early asks twice at once, without the SDK's own retries; single asks once, without them; silent
+does so and prints nothing of what was raised; orphan and paired ask a model about a
 tool call without and with its result; posting and reading call a tool of its own at `SHOP_URL`, once more
 where that failed; the manners in SERIES ask several prompts, and some of them ask a second run otherwise.
 """
@@ -16,6 +17,7 @@ import os
 import runpy
 import sys
 import time
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -171,12 +173,17 @@ def main():
     framework, manner, prompt = sys.argv[1:4]
     for client in CLIENTS:
         watch(client)
-    if manner == "early":
+    if manner in ("early", "single", "silent"):
         without_retries()
     if manner in ("plain", "careful"):
         asked(framework, manner, prompt)
     elif manner in ("catching", "stacked", "early"):
         repeated({"catching": 1, "stacked": 3, "early": 2}[manner], framework, prompt)
+    elif manner == "single":
+        asked(framework, "plain", prompt)
+    elif manner == "silent":
+        with suppress(Exception):
+            asked(framework, "plain", prompt)
     elif manner in SERIES:
         in_series(framework, manner, prompt)
     elif manner in ("orphan", "paired"):
