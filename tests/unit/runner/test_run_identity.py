@@ -111,3 +111,9 @@ def test_a_file_counts_up_to_a_size_and_one_that_cannot_be_read_as_nothing(
 
     monkeypatch.setattr(Path, "open", refuse)
     assert identity(config(tmp_path), [phase()]) == empty
+
+
+def test_the_order_of_the_names_in_a_setting_is_not_part_of_it(tmp_path: Path) -> None:
+    first, second = {"A": "1", "B": "2"}, {"B": "2", "A": "1"}
+    made = [config(tmp_path, agent=CommandSettings(command=("agent",), env=env)) for env in (first, second)]
+    assert identity(made[0], [phase()]) == identity(made[1], [phase()])
