@@ -8,7 +8,7 @@ both errors below the asked rates.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, log
+from math import ceil, lgamma, log
 from typing import Literal
 
 Decided = Literal["fails", "passes", "open"]
@@ -52,3 +52,39 @@ class SequentialTest:
     def fails_needed(self) -> int:
         """Failed runs in a row after which a candidate is decided to fail."""
         return ceil(log((1 - self.beta) / self.alpha) / log(self.rate / self.noise))
+
+
+@dataclass(frozen=True, slots=True)
+class MixtureTest:
+    """The same test where the rate of the failure is not known.
+
+    `failed` and `passed` count runs that hold the cause; the rate has the posterior of a uniform prior over
+    them and is integrated out of the likelihood ratio (mixture test: Robbins 1970, Ann. Math. Statist. 41).
+    """
+
+    failed: int
+    passed: int
+    noise: float = 0.01
+
+    def evidence(self, failed: int, passed: int) -> float:
+        """The logarithm of the likelihood ratio: positive speaks for a candidate that fails."""
+        with_cause = _ln_beta(self.failed + failed, self.passed + passed) - _ln_beta(self.failed, self.passed)
+        return with_cause - failed * log(self.noise) - passed * log(1 - self.noise)
+
+    def decide(self, failed: int, passed: int, alpha: float, beta: float) -> Decided:
+        """What so many failed and passed runs of a candidate say; bounds as in `SequentialTest`."""
+        evidence = self.evidence(failed, passed)
+        if evidence >= log((1 - beta) / alpha):
+            return "fails"
+        return "passes" if evidence <= log(beta / (1 - alpha)) else "open"
+
+    def passes_needed(self, alpha: float, beta: float) -> int:
+        """Passed runs in a row after which a candidate is decided to pass."""
+        count = 1
+        while self.decide(0, count, alpha, beta) != "passes":
+            count += 1
+        return count
+
+
+def _ln_beta(failed: int, passed: int) -> float:
+    return lgamma(failed + 1) + lgamma(passed + 1) - lgamma(failed + passed + 2)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from faultwire.dice import unit
-from faultwire.trials.sequential import SequentialTest
+from faultwire.trials.sequential import MixtureTest, SequentialTest
 
 
 def test_one_failure_decides_where_there_is_no_noise() -> None:
@@ -41,3 +41,17 @@ def _run(test: SequentialTest, truth: float, case: int) -> str:
 def test_rates_that_decide_nothing_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="found"):
         SequentialTest(**bad)
+
+
+def test_a_rate_that_is_not_known_is_learned_from_the_whole_set() -> None:
+    surely, seldom = MixtureTest(20, 0), MixtureTest(10, 10)
+    assert surely.passes_needed(0.05, 0.01) < seldom.passes_needed(0.05, 0.01)
+    assert seldom.decide(1, 0, 0.05, 0.05) == "fails"
+    assert seldom.decide(0, 1, 0.05, 0.05) == "open"
+    assert MixtureTest(10, 10, noise=0.3).decide(1, 0, 0.05, 0.05) == "open"
+
+
+def test_with_much_known_it_is_the_test_of_a_known_rate() -> None:
+    known, learned = SequentialTest(0.7), MixtureTest(7_000_000, 3_000_000)
+    for failed, passed in ((1, 0), (0, 4), (2, 9)):
+        assert learned.evidence(failed, passed) == pytest.approx(known.evidence(failed, passed), abs=1e-3)
