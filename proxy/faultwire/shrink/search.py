@@ -26,6 +26,8 @@ Candidate = frozenset[int]
 State = Literal["searching", "found", "not_reproduced", "no_cause"]
 UNTESTABLE = 2
 """Undecided outcomes of a candidate after which it is not tried again."""
+QUIET = 0.02
+"""With less noise than this, one failure is enough to go on with; the last set is confirmed in any case."""
 FEWEST = 2
 """Failures of the whole set before it is reduced: the rate of the failure is not known."""
 MARGIN = 4
@@ -42,6 +44,11 @@ class _Counts:
     failed: int = 0
     passed: int = 0
     undecided: int = 0
+
+    @property
+    def runs(self) -> int:
+        """Those that were judged."""
+        return self.failed + self.passed
 
 
 @dataclass
@@ -83,7 +90,9 @@ class Search:
             return frozenset()
         open_one = next((one for one, counts in self._counts.items() if self._is_open(one, counts)), None)
         if open_one is not None:
-            return open_one
+            # What fails seldom is told from the cause only by who knows how often that fails.
+            known = sum(self._with_cause(whole))
+            return whole if self._of(open_one).runs > known else open_one
         needed = frozenset(one for one in whole if self._is_needed(one))
         left = whole - needed
         if not left:
@@ -131,7 +140,7 @@ class Search:
 
     def _judge_whole(self, counts: _Counts) -> None:
         """The set does not fail where it passes more often than any failure worth a search would."""
-        runs = counts.failed + counts.passed
+        runs = counts.runs
         never = (1 - LEAST_RATE) ** runs <= self.error / MARGIN
         if (counts.undecided >= UNTESTABLE and not runs) or (
             counts.failed < FEWEST and never and counts.failed < LEAST_RATE * runs
@@ -144,8 +153,7 @@ class Search:
             self.smallest, self.state = frozenset(), "no_cause"
         elif decided == "passes" or counts.undecided >= UNTESTABLE:
             self._calm_passed = True
-            runs = counts.failed + counts.passed
-            self.noise = max(self.noise, counts.failed / max(1, runs))
+            self.noise = max(self.noise, counts.failed / max(1, counts.runs))
 
     # ------------------------------------------------------------ what the trials say
 
@@ -181,7 +189,8 @@ class Search:
             if one & self.smallest == candidate:
                 passed += counts.passed
         beta = self.error / (MARGIN * max(2, self.size))
-        return self._test().decide(failed, passed, self.error, beta)
+        alpha = self.error if self.noise <= QUIET else self.error / max(2, self.size)
+        return self._test().decide(failed, passed, alpha, beta)
 
     def _is_needed(self, one: int) -> bool:
         """Do runs without this element alone pass, or can they not be judged?"""
