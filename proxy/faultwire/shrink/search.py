@@ -163,6 +163,11 @@ class Search:
         failed, passed = self._with_cause(self.smallest)
         return (failed + 1) / (failed + passed + 2)
 
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Failed and passed runs that hold all of the smallest set."""
+        return self._with_cause(self.smallest)
+
     def runs_left(self) -> int:
         """About how many trials the rest of the search takes; a planning figure, no promise."""
         left = len([one for one in self.smallest if not self._is_needed(one)])
