@@ -13,6 +13,22 @@ if TYPE_CHECKING:
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Fork": ("at", "response", "sets", "drop", "tail"),
+    "Shrink": (
+        "session",
+        "oracle",
+        "expect",
+        "contract",
+        "prompt",
+        "error",
+        "noise",
+        "max_runs",
+        "max_time",
+        "max_cost",
+        "timeout",
+        "state",
+        "output",
+        "rerun",
+    ),
     "Faults": ("profile", "fault", "seed", "mark", "dry_run"),
     "Recording": ("record", "output_anywhere", "redact", "config", "record_policy", "on_tape_failure"),
     "Replay": (

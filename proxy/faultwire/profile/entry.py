@@ -20,6 +20,8 @@ KEYS = ("id", "on", "trigger")
 """What an entry may hold beside its fault."""
 
 ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+NUMBERED_ID = re.compile(r"[A-Za-z0-9._-]{1,64}(#[1-9][0-9]{0,3})?")
+"""An entry's: the second `latency` of a profile is `latency#2`, and stays so where it stands alone."""
 
 
 def build(node: Node, problems: Problems) -> Entry | None:
@@ -102,7 +104,7 @@ def _given_id(fields: dict[str, Node], fault: str | None, problems: Problems) ->
     node = fields.get("id")
     if node is None:
         return None
-    if isinstance(node.value, str) and ID.fullmatch(node.value):
+    if isinstance(node.value, str) and NUMBERED_ID.fullmatch(node.value):
         if node.value != fault and node.value in registry():
             message = f"found {shown(node.value)} for `id`, which is another fault's name"
             problems.add(node, "bad_value", message)

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from faultwire.faults._api import Fault
 
 ID = {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"}
-"""A name of a profile or an entry."""
+"""A name of a profile."""
+NUMBERED_ID = {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}(#[1-9][0-9]{0,3})?$"}
+"""A name of an entry."""
 
 
 def schema() -> dict[str, Any]:
@@ -66,7 +68,7 @@ def _entry(fault: type[Fault], defs: dict[str, Any]) -> dict[str, Any]:
         "additionalProperties": False,
         "properties": {
             fault.name: settings,
-            "id": ID,
+            "id": NUMBERED_ID,
             "on": {"$ref": "#/$defs/on"},
             "trigger": {"$ref": "#/$defs/trigger"},
         },

@@ -47,6 +47,7 @@ CASES = {
     "exec": Case("exec --record {} -- true", "new.tape", quick=False),
     "proxy": Case("proxy --record {}", "new.tape", quick=False),
     "fork": Case("fork t --at 1 --drop --record {} -- true", "new.tape", quick=False),
+    "shrink": Case("shrink t -o {} -- true", "out", quick=False, file="run.sh"),
     "tape export": Case("tape export t -o {}", "t.jsonl"),
     "tape export --to tape": Case("tape export t --to tape -o {}", "new.tape"),
     "tape export --with-verifier": Case("tape export t --with-verifier -o {}", "t.jsonl"),

@@ -243,3 +243,11 @@ def test_the_built_in_profiles(tmp_path):
         assert text.startswith("# Proves that "), "each opens with what it proves"
         assert "production" in text or name == "calm"
     assert load(found["calm"].path).entries == ()
+
+
+def test_a_numbered_id_stays_where_it_stands_alone() -> None:
+    """Dice depend on ids: a profile that holds only the second `latency` of another must call it so."""
+    alone = parse("faults: [{latency: {ms: 5}, id: 'latency#2'}]", "p.yaml")
+    assert [entry.id for entry in alone.entries] == ["latency#2"]
+    with pytest.raises(ProfileError):
+        parse("faults: [{latency: {ms: 5}, id: 'latency#0'}]", "p.yaml")

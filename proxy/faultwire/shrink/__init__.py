@@ -1,0 +1,1 @@
+"""From a failing run to the smallest one that still fails."""

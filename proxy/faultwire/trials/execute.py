@@ -1,0 +1,137 @@
+"""Runs one trial: the agent's command behind a proxy of its own, with pinned faults, judged by an oracle."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from faultwire import clock
+from faultwire._core import sha256_hex
+from faultwire.agents._process import Processes
+from faultwire.checks._transcripts import models
+from faultwire.events import AgentResult
+from faultwire.runner.launch import start_run
+from faultwire.trials.model import Outcome, Pin
+from faultwire.trials.pins import pinned, pins_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from faultwire.events import Delivery, History, Recorded
+    from faultwire.mitm.engine.client import SessionSummary
+    from faultwire.profile.model import Profile
+    from faultwire.runner.launch import LaunchSettings, Run
+    from faultwire.trials.model import Oracle, Trial
+
+SESSION = "exec"
+"""The session's name, as `exec` calls it: the dice depend on it."""
+NOT_ON_TAPE = "the tape lacks answers"
+"""How the reason of an outcome begins that a tape cannot tell: the mock or the servers must answer."""
+NEVER = 1_000_000_000
+"""A call that no session comes to."""
+AnswerKey = tuple[str, str, int, str]
+"""Host, path, status and the hash of the body."""
+
+
+@dataclass(frozen=True)
+class TrialRunner:
+    """How to run the agent. `settings` say who answers: the mock, or a tape. Trials are not kept, unless
+    `run` is asked to keep the tape of one."""
+
+    settings: LaunchSettings
+    profile: Profile
+    command: tuple[str, ...]
+    oracle: Oracle
+    timeout_s: float = 60.0
+    session: str = SESSION
+    made_by_faults: frozenset[AnswerKey] = frozenset()
+    """Answers on the replayed tape that no server gave; a run that got one tells nothing of the agent."""
+
+    def run(self, trial: Trial, *, keep: Path | None = None) -> Outcome:
+        """Run the agent once; `keep` is where the tape is to stay, a file that does not exist.
+
+        Raises UsageError and its kinds where the agent or the proxy cannot be started at all, and
+        FaultError where faultwire fails. A run that proves nothing has the outcome None.
+        """
+        profile = self._profile(trial)
+        started = clock.monotonic()
+        folder: Path | None = None
+        try:
+            with start_run(replace(self.settings, tape=keep)) as run:
+                folder = run.folder.path
+                history, closed = self._play(run, profile, trial.seed)
+                outcome = self._judged(history, closed, run.tape)
+                run.folder.end("finished")
+        finally:
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+        return replace(outcome, seconds=clock.monotonic() - started, tape=keep)
+
+    def _profile(self, trial: Trial) -> Profile:
+        """The pinned profile. A tape gives the servers' answers only where there is a profile; for a run
+        without faults, an entry is left that never fires."""
+        profile = trial.profile or self.profile
+        if trial.pins or self.settings.replay is None or not profile.entries:
+            return pinned(profile, trial.pins)
+        return pinned(profile, [Pin(profile.entries[0].id, NEVER)])
+
+    def _play(self, run: Run, profile: Profile, seed: int) -> tuple[History, SessionSummary]:
+        environment = run.open_session(self.session, profile, seed)
+        if self.settings.frozen is not None:
+            environment = self.settings.frozen.environment(environment)
+        ended = Processes().run(self.command, environment, timeout_s=self.timeout_s)
+        closed = run.close_session(self.session)
+        result = AgentResult(ended.stdout, ended.code, ended.duration_s, ended.stderr, ended.timed_out)
+        return replace(run.history(self.session), agent=result, voids=closed.voids), closed
+
+    def _judged(self, history: History, closed: SessionSummary, tape: Path) -> Outcome:
+        fired = frozenset(pins_of(history.exchanges))
+        about: dict[str, Any] = {
+            "exchanges": len(history.exchanges),
+            "cost_usd": cost_of(history),
+            "fired": fired,
+        }
+        if closed.voids:
+            return Outcome(None, reason=closed.voids[0], **about)
+        if not history.exchanges:
+            return Outcome(None, reason="no traffic came through the proxy", **about)
+        if lacking := (closed.replay or {}).get("missed", 0) + self._faked(history):
+            calls = "1 call" if lacking == 1 else f"{lacking} calls"
+            return Outcome(None, reason=f"{NOT_ON_TAPE} to {calls}", **about)
+        failed, why = self.oracle.judge(history, tape)
+        return Outcome(failed, reason=why, **about)
+
+    def _faked(self, history: History) -> int:
+        """Exchanges that the tape answered with what a fault had made."""
+        if not self.made_by_faults:
+            return 0
+        served = (exchange for exchange in history.exchanges if exchange.upstream is not None)
+        return sum(key_of(exchange, exchange.upstream) in self.made_by_faults for exchange in served)
+
+
+def answers_of_faults(exchanges: Iterable[Recorded]) -> frozenset[AnswerKey]:
+    """The answers of a session that faults gave in the server's place."""
+    return frozenset(
+        key_of(exchange, exchange.delivered)
+        for exchange in exchanges
+        if exchange.upstream is None and any(line.outcome == "fired" for line in exchange.faults)
+    )
+
+
+def key_of(exchange: Recorded, answer: Delivery | None) -> AnswerKey:
+    """What an answer is known by; without one its status is 0."""
+    body = b"" if answer is None else answer.body
+    status = 0 if answer is None else answer.status
+    return exchange.request.host, exchange.request.path, status, sha256_hex(body)
+
+
+def cost_of(history: History) -> float:
+    """What the models of a run would have cost in dollars, as far as prices and usage are known."""
+    answered = (
+        transcript.cost
+        for exchange, transcript in models(history)
+        if exchange.upstream is not None and exchange.upstream.status < 300
+    )
+    return float(sum(cost for cost in answered if cost is not None))

@@ -1,0 +1,72 @@
+"""A trial and its outcome: frozen values, without a socket, a clock or chance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from faultwire.events import History
+    from faultwire.profile.model import Profile
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Pin:
+    """One decision of a fault: `entry` (its id in the profile) fires on its `call`-th logical call, from 1.
+
+    The number is the one that the trigger `calls` counts. `exchange` is where the decision stood in the run
+    it was taken from, for readers only; two pins that differ in nothing else are equal.
+    """
+
+    entry: str
+    call: int
+    exchange: int = field(default=0, compare=False)
+
+    @property
+    def text(self) -> str:
+        """For example `status on its call 2 (#5)`."""
+        where = f" (#{self.exchange})" if self.exchange else ""
+        return f"{self.entry} on its call {self.call}{where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One run to make: which faults fire where, and the seed of their values.
+
+    `profile` takes the place of the runner's, where values of faults are changed.
+    """
+
+    pins: frozenset[Pin]
+    seed: int
+    profile: Profile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a trial.
+
+    `failed` is the oracle's word; None where it cannot judge, or where the run proves nothing (`reason` says
+    why). `cost_usd` is what the models would have cost, `tape` the recording where it was kept.
+    """
+
+    failed: bool | None
+    exchanges: int = 0
+    cost_usd: float = 0.0
+    seconds: float = 0.0
+    reason: str = ""
+    tape: Path | None = None
+    fired: frozenset[Pin] = frozenset()
+    """The pinned decisions that reached the agent."""
+
+
+class Oracle(Protocol):
+    """Judges a run. `needs` says in words what it looks at, for messages and for the repro folder."""
+
+    @property
+    def description(self) -> str:
+        """The oracle in words."""
+
+    def judge(self, history: History, tape: Path) -> tuple[bool | None, str]:
+        """Did the run fail (None: that cannot be said), and why."""

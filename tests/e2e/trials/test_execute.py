@@ -1,0 +1,73 @@
+"""Trials with real processes: an agent, the mock and an engine each."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from faultwire.profile.load import parse
+from faultwire.replay.settings import ReplaySettings
+from faultwire.runner.launch import LaunchSettings
+from faultwire.tape.read.reader import TapeReader
+from faultwire.trials.execute import NOT_ON_TAPE, TrialRunner, answers_of_faults
+from faultwire.trials.model import Pin, Trial
+from faultwire.trials.oracle import ExitCode
+
+AGENT = """import httpx, os, sys
+url = "https://api.openai.com/v1/chat/completions"
+failed = []
+for number in range(1, 5):
+    asked = {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": f"Step {number}?"}]}
+    answer = httpx.post(url, json=asked, headers={"authorization": "Bearer sk-none"})
+    failed += [number] if answer.status_code != 200 else []
+print(failed)
+sys.exit(1 if {1, 3} <= set(failed) else 0)
+"""
+PROFILE = parse("faults: [{status: {code: 503}, trigger: {probability: 0.9}}]", "p.yaml")
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> TrialRunner:
+    agent = tmp_path / "agent.py"
+    agent.write_text(AGENT)
+    settings = LaunchSettings("trial", mock=True, base=tmp_path / "state")
+    return TrialRunner(settings, PROFILE, (sys.executable, str(agent)), ExitCode())
+
+
+def calls(*numbers: int) -> Trial:
+    return Trial(frozenset(Pin("status", number) for number in numbers), 42)
+
+
+def test_pinned_decisions_fire_and_no_other(runner: TrialRunner, tmp_path: Path) -> None:
+    tape = tmp_path / "kept.tape"
+    outcome = runner.run(calls(1, 3), keep=tape)
+    assert (outcome.failed, outcome.exchanges, outcome.tape) == (True, 4, tape)
+    assert outcome.fired == calls(1, 3).pins
+    assert outcome.cost_usd > 0
+    assert outcome.seconds > 0
+    assert runner.run(calls(1, 4)).failed is False
+    assert not list((tmp_path / "state" / "runs").iterdir()), "trials leave no folder"
+
+
+def test_a_tape_never_gives_the_answer_of_a_fault_for_a_servers(runner: TrialRunner, tmp_path: Path) -> None:
+    tape = tmp_path / "kept.tape"
+    runner.run(calls(1, 3), keep=tape)
+    settings = LaunchSettings("trial", replay=ReplaySettings(tape=tape), base=tmp_path / "state")
+    with TapeReader.open(tape) as reader:
+        made = answers_of_faults(reader.exchanges())
+    replayed = replace(runner, settings=settings, made_by_faults=made)
+    assert replayed.run(calls(1, 3)).failed is True
+    for fewer, lacking in ((calls(3), "1 call"), (calls(), "2 calls")):
+        unknown = replayed.run(fewer)
+        assert unknown.failed is None
+        assert unknown.reason == f"{NOT_ON_TAPE} to {lacking}"
+
+
+def test_a_run_without_traffic_proves_nothing(runner: TrialRunner) -> None:
+    silent = replace(runner, command=(sys.executable, "-c", "raise SystemExit(1)"))
+    outcome = silent.run(calls())
+    assert outcome.failed is None
+    assert "no traffic" in outcome.reason

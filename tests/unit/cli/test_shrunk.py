@@ -1,0 +1,159 @@
+"""What `shrink` refuses before it runs anything, and what it prints of a result."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result as Printed
+
+from faultwire.cli import main
+from faultwire.cli._shrunk import affordable
+from faultwire.cli._shrunk_report import explain, report
+from faultwire.cli._shrunk_repro import Written, findings
+from faultwire.cli._shrunk_subject import Subject
+from faultwire.cli.shrink import as_seconds
+from faultwire.errors import FaultError, UsageError
+from faultwire.profile.load import parse
+from faultwire.shrink.case import Case
+from faultwire.shrink.session import Result
+from faultwire.tape.read.metadata import SessionInfo
+from faultwire.tape.record.writer import TapeWriter
+from faultwire.trials.execute import NOT_ON_TAPE
+from faultwire.trials.model import Outcome, Pin
+
+PROFILE = parse("faults: [{status: {code: 503}}]", "p.yaml")
+PINS = (Pin("status", 1, 1), Pin("status", 2, 4))
+INFO = SessionInfo("exec", "p", "", 7, "", 0, 1, 9)
+SUBJECT = Subject(Path("run.tape"), INFO, PROFILE, PINS, 9)
+
+
+@pytest.fixture
+def tape(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A tape on which nothing fired."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / ".faultwire" / "tapes" / "calm.tape"
+    writer = TapeWriter.create(path, origin="shop/t", settings={}, key=b"k" * 32, signer=None)
+    writer.open_session("s", profile="calm", profile_digest="d", seed=7)
+    writer.close_session("s")
+    writer.close()
+    return path
+
+
+def faultwire(*arguments: str) -> Printed:
+    return CliRunner().invoke(main, ["shrink", *arguments, "--", "true"])
+
+
+def test_a_run_without_a_fault(tape: Path) -> None:
+    done = faultwire("calm", "--mock", "--fault", "status: {code: 503}")
+    assert done.exit_code == 2
+    assert "found no fault that fired" in done.stderr
+    assert "0 runs can help" in done.stderr
+    assert not (Path(".faultwire") / "shrink").exists()
+
+
+def test_a_tape_that_was_cut_or_changed(tape: Path) -> None:
+    data = bytearray(tape.read_bytes())
+    tape.chmod(0o600)
+    at = data.index(b'"seed":"7"') if b'"seed":"7"' in data else data.index(b"session_start")
+    data[at + 8] ^= 1
+    tape.write_bytes(data)
+    done = faultwire("calm", "--mock", "--fault", "status: {code: 503}")
+    assert done.exit_code in (2, 3)
+    assert "tape" in done.stderr
+    tape.write_bytes(data[: len(data) // 3])
+    assert faultwire("calm", "--mock", "--fault", "status: {code: 503}").exit_code in (2, 3)
+    assert not (Path(".faultwire") / "shrink").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--max-runs", "3"], "expected at least"),
+        (["--max-time", "soon"], "found `soon`"),
+        (["--state", "../state"], "output.outside"),
+        (["--session", "other"], "expected one"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_anything_runs(tape: Path, options: list[str], words: str) -> None:
+    done = faultwire("calm", "--mock", "--fault", "status: {code: 503}", *options)
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert not (Path(".faultwire") / "shrink").exists()
+
+
+def test_a_run_and_a_command_are_needed() -> None:
+    assert "found no run and command" in CliRunner().invoke(main, ["shrink"]).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90s", 90.0), ("10m", 600.0), ("2h", 7200.0), ("1.5", 1.5), (None, None)]
+)
+def test_times(text: str | None, seconds: float | None) -> None:
+    assert as_seconds(None, None, text) == seconds  # type: ignore[arg-type]
+
+
+class Budgets:
+    """The options that `affordable` reads."""
+
+    error, noise = 0.05, 0.01
+
+    def __init__(self, **given: Any) -> None:
+        self.max_time, self.max_cost = given.get("max_time"), given.get("max_cost")
+
+
+@pytest.mark.parametrize("given", [{"max_time": 30.0}, {"max_cost": 0.05}])
+def test_a_budget_that_decides_nothing_names_the_runs(given: dict[str, float]) -> None:
+    first = Outcome(True, 3, 0.05, 10.0)
+    with pytest.raises(UsageError, match=r"fewer than \d+ runs decide nothing"):
+        affordable(Budgets(**given), first)  # type: ignore[arg-type]
+    affordable(Budgets(max_time=300.0, max_cost=5.0), first)  # type: ignore[arg-type]
+
+
+def result(ended: str, **more: Any) -> Result:
+    case = Case(PINS[1:])
+    return Result(ended, case, 17, 30.0, 0.5, 0.8, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("ended", "more", "error", "words"),
+    [
+        ("not_reproduced", {}, UsageError, "passed in 17 runs"),
+        ("not_reproduced", {"undecided": Counter({f"{NOT_ON_TAPE} to 1 call": 17})}, UsageError, "--mock"),
+        ("not_reproduced", {"undecided": Counter({"no traffic": 17})}, FaultError, "could not be judged"),
+        ("no_cause", {}, UsageError, "without any fault, in 17 runs"),
+        ("budget", {"runs_left": 9}, FaultError, "about 9 more"),
+    ],
+)
+def test_why_there_is_no_result(ended: str, more: dict[str, Any], error: type, words: str) -> None:
+    with pytest.raises(error) as caught:
+        explain(result(ended, **more), SUBJECT)
+    assert words in caught.value.render()
+
+
+def test_what_is_printed_of_a_result(capsys: pytest.CaptureFixture[str]) -> None:
+    found = result("found", last="exited with 1", untestable=PINS[1:], undecided=Counter({"no traffic": 2}))
+    report(found, SUBJECT, Written(Path("out"), 4, True, 1), Path("state.jsonl"))
+    assert explain(found, SUBJECT) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "1 of 2 decisions are needed:",
+        "  status on its call 2 (#4) {code: 503}",
+        "  status on its call 2 (#4) is kept: no run without it could be judged",
+        "fails      in about 80% of its runs: exited with 1",
+        "runs       17, 30 s, 0.5000 dollars of models",
+        "undecided  2: no traffic",
+        "repro      out/run.sh (4 of 9 exchanges; it failed there)",
+        "state      state.jsonl",
+    ]
+    assert explain(result("interrupted"), SUBJECT) == 130
+    report(result("no_cause"), SUBJECT, None, Path("state.jsonl"))
+    assert capsys.readouterr().out == ""
+
+
+def test_a_finding_without_settings() -> None:
+    plain = parse("faults: [refuse]", "p.yaml")
+    assert findings((Pin("refuse", 1),), plain) == ["refuse on its call 1"]
+    assert json.dumps(findings(PINS, PROFILE))
