@@ -6,9 +6,10 @@ It writes lines to stderr that begin with `WIRE ` (each request of its HTTP clie
 `retry-after` of the answer) beside the `TRUTH ` lines of `labelled_agent.py`. MANNER: plain and careful are
 those of that agent; catching reports whatever the framework raises and exits 0; stacked asks the framework
 three times; early asks twice at once, without the SDK's own retries; single asks once, without them; silent
-does so and prints nothing of what was raised; orphan and paired ask a model about a
-tool call without and with its result; posting and reading call a tool of its own at `SHOP_URL`, once more
-where that failed; the manners in SERIES ask several prompts, and some of them ask a second run otherwise.
+does so and prints nothing of what was raised; talking prints the text of an answer and looks at no call;
+orphan and paired ask a model about a tool call without and with its result; posting and reading call a tool
+of its own at `SHOP_URL`, once more where that failed; the manners in SERIES ask several prompts, and some of
+them ask a second run otherwise.
 """
 
 import hashlib
@@ -136,6 +137,29 @@ def with_a_call(framework, *, paired):
     print(OpenAI().chat.completions.create(model="gpt-4o-mini", messages=messages).choices[0].message.content)
 
 
+def talking(framework, prompt):
+    """Print the text of one streamed answer, whatever else is in it."""
+    parameters = {"type": "object", "properties": {"query": {"type": "string"}}}
+    messages = [{"role": "user", "content": prompt}]
+    if framework == "anthropic":
+        from anthropic import Anthropic
+
+        tools = [{"name": "search", "description": "Looks something up", "input_schema": parameters}]
+        asked = {"model": "claude-sonnet-4-5", "max_tokens": 500, "messages": messages, "tools": tools}
+        with Anthropic().messages.stream(**asked) as stream:
+            answer = "".join(stream.text_stream)
+    else:
+        from openai import OpenAI
+
+        tools = [{"type": "function", "function": {"name": "search", "parameters": parameters}}]
+        events = OpenAI().chat.completions.create(
+            model="gpt-4o-mini", messages=messages, tools=tools, stream=True
+        )
+        answer = "".join(event.choices[0].delta.content or "" for event in events if event.choices)
+    log("TRUTH", exit=0, answer=answer)
+    print(answer)
+
+
 def at_the_shop(framework, method):
     """A tool of the agent's own, called by the framework and done over HTTP."""
     url = os.environ["SHOP_URL"]
@@ -186,6 +210,8 @@ def main():
             asked(framework, "plain", prompt)
     elif manner in SERIES:
         in_series(framework, manner, prompt)
+    elif manner == "talking":
+        talking(framework, prompt)
     elif manner in ("orphan", "paired"):
         with_a_call(framework, paired=manner == "paired")
     else:

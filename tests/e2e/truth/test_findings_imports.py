@@ -12,7 +12,8 @@ import agent_logs
 import environments
 import harness
 import pytest
-from foreign_tapes import ARCHIVES, FILLED, NEVER_PRINTED, PATTERNS, TAPES, Case
+from foreign_archives import ARCHIVES
+from foreign_tapes import FILLED, NEVER_PRINTED, PATTERNS, TAPES, Case
 from sentence_patterns import findings
 
 WRITER = Path(harness.__file__).with_name("tracefork_writer.py")

@@ -1,0 +1,192 @@
+"""What `exec` notices of an agent on a real framework is true by the agent's own log, and what is true is
+noticed; of an agent that takes failures well nothing is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from agent_logs import FRAMEWORKS, OTHER_LANGUAGES, RIVERS, TEA, Run, run, shop
+from labelled import AGENTS as LABELLED
+from noticed_truth import (
+    ACCEPTED,
+    ACTIONS,
+    AFTER_TEXT,
+    ASKED_TO_WAIT,
+    AT_LIMIT,
+    EMPTY,
+    IN_A_CALL,
+    IN_TRANSIT,
+    NO_PAUSE,
+    PATTERNS,
+    TOO_EARLY,
+    Truth,
+    is_model,
+    truth,
+)
+from summary_cases import SCRIPT as SHOP_SCRIPT
+
+from faultwire.report.noticed import ON_THE_WIRE, TRUNCATED
+
+EVENTS = {**{name: LABELLED[name][3] for name in OTHER_LANGUAGES}, "openai": 3, "anthropic": 5}
+EVENTS |= {"langgraph": 3, "pydantic-ai": 3, "openai-agents": 5}
+"""Events of the mock's first answer up to the middle of a call's arguments."""
+FIRST = "trigger: {first: 1}"
+
+
+class Scenario(NamedTuple):
+    fault: str
+    shortens: str | None = None
+    changes: bool = False
+    """Does it change answers in another way?"""
+
+
+SCENARIOS = {
+    "calm": Scenario(""),
+    "slow": Scenario("latency: {ms: 1}"),
+    "down": Scenario("status: {code: 503}"),
+    "wrong": Scenario("status: {code: 400}"),
+    "limited": Scenario(f"{{rate_limit: {{retry_after_s: 3}}, {FIRST}}}"),
+    "reset": Scenario("reset: {at: before_headers}"),
+    "cut": Scenario(f"{{cut_stream: {{after_events: 4}}, {FIRST}}}", "transit"),
+    "ended": Scenario(f"{{early_end: {{after_events: EVENTS}}, {FIRST}}}", "transit"),
+    "ended at once": Scenario(f"{{early_end: {{after_events: 1}}, {FIRST}}}", "transit"),
+    "limit": Scenario(f"{{truncate_response: {{max_tokens: 2}}, {FIRST}}}", "limit"),
+    "no usage": Scenario("missing_usage: {}", changes=True),
+    "committed": Scenario("{timeout_after_commit: {}, on: {host: localhost}, trigger: {attempts: first}}"),
+    "committed twice": Scenario("{timeout_after_commit: {}, on: {host: localhost}}"),
+}
+
+
+class Row(NamedTuple):
+    """An agent, its manner, a scenario, and more options of `exec`."""
+
+    framework: str
+    manner: str
+    prompt: str
+    scenario: str
+    options: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return "-".join(
+            (self.framework, self.manner, self.scenario, "tea" if self.prompt == TEA else "rivers")
+        )
+
+
+ALLOWED = ("--mock-except", "localhost", "--allow-host", "localhost")
+SHOPPING = ("langgraph", "pydantic-ai", "openai-agents")
+MISTAKES = (("stacked", "down"), ("stacked", "wrong"), ("early", "limited"), ("catching", "down"))
+CUTS = ((TEA, "ended"), (RIVERS, "ended at once"), (RIVERS, "limit"))
+
+
+def rows() -> Iterator[Row]:
+    for name in FRAMEWORKS:
+        yield from (Row(name, "plain", RIVERS, one) for one in SCENARIOS if not one.startswith("committed"))
+        yield from (Row(name, "plain", TEA, one) for one in ("calm", "ended", "limit"))
+        yield from (Row(name, manner, RIVERS, scenario) for manner, scenario in MISTAKES)
+        yield Row(name, "quitting", RIVERS, "slow")
+    for name in ("openai", "anthropic", "langgraph"):
+        yield from (Row(name, "careful", prompt, scenario) for prompt, scenario in CUTS)
+    for name in ("openai", "langgraph"):
+        yield from (Row(name, manner, TEA, "calm") for manner in ("orphan", "paired"))
+    for name in SHOPPING:
+        yield from (Row(name, manner, TEA, "committed", ALLOWED) for manner in ("posting", "reading"))
+        yield Row(name, "reading", TEA, "calm")
+    yield Row("langgraph", "posting", TEA, "committed twice", ALLOWED)
+    for name in ("openai", "anthropic"):
+        yield from (Row(name, "talking", TEA, one) for one in ("calm", "ended", "limit"))
+    for name in OTHER_LANGUAGES:
+        yield from (Row(name, "plain", RIVERS, one) for one in ("calm", "down", "ended", "limit"))
+        yield from (Row(name, manner, TEA, "ended") for manner in ("plain", "careful"))
+
+
+ROWS = list(rows())
+RULES = frozenset(ACTIONS.values())
+TRUE_IN = {
+    AFTER_TEXT: "langgraph-plain-ended-rivers",
+    IN_TRANSIT: "langgraph-plain-ended-rivers",
+    ACCEPTED: "langgraph-plain-ended-rivers",
+    AT_LIMIT: "pydantic-ai-plain-limit-rivers",
+    EMPTY: "openai-plain-ended at once-rivers",
+    IN_A_CALL: "anthropic-talking-ended-tea",
+    NO_PAUSE: "anthropic-stacked-wrong-rivers",
+    ASKED_TO_WAIT: "openai-early-limited-rivers",
+    TOO_EARLY: "openai-early-limited-rivers",
+    "refuse_halves": "openai-go-plain-ended-rivers",
+    "heed_limits": "langgraph-plain-limit-tea",
+    "honour_retry_after": "openai-agents-early-limited-rivers",
+    "back_off": "anthropic-stacked-wrong-rivers",
+    "cap_attempts": "pydantic-ai-stacked-down-rivers",
+    "mend_before_retry": "langgraph-stacked-wrong-rivers",
+    "repair_history": "langgraph-orphan-calm-tea",
+    "catch_failures": "openai-java-plain-down-rivers",
+    "allow_or_answer": "pydantic-ai-reading-calm-tea",
+}
+"""A row of which each sentence, and each rule, is true; all other rows show where it is not."""
+BY_UNIT_TESTS = {"act_once"}
+"""`exec` has no configuration that says which hosts are tools, and a request to another is not known to have
+side effects: the rows of the shop show that nothing is stated of it. `tests/unit/report/test_noticed.py`
+(`test_a_call_that_is_made_again_though_it_was_done`) has calls of tools."""
+
+
+def played(row: Row, work: Path) -> Run:
+    fault = SCENARIOS[row.scenario].fault.replace("EVENTS", str(EVENTS[row.framework]))
+    faults = ("--fault", fault) if fault else ()
+    more = {"script": SHOP_SCRIPT} if row.manner in ("posting", "reading") else {}
+    with shop(200) as (url, _):
+        arguments = ["exec", "--script", "script.yaml", *faults, *row.options]
+        return run(work, arguments, row.framework, row.manner, row.prompt, env={"SHOP_URL": url}, **more)
+
+
+def stated(done: Run) -> tuple[set[str], set[str]]:
+    """The rules whose actions were printed, and the templates of the lines before them."""
+    rules = {ACTIONS[line] for line in done.noticed if line in ACTIONS}
+    return rules, PATTERNS.found(line for line in done.noticed if line not in ACTIONS)
+
+
+def agreed(done: Run, true: Truth) -> None:
+    rules, templates = stated(done)
+    undecided = PATTERNS.keys([NO_PAUSE]) if "back_off" in true.open else set()
+    assert rules - true.open == true.rules, "\n".join(done.lines)
+    assert templates - undecided == PATTERNS.keys(true.templates), "\n".join(done.lines)
+    assert bool(done.noticed) == bool(rules)
+
+
+def values_agree(done: Run) -> None:
+    """What the lines say of numbers, statuses and texts is what the agent logged."""
+    answer = next((one["answer"] for one in done.did if one.get("exit") == 0), "")
+    for line in done.noticed:
+        if found := re.search(r"#(\d+)  `.*` answered (\d+); the agent exited with (\d+)", line):
+            number, status, code = map(int, found.groups())
+            assert done.code == code
+            assert status in [one.status for one in done.sent[number - 1 : number]] or not done.sent
+        if found := re.search(r"  (\d+) attempts of one call", line):
+            assert int(found[1]) == len([one for one in done.sent if is_model(one)])
+        if found := re.search(r"returned (\d+) with retry-after `(\d+)`; exchange (\d+) came", line):
+            early = int(found[3]) - 1
+            assert (done.sent[early - 1].status, done.sent[early - 1].wait) == (int(found[1]), found[2])
+        if found := re.search(r"it ended after `(.*)` (without|at its)", line):
+            assert answer.strip() == found[1]
+
+
+@pytest.mark.by_day("langgraph-plain-ended-tea", "pydantic-ai-plain-calm-rivers")
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_what_is_noticed_is_true_and_what_is_true_is_noticed(row: Row, tmp_path: Path) -> None:
+    done = played(row, tmp_path)
+    assert done.code in (0, 1, 5), "\n".join(done.lines)
+    scenario = SCENARIOS[row.scenario]
+    true = truth(done, row.framework, row.manner, row.prompt, scenario.shortens, changed=scenario.changes)
+    agreed(done, true)
+    values_agree(done)
+    for one, name in TRUE_IN.items():
+        assert name != row.name or one in {*true.rules, *true.templates} or true.open, one
+
+
+def test_each_sentence_and_each_rule_has_a_row_of_which_it_is_true() -> None:
+    assert PATTERNS.keys(one for one in TRUE_IN if one not in RULES) == set(PATTERNS.templates)
+    assert {one for one in TRUE_IN if one in RULES} | BY_UNIT_TESTS == {*ON_THE_WIRE, *TRUNCATED}
+    assert set(TRUE_IN.values()) <= {row.name for row in ROWS}
