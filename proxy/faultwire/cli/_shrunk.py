@@ -59,7 +59,8 @@ def shrink(source: str, command: tuple[str, ...], asked: Asked, traffic: Traffic
         asked.prompt, (lambda *_: None) if asked.quiet else progress,
     )  # fmt: skip
     if not asked.quiet:
-        say(f"{len(found.pins)} decisions of faults fired in {found.tape}; at most {asked.max_runs} runs")
+        fired = f"{len(found.pins)} decision{'' if len(found.pins) == 1 else 's'} of faults fired"
+        say(f"{fired} in {found.tape}; at most {asked.max_runs} runs")
         if journal.earlier:
             say(f"going on after {len(journal.earlier)} runs of {journal.path}")
     try:

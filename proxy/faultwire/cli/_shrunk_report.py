@@ -38,13 +38,18 @@ def report(result: Result, found: Subject, kept: Written | None, state: Path) ->
         return
     profile = result.case.profile(found.profile)
     assert profile is not None
-    show(f"{len(result.case.pins)} of {len(found.pins)} decisions are {_adequate(result)}:")
+    needed, all_of = len(result.case.pins), len(found.pins)
+    one = "decision is" if all_of == 1 else "decisions is" if needed == 1 else "decisions are"
+    show(f"{needed} of {all_of} {one} {_adequate(result)}:")
     for line in findings(result.case.pins, profile):
         show(f"  {line}")
     for pin in result.untestable:
         show(f"  {pin.text} is kept: no run without it could be judged")
-    rows = [
-        ("fails", f"in about {result.rate:.0%} of its runs: {result.last}"),
+    failed, passed = result.counts
+    rows = []
+    if failed:
+        rows.append(("failed", f"{failed} of {failed + passed} runs with them: {result.last}"))
+    rows += [
         ("runs", f"{result.runs}, {result.seconds:.0f} s, {result.cost_usd:.4f} dollars of models"),
     ]
     if result.case.prompt is not None:

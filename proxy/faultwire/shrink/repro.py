@@ -142,7 +142,7 @@ def readme(about: Repro, findings: Sequence[str], *, contract: bool = True) -> s
     lines = [
         "# A failing run, made as small as possible",
         "",
-        f"The agent fails in about {about.rate:.0%} of its runs with these faults:",
+        "The agent failed with these faults:",
         "",
         *(f"- {line}" for line in findings),
         "",

@@ -61,6 +61,8 @@ class Result:
     undecided: Counter[str] = field(default_factory=Counter)
     last: str = ""
     """Why the last failed trial failed, as the oracle states it."""
+    counts: tuple[int, int] = (0, 0)
+    """Failed and passed trials that held all decisions of the case."""
 
 
 @dataclass
@@ -108,7 +110,7 @@ class Shrinking:
         left = self.search.runs_left() if ended in ("budget", "interrupted") else 0
         kept = tuple(self.pins[at] for at in sorted(self.search.untestable & self.search.smallest))
         about = (self.runs, self.seconds, self.cost_usd, self.search.rate, left, kept)
-        return Result(ended, self.smallest, *about, self.undecided, self.last)
+        return Result(ended, self.smallest, *about, self.undecided, self.last, self.search.counts)
 
     # ------------------------------------------------------------ stages
 

@@ -135,20 +135,28 @@ def test_why_there_is_no_result(ended: str, more: dict[str, Any], error: type, w
 
 
 def test_what_is_printed_of_a_result(capsys: pytest.CaptureFixture[str]) -> None:
-    found = result("found", last="exited with 1", untestable=PINS[1:], undecided=Counter({"no traffic": 2}))
+    found = result(
+        "found",
+        last="exited with 1",
+        counts=(3, 1),
+        untestable=PINS[1:],
+        undecided=Counter({"no traffic": 2}),
+    )
     report(found, SUBJECT, Written(Path("out"), 4, True, 1), Path("state.jsonl"))
     assert explain(found, SUBJECT) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "1 of 2 decisions are needed:",
+        "1 of 2 decisions is needed:",
         "  status on its call 2 (#4) {code: 503}",
         "  status on its call 2 (#4) is kept: no run without it could be judged",
-        "fails      in about 80% of its runs: exited with 1",
+        "failed     3 of 4 runs with them: exited with 1",
         "runs       17, 30 s, 0.5000 dollars of models",
         "undecided  2: no traffic",
         "repro      out/run.sh (4 of 9 exchanges; it failed there)",
         "state      state.jsonl",
     ]
     assert explain(result("interrupted"), SUBJECT) == 130
+    report(result("interrupted"), SUBJECT, None, Path("state.jsonl"))
+    assert "runs with them" not in capsys.readouterr().out, "nothing failed yet"
     report(result("no_cause"), SUBJECT, None, Path("state.jsonl"))
     assert capsys.readouterr().out == ""
 

@@ -54,7 +54,7 @@ def test_a_jwt_begins_where_its_first_part_does() -> None:
     assert (found.start, found.lead) == (2, 2)
 
 
-def test_a_value_knows_what_tells_it() -> None:
+def test_the_lead_of_a_value_is_where_its_shape_begins() -> None:
     assert edits("see ://u:pw@h") == [Edit(7, 11, "userinfo", "u:pw", "", 4)]
 
 
