@@ -16,9 +16,9 @@ from faultwire.cli._usage import Guarded, translate
 from faultwire.errors import FaultError, ProfileError
 
 PRODUCT = {
-    "demo", "exec", "fork", "shrink", "proxy", "env", "mock", "mcp-shim", "init", "verify", "profiles", "faults",
+    "demo", "exec", "fork", "proxy", "env", "mock", "mcp-shim", "init", "verify", "profiles", "faults",
     "checks", "tape", "keys", "scan", "schema", "doctor", "ca", "run", "chaos", "contract", "ci",
-    "score", "report", "replay", "runs", "prices",
+    "score", "report", "replay", "runs", "prices", "shrink",
 }  # fmt: skip
 
 
