@@ -37,6 +37,7 @@ POINTS = (
     Point(0, "the same, no entry matches", profile=subjects.IDLE),
     Point(0, "one after the other", connections=1),
     Point(0, "one after the other, plain", connections=1, plain=True),
+    Point(0, "one after the other, pauses of 50 ms", connections=1, pause_s=0.05),
     Point(0, "100 entries that match", profile="faults:\n" + MATCHING),
     Point(0, "conversation of 1 message", messages=1, size=0),
     Point(0, "conversation of 400 messages", messages=400, size=0),

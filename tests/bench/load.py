@@ -66,12 +66,20 @@ def question(number: int, *, stream: bool = False, size: int = 0) -> bytes:
     return json.dumps(asked | ({"stream": True} if stream else {})).encode()
 
 
+NUMBER = "#000000"
+"""In the last message of a shaped request: each gets one of its own, as no agent asks twice the same."""
+
+
 def shaped(messages: int, size: int, answer: int = 2048) -> bytes:
     """A chat completion request of a conversation, of at least `size` bytes; `answer`: bytes of that."""
     turns = [
-        {"role": ("user", "assistant")[number % 2], "content": f"Message {number}. " + "a few words " * 5}
+        {
+            "role": ("assistant", "user")[(messages - number) % 2],
+            "content": f"Message {number}. " + "a few words " * 5,
+        }
         for number in range(messages)
     ]
+    turns[-1]["content"] += NUMBER
     body = json.dumps({"model": "gpt-4o-mini", "messages": turns, "max_tokens": 64}).encode()
     missing = size - len(body)
     if missing > 0:
@@ -207,7 +215,8 @@ class Job:
                 {"head": answer.head.decode("latin-1"), "body": answer.body.decode("latin-1")}
             )
         elif kind == "shaped":
-            answer = await connection.exchange(self.shaped)
+            asked = self.shaped.replace(NUMBER.encode(), b"#%06d" % (number % 10**6), 1)
+            answer = await connection.exchange(asked)
         elif kind in MADE:
             began = time.monotonic()
             answer = await connection.exchange(MADE[kind](at))

@@ -75,7 +75,8 @@ class FaultChain:
     @property
     def idle(self) -> bool:
         """Has nobody here anything to do, or to note? Then a response passes as it is."""
-        return not any(active.acts for active in self.all)
+        # Spelt out: `acts` of each is a call, and a profile may have hundreds that only wait.
+        return not any(active.mutator is not None and active.dropped is None for active in self.all)
 
     @property
     def needs(self) -> Need:

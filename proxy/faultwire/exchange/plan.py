@@ -92,14 +92,14 @@ def decide(profile: Profile, dice: Dice, exchange: Exchange, state: SessionState
     deferred: list[Entry] = []
     at = _own_site(exchange)
     for entry in profile.candidates.of(exchange):
-        result = isinstance(entry.fault, ResultFault)
-        if at is None and (result or _off_site(entry.on, exchange)):
+        on, result = entry.on, isinstance(entry.fault, ResultFault)
+        if at is None and (result or (on.sites is not None and _off_site(on, exchange))):
             continue
-        if mismatch(entry.on, exchange, protocols=entry.fault.protocols) is not None:
+        if not on.settled and mismatch(on, exchange, protocols=entry.fault.protocols) is not None:
             continue
         if at is not None and (elsewhere := _elsewhere(entry, exchange.tool, at, state)) is not None:
             decisions.extend(_passed_over(entry, whole, elsewhere))
-        elif needs_response(entry.on):
+        elif needs_response(on):
             deferred.append(entry)
         else:
             decision = _judge(entry, whole, exchange, dice, state)
@@ -222,11 +222,14 @@ def _judge(entry: Entry, subject: Subject, exchange: Exchange, dice: Dice, state
     why_not = entry.fault.inapplicable(exchange)
     if why_not is not None:
         return Decision(entry, subject, "inapplicable", why_not, counted=False)
-    verb, reason, unit = _again(entry, subject, state) or _trigger(entry, subject, exchange, dice, state)
-    let_through = verb == "fire" and not _attempt_fires(entry.trigger.attempts, subject.attempt)
-    effective: Verb = "skip" if let_through else verb
-    why = f"attempt {subject.attempt} is let through" if let_through else reason
-    return Decision(entry, subject, effective, why, unit, call=(verb, reason, unit), at_s=exchange.at_s)
+    # Only a retry may have been judged before.
+    call = (_again(entry, subject, state) if subject.attempt else None) or _trigger(
+        entry, subject, exchange, dice, state
+    )
+    verb, reason, unit = call
+    if verb == "fire" and not _attempt_fires(entry.trigger.attempts, subject.attempt):
+        verb, reason = "skip", f"attempt {subject.attempt} is let through"
+    return Decision(entry, subject, verb, reason, unit, True, call, exchange.at_s)
 
 
 def _again(entry: Entry, subject: Subject, state: SessionState) -> Judgement | None:
@@ -249,8 +252,11 @@ def _trigger(
     t = entry.trigger
     seen, fired = state.counts(entry.id)
     call = seen + 1
-    why_not = _closed(t, call, exchange.at_s) or _recovered(t, call, exchange.at_s, state.begun(entry.id))
-    why_not = why_not or _used_up(t, fired)
+    why_not = _closed(t, call, exchange.at_s)
+    if why_not is None and t.recover_after is not None:
+        why_not = _recovered(t, call, exchange.at_s, state.begun(entry.id))
+    if why_not is None and t.max_times is not None:
+        why_not = _used_up(t, fired)
     if why_not is not None:
         return "skip", why_not, None
     stage, share = (None, t.probability) if t.stages is None else _stage(t.stages, call)

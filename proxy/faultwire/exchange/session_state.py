@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from faultwire.exchange.conversation import RewrittenTexts
 from faultwire.plugins.frozen import dataclass
+from faultwire.wire.conversation_history import ConversationHistory
 from faultwire.wire.recognition.peers import Peers
 
 if TYPE_CHECKING:
@@ -108,6 +109,8 @@ class SessionState:
     """Tool-call id to the call, from responses of providers that keep the conversation themselves."""
     rewritten_texts: RewrittenTexts = field(default_factory=RewrittenTexts)
     """The texts that attacks changed, by conversation."""
+    conversations: ConversationHistory = field(default_factory=ConversationHistory, compare=False, repr=False)
+    """What the last requests held, so that what they have in common with the next is read once."""
     peers: Peers = field(default_factory=Peers)
     """Agents whose cards were seen."""
     canaries: OrderedDict[str, PlantedCanary] = field(default_factory=OrderedDict)
@@ -176,11 +179,13 @@ class SessionState:
 
     def note(self, entry: str, subject: Subject, judgement: Judgement, at_s: float = 0.0) -> None:
         """Count a decision; the attempts of one logical call count once."""
-        if self.decided(entry, subject) is None:
-            seen, fired = self.counts(entry)
-            self._counts[entry] = (seen + 1, fired + (judgement[0] == "fire"))
+        if not subject.attempt or self.decided(entry, subject) is None:
+            seen, fired = self._counts.get(entry, (0, 0))
             if judgement[0] == "fire":
+                self._counts[entry] = (seen + 1, fired + 1)
                 self._begun.setdefault(entry, (seen + 1, at_s))
+            else:
+                self._counts[entry] = (seen + 1, fired)
             _bounded(self._decided, (entry, subject.key, subject.n), judgement)
         elif judgement[0] == "fire" and self.slot_released(entry, subject):
             del self._outcomes[entry, subject.key, subject.n]

@@ -23,7 +23,9 @@ class Understanding(Stage):
         """Replace the exchange by one that is understood, and note where a tool is called."""
         at, context = self.state, self.state.context
         profile, session, begun = context.profile, context.state, at.exchange
-        found = wire.understand(begun.request, profile.tools, profile.agents, session.peers)
+        found = wire.understand(
+            begun.request, profile.tools, profile.agents, session.peers, session.conversations
+        )
         at.protocol = found.protocol
         view = session.with_tool_names(found.view) if found.view else None
         if view is not None and found.protocol is not None and profile.candidates.rewrite_texts:

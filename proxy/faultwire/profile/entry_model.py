@@ -80,6 +80,12 @@ class On(Frozen):
         return tuple((caller.strip(), called.strip()) for caller, _, called in pairs)
 
     @cached_property
+    def settled(self) -> bool:
+        """Does it look at nothing but what `profile.candidates` has compared already?"""
+        more = (self.url, self.stream, self.edge, self.header, self.turn, self.text, self.body)
+        return all(key is None for key in more)
+
+    @cached_property
     def lasting(self) -> On:
         """The keys that hold for a whole conversation: all but those that name a moment of it."""
         if self.turn is None and self.text is None:

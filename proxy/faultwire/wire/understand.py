@@ -8,6 +8,7 @@ from faultwire.errors import WireError
 from faultwire.events import with_held
 from faultwire.wire import protocol_retries
 from faultwire.wire.classify import classify
+from faultwire.wire.protocol import Protocol
 from faultwire.wire.recognition import size_limit
 from faultwire.wire.recognition.fingerprint import fingerprint
 from faultwire.wire.recognition.placeholders import unkeyed_request
@@ -17,8 +18,12 @@ if TYPE_CHECKING:
 
     from faultwire.events import Kind, Request, RequestView
     from faultwire.wire.classify import Site
-    from faultwire.wire.protocol import Protocol
+    from faultwire.wire.conversation_history import ConversationHistory
     from faultwire.wire.recognition.peers import Peers
+
+
+_REMEMBERED = 1 << 20
+"""Bytes of a request up to which its conversation is remembered: a session keeps a few of them."""
 
 
 class Understanding(NamedTuple):
@@ -40,18 +45,20 @@ def understand(
     tools: Mapping[str, Site] | None = None,
     agents: Mapping[str, Site] | None = None,
     peers: Peers | None = None,
+    earlier: ConversationHistory | None = None,
 ) -> Understanding:
     """Classify, view and fingerprint a whole request: on its way, or from a tape.
 
-    `tools` and `agents` are the user's own words, `peers` those of cards, as for `classify`. A body that
-    is too heavy to be read while others wait is not looked into: then the head decides.
+    `tools` and `agents` are the user's own words, `peers` those of cards, as for `classify`; what `earlier`
+    requests of the session held is not read again. A body that is too heavy to be read while others wait is
+    not looked into: then the head decides.
     """
     heavy = size_limit.is_heavy(request.body)
     found = classify(with_held(request, None) if heavy else request, tools or {}, agents or {}, peers)
     view = None
     if found.protocol is not None and not heavy:
         try:
-            view = found.protocol.view(request)
+            view = _view(found.protocol, request, earlier)
         except WireError:
             # The agent's own malformed request is its business and the provider's; it goes on
             # unchanged, faultable by everything that needs no view.
@@ -59,6 +66,14 @@ def understand(
     key = fingerprint(unkeyed_request(request), found.kind, found.protocol)
     why = size_limit.WHY if heavy else None
     return Understanding(found.kind, found.protocol, found.provider, found.tool, view, key, found.agent, why)
+
+
+def _view(protocol: Protocol, request: Request, earlier: ConversationHistory | None) -> RequestView | None:
+    """As the protocol views it. Where a tape's readers see something else in it, that is of no use here."""
+    same = type(protocol).transcript is Protocol.transcript
+    if earlier is None or not same or len(request.body or b"") > _REMEMBERED:
+        return protocol.view(request)
+    return protocol.transcript_after(request, earlier)
 
 
 def attempt(request: Request, protocol: Protocol | None) -> int | None:

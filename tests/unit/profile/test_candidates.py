@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -178,3 +178,38 @@ def test_urls_are_judged_one_by_one() -> None:
     candidates = parse("faults: [{latency: {ms: 1}, on: {url: '*key=1*'}}]", "p.yaml").candidates
     found = [candidates.on_head(of_host(1, path=path)) for path in ("/?key=1", "/?key=2", "/?key=1")]
     assert found == [True, False, True]
+
+
+MORE: dict[str, Any] = {
+    "url": "*key=1*",
+    "stream": True,
+    "edge": "a -> b",
+    "header": {"x-a": "1"},
+    "turn": 2,
+    "text": "weather",
+    "body": {"$.a": 1},
+}
+"""What an entry may look at besides that which the candidates are found by."""
+
+
+@pytest.mark.parametrize("key", MORE)
+def test_an_entry_that_looks_at_more_is_compared_each_time(key: str) -> None:
+    on = On(**{key: MORE[key]})
+    assert not on.settled
+    assert On(kind="llm", host="x", path="/v1", tool="t").settled
+
+
+def test_for_a_settled_entry_being_a_candidate_is_to_match(profile: Profile) -> None:
+    found = 0
+    for one in exchanges():
+        for entry in Candidates(profile.composed).of(one):
+            if entry.on.settled:
+                assert mismatch(entry.on, one, protocols=entry.fault.protocols) is None
+                found += 1
+    assert found > 50
+
+
+def test_every_key_is_of_one_sort_or_the_other() -> None:
+    compared = {"kind", "provider", "model", "host", "method", "path", "tool", "agent", "session"}
+    judged_elsewhere = {"site", "status"}
+    assert set(On.model_fields) == compared | judged_elsewhere | set(MORE)
