@@ -8,7 +8,8 @@ those of that agent; catching reports whatever the framework raises and exits 0;
 three times; early asks twice at once, without the SDK's own retries; single asks once, without them; silent
 does so and prints nothing of what was raised; talking prints the text of an answer and looks at no call;
 orphan and paired ask a model about a tool call without and with its result; posting and reading call a tool
-of its own at `SHOP_URL`, once more where that failed; the manners in SERIES ask several prompts, and some of
+of its own at `SHOP_URL`, once more where that failed; pinned trusts no certificate, also-pinned asks once
+before that, idle asks nothing; the manners in SERIES ask several prompts, and some of
 them ask a second run otherwise.
 """
 
@@ -160,6 +161,20 @@ def talking(framework, prompt):
     print(answer)
 
 
+def pinned(prompt):
+    """An OpenAI client whose own TLS context has no roots, as one that pins its server's certificate."""
+    import ssl
+
+    from openai import APIConnectionError, OpenAI
+
+    strict = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    client = OpenAI(max_retries=0, http_client=CLIENTS[0].Client(verify=strict))
+    try:
+        client.chat.completions.create(model="gpt-4o-mini", messages=[{"role": "user", "content": prompt}])
+    except APIConnectionError as error:
+        log("TRUTH", exit=0, answer="", error=type(error).__name__)
+
+
 def at_the_shop(framework, method):
     """A tool of the agent's own, called by the framework and done over HTTP."""
     url = os.environ["SHOP_URL"]
@@ -193,29 +208,40 @@ def at_the_shop(framework, method):
         print(agent.invoke({"messages": [("user", prompt)]})["messages"][-1].content)
 
 
+def silently(framework, prompt):
+    with suppress(Exception):
+        asked(framework, "plain", prompt)
+
+
+MANNERS = {
+    "plain": lambda framework, prompt: asked(framework, "plain", prompt),
+    "single": lambda framework, prompt: asked(framework, "plain", prompt),
+    "careful": lambda framework, prompt: asked(framework, "careful", prompt),
+    "catching": lambda framework, prompt: repeated(1, framework, prompt),
+    "stacked": lambda framework, prompt: repeated(3, framework, prompt),
+    "early": lambda framework, prompt: repeated(2, framework, prompt),
+    "silent": silently,
+    "talking": talking,
+    "idle": lambda framework, prompt: log("TRUTH", exit=0, answer=""),
+    "pinned": lambda framework, prompt: pinned(prompt),
+    "also-pinned": lambda framework, prompt: (asked(framework, "plain", prompt), pinned(prompt)),
+    "orphan": lambda framework, prompt: with_a_call(framework, paired=False),
+    "paired": lambda framework, prompt: with_a_call(framework, paired=True),
+    "posting": lambda framework, prompt: at_the_shop(framework, "POST"),
+    "reading": lambda framework, prompt: at_the_shop(framework, "GET"),
+}
+
+
 def main():
     framework, manner, prompt = sys.argv[1:4]
     for client in CLIENTS:
         watch(client)
     if manner in ("early", "single", "silent"):
         without_retries()
-    if manner in ("plain", "careful"):
-        asked(framework, manner, prompt)
-    elif manner in ("catching", "stacked", "early"):
-        repeated({"catching": 1, "stacked": 3, "early": 2}[manner], framework, prompt)
-    elif manner == "single":
-        asked(framework, "plain", prompt)
-    elif manner == "silent":
-        with suppress(Exception):
-            asked(framework, "plain", prompt)
-    elif manner in SERIES:
+    if manner in SERIES:
         in_series(framework, manner, prompt)
-    elif manner == "talking":
-        talking(framework, prompt)
-    elif manner in ("orphan", "paired"):
-        with_a_call(framework, paired=manner == "paired")
     else:
-        at_the_shop(framework, {"posting": "POST", "reading": "GET"}[manner])
+        MANNERS[manner](framework, prompt)
 
 
 main()

@@ -93,7 +93,7 @@ def test_what_is_stated_of_a_tape_of_tracefork_is_what_was_done_to_it(
     agrees(TAPES[name], imported(TAPES[name], tapes, tmp_path))
 
 
-@pytest.mark.by_day("a body of another size")
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ARCHIVES)
 def test_what_is_stated_of_a_har_is_what_was_done_to_it(name: str, archive: Written, tmp_path: Path) -> None:
     agrees(ARCHIVES[name], imported(ARCHIVES[name], archive, tmp_path))

@@ -173,7 +173,7 @@ def values_agree(done: Run) -> None:
             assert answer.strip() == found[1]
 
 
-@pytest.mark.by_day("langgraph-plain-ended-tea", "pydantic-ai-plain-calm-rivers")
+@pytest.mark.by_day("langgraph-plain-ended-tea")
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_what_is_noticed_is_true_and_what_is_true_is_noticed(row: Row, tmp_path: Path) -> None:
     done = played(row, tmp_path)

@@ -42,7 +42,7 @@ def played(name: str, work: Path, request: pytest.FixtureRequest) -> Run:
         return run(work, list(case.arguments), *case.agent, script=SCRIPT, env={"SHOP_URL": url})
 
 
-@pytest.mark.by_day("calm-langgraph")
+@pytest.mark.by_day("calm-anthropic")
 @pytest.mark.parametrize("name", CASES)
 def test_each_line_is_true(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     case, done = CASES[name], played(name, tmp_path, request)

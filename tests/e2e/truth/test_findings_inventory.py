@@ -1,0 +1,16 @@
+"""Each module of the inventory that states something of a run, and is no check, belongs to a suite here."""
+
+from __future__ import annotations
+
+import foreign_logs
+import foreign_tapes
+import noticed_truth
+import summary_lines
+import test_findings_tape
+from tests.meta.sentences import all_sentences
+
+
+def test_no_sentence_is_left_out() -> None:
+    suites = (foreign_logs, foreign_tapes, noticed_truth, summary_lines, test_findings_tape)
+    covered = {key for suite in suites for key in suite.PATTERNS.templates}
+    assert {one.key for one in all_sentences() if not one.path.startswith("checks/")} <= covered
