@@ -10,7 +10,8 @@ from hypothesis import given, strategies as st
 from faultwire._core import glob_match
 from faultwire.profile.overlap import MOST, literal, overlap
 
-globs = st.text("ab*?", max_size=5)
+globs = st.text("ab*?", max_size=4)
+"""Two of them that go on with `*` need a text of three letters each."""
 TEXTS = ["".join(letters) for size in range(7) for letters in product("abc", repeat=size)]
 
 
