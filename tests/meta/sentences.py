@@ -19,8 +19,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import faultwire
+
 ROOT = Path(__file__).parents[2]
-SOURCES = ROOT / "proxy" / "faultwire"
+SOURCES = Path(faultwire.__file__).parent
+"""As installed: end-to-end tests run on a wheel, without the sources."""
 TABLE = ROOT / "tests" / "vectors" / "sentences.json"
 NO_SENTENCES = {
     "__init__.py",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faultwire.cli._determinism import Played
+    from faultwire.errors import FaultError
     from faultwire.events import History
     from faultwire.mitm.engine.client import SessionSummary
     from faultwire.profile.model import Profile
@@ -146,6 +147,7 @@ class Play:
         from faultwire.cli._summary import header, summary
         from faultwire.cli.output import say
         from faultwire.cli.replay_options import import_findings, print_replay
+        from faultwire.errors import TapeError
         from faultwire.replay.reader import redaction
         from faultwire.runner.launch import start_run
 
@@ -167,8 +169,13 @@ class Play:
                 run.engine.stats()  # says how it ended
             closed = run.close_session(SESSION, watch.found, watch.more)
             notes = (*closed.notes, *run.engine.notes(), *import_findings(self.settings.replay))
-            history = run.history(SESSION)
-            ledger = run.ledger_hash()
+            try:
+                history = run.history(SESSION)
+                ledger = run.ledger_hash()
+            except TapeError:
+                if closed.voids:  # they state why the tape cannot be read
+                    raise inconclusive(run, closed, command) from None
+                raise
             report, seen = None, []
             if history.exchanges:
                 began = moment.isoformat(timespec="seconds")
@@ -220,16 +227,11 @@ def learn(
     allow_no_traffic: bool,
 ) -> None:
     """Raise where the run proves nothing: FaultError where ours failed, CaptureError without traffic."""
-    from faultwire.capture.trust import needed
-    from faultwire.errors import CaptureError, FaultError
+    from faultwire.errors import CaptureError
 
-    trust = next((needed(one, command) for one in closed.handshakes), None)
+    trust = _trust(closed, command)
     if closed.voids:
-        raise FaultError(
-            f"the run is inconclusive: {'; '.join(closed.voids)}",
-            code="run.void",
-            hint=trust or f"the engine's log is `{_log(run)}`",
-        )
+        raise inconclusive(run, closed, command)
     if not history.exchanges and not allow_no_traffic:
         from faultwire.capture import child
         from faultwire.capture.runtime import NEEDS_BASE_URL, needs, recognise
@@ -251,6 +253,24 @@ def learn(
             "`faultwire doctor -- CMD` shows details, "
             "and --allow-no-traffic accepts a run without traffic",
         )
+
+
+def inconclusive(run: Run, closed: SessionSummary, command: Sequence[str]) -> FaultError:
+    """The error of a run that ours made void."""
+    from faultwire import errors
+
+    return errors.FaultError(
+        f"the run is inconclusive: {'; '.join(closed.voids)}",
+        code="run.void",
+        hint=_trust(closed, command) or f"the engine's log is `{_log(run)}`",
+    )
+
+
+def _trust(closed: SessionSummary, command: Sequence[str]) -> str | None:
+    """What the program needs to accept our certificate, if it refused it."""
+    from faultwire.capture.trust import needed
+
+    return next((needed(one, command) for one in closed.handshakes), None)
 
 
 def _has_key() -> bool:
