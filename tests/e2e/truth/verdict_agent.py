@@ -1,0 +1,156 @@
+"""An agent with tools of its own process, and one that posts to a host, on a real framework.
+
+verdict_agent.py FRAMEWORK MANNER PROMPT    FRAMEWORK: langgraph pydantic-ai openai-agents
+
+It logs to stderr what it did itself: each tool with its arguments, each HTTP request that its client sent
+with the status and the times, and how it ended. MANNER: plain leaves everything to the framework; stubborn
+asks again at once, six times at most; fallback asks another model once the first has failed; silent asks
+nobody and prints nothing; killed dies by a signal. Of LangChain also those of `HISTORIES`, which send a
+conversation that no provider accepts.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+import warnings
+
+import httpx2
+
+warnings.simplefilter("ignore")
+SEND, SEND_ASYNC = httpx2.Client.send, httpx2.AsyncClient.send
+
+
+def log(**line):
+    print("TRUTH", json.dumps(line), file=sys.stderr, flush=True)
+
+
+def sent(request, started, status):
+    model = json.loads(request.content or b"{}").get("model")
+    times = {"started": started, "ended": time.time()}
+    log(host=request.url.host, path=request.url.path, model=model, status=status, **times)
+
+
+def send(self, request, **options):
+    started = time.time()
+    response = SEND(self, request, **options)
+    sent(request, started, response.status_code)
+    return response
+
+
+async def send_async(self, request, **options):
+    started = time.time()
+    response = await SEND_ASYNC(self, request, **options)
+    sent(request, started, response.status_code)
+    return response
+
+
+httpx2.Client.send, httpx2.AsyncClient.send = send, send_async
+
+
+def search(query: str = "") -> str:
+    """Looks something up."""
+    log(tool="search", arguments={"query": query})
+    return f"{query.capitalize()} is a drink and costs 4.20 dollars."
+
+
+def send_mail(to: str = "", text: str = "") -> str:
+    """Sends a mail."""
+    log(tool="send_mail", arguments={"to": to, "text": text})
+    return "sent"
+
+
+def post(text: str = "") -> str:
+    """Posts a text to the notice board."""
+    log(tool="post", arguments={"text": text})
+    httpx2.post("http://board.example/notices", json={"text": text})
+    return "posted"
+
+
+TOOLS = [search, send_mail, post]
+
+
+def langgraph(prompt, model, retries):
+    from langchain_core.tools import tool
+    from langchain_openai import ChatOpenAI
+    from langgraph.prebuilt import create_react_agent
+
+    client = ChatOpenAI(model=model, streaming=True, max_retries=retries)
+    agent = create_react_agent(client, [tool(one) for one in TOOLS])
+    return agent.invoke({"messages": [("user", prompt)]})["messages"][-1].content
+
+
+def pydantic_ai(prompt, model, retries):
+    from openai import AsyncOpenAI
+    from pydantic_ai import Agent
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    provider = OpenAIProvider(openai_client=AsyncOpenAI(max_retries=retries))
+    return Agent(OpenAIChatModel(model, provider=provider), tools=TOOLS).run_sync(prompt).output
+
+
+def openai_agents(prompt, model, retries):
+    from agents import Agent, Runner, function_tool, set_default_openai_client, set_tracing_disabled
+    from openai import AsyncOpenAI
+
+    set_tracing_disabled(True)
+    set_default_openai_client(AsyncOpenAI(max_retries=retries))
+    agent = Agent(name="agent", model=model, tools=[function_tool(one) for one in TOOLS])
+    return asyncio.run(Runner.run(agent, prompt)).final_output
+
+
+FRAMEWORKS = {"langgraph": langgraph, "pydantic-ai": pydantic_ai, "openai-agents": openai_agents}
+
+
+def spoiled(manner, prompt):
+    """Sends one conversation whose calls and results do not belong together."""
+    from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+    from langchain_openai import ChatOpenAI
+
+    asked, said = HumanMessage(prompt), ToolMessage("Tea", tool_call_id="call_1")
+    call = AIMessage("", tool_calls=[{"name": "search", "args": {"query": "tea"}, "id": "call_1"}])
+    messages = {
+        "orphan": [asked, call, asked],
+        "unfinished": [asked, call],
+        "doubled": [asked, call, said, said],
+        "loose": [asked, said],
+    }[manner]
+    log(history=manner)
+    return ChatOpenAI(model="gpt-4o-mini").invoke(messages).content
+
+
+HISTORIES = ("orphan", "unfinished", "doubled", "loose")
+
+
+def answer(framework, manner, prompt):
+    quiet = "rivers" in prompt
+    if manner == "silent" and quiet:
+        return ""
+    if manner == "killed" and quiet:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if manner in HISTORIES:
+        return spoiled(manner, prompt)
+    ask = FRAMEWORKS[framework]
+    models = ["gpt-4o-mini"]
+    if manner != "plain":
+        models = models * 6 if manner == "stubborn" else [*models, "gpt-4o"]
+    for at, model in enumerate(models, start=1):
+        try:
+            return ask(prompt, model, 2 if manner == "plain" else 0)
+        except Exception as error:
+            if at == len(models):
+                log(exit=1, error=type(error).__name__)
+                raise
+
+
+def main():
+    log(manner=sys.argv[2])
+    text = answer(*sys.argv[1:4])
+    log(exit=0, answer=text)
+    print(text)
+
+
+main()
