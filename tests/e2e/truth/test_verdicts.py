@@ -14,8 +14,10 @@ from verdict_log import Log
 from verdict_plays import CLAIMS, PLAYS, Cell
 from verdict_tools import HALF
 
+import faultwire
+
 ROOT = Path(__file__).parents[3]
-SOURCES = ROOT / "proxy" / "faultwire" / "checks"
+SOURCES = Path(faultwire.__file__).parent / "checks"
 SENTENCES = json.loads((ROOT / "tests" / "vectors" / "sentences.json").read_text())
 FAMILIES = sorted({name.partition(",")[0] for name in PLAYS})
 SHOWS_ALL = "langgraph"
