@@ -177,6 +177,6 @@ def test_verdicts_on_retries_are_true_by_the_log(framework: str, manner: str, tm
     assert {row["verdict"] for row in rows} >= {"pass", "fail"}
 
 
-def test_a_false_verdict_is_found_and_one_that_the_log_cannot_tell_is_none() -> None:
+def test_only_what_the_log_decides_can_be_false() -> None:
     rows = [{"should": should, "verdict": "pass"} for should in (True, False, None)]
     assert false_verdicts(rows) == [rows[1]]
