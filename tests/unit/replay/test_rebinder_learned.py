@@ -9,41 +9,21 @@ from typing import Any
 
 import orjson
 import pytest
+from tests.unit.replay.test_rebinder import (
+    CALL,
+    FOUR,
+    ONE,
+    OTHER,
+    PLACE,
+    SERVER,
+    THREE,
+    TWO,
+    bound,
+    model,
+)
 
-from faultwire.events import Request
 from faultwire.replay.learned_ids import Pair, ids_in
-from faultwire.replay.mask import Masks
 from faultwire.replay.rebind import Rebinder
-from faultwire.replay.request_key import RequestKey, asked
-
-JSON = (("content-type", "application/json"),)
-ONE, TWO, THREE, FOUR = (f"{letter}1b2c3d4-0000-4000-8000-000000000000" for letter in "abcd")
-CALL, OTHER = "call_recorded1", "call_another1"
-PLACE = ("$", "x")
-
-
-def request(body: bytes | None, path: str = "/orders", host: str = "shop.example") -> Request:
-    return Request("POST", "https", host, 443, path, JSON, body)
-
-
-def model() -> RequestKey:
-    """A request to a model that brings the result of a tool at `messages[1].content`."""
-    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    messages = [
-        {"role": "assistant", "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c", "content": "r"},
-    ]
-    body = orjson.dumps({"model": "m", "messages": messages})
-    return asked(request(body, "/v1/chat/completions", "api.openai.com"), Masks())
-
-
-SERVER = asked(request(b"{}"), Masks())
-
-
-def bound(*found: tuple[str, str]) -> Rebinder:
-    made = Rebinder()
-    made.bind(list(found))
-    return made
 
 
 def events(*texts: tuple[str, str]) -> bytes:
