@@ -22,7 +22,7 @@ const SECRETS: [&str; 4] = [
 ];
 const DATES: [&str; 1] = [include_str!("../../patterns/pii_dates.toml")];
 const URLS: [&str; 1] = [include_str!("../../patterns/pii_urls.toml")];
-const INJECTION: &str = include_str!("../../patterns/injection.toml");
+pub(super) const INJECTION: &str = include_str!("../../patterns/injection.toml");
 
 #[derive(Deserialize)]
 struct File {

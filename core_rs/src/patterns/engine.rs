@@ -1,9 +1,9 @@
 //! The compiled catalogue and the scan over one text.
-use super::automaton::Automaton;
 use super::check::{self, Check};
 use super::gate::{Border, Gate, Mark, Words};
 use super::injection::Injection;
 use super::keyed::Keyed;
+use super::later::LaterAutomaton;
 use super::memory::Memory;
 pub use super::options::Options;
 use super::sieve::{MOST, Sieve, Wanted};
@@ -31,7 +31,7 @@ pub struct Engine {
     pub(super) forms: Vec<Form>,
     /// Personal data: all forms; those that can count without a context word; those of them that any country
     /// lets count; then all forms with dates.
-    pub(super) automata: [Automaton; 4],
+    pub(super) automata: [LaterAutomaton; 4],
     /// Number of each automaton's pattern among `forms`.
     pub(super) members: [Vec<usize>; 4],
     /// Whether a word is some form's context.
@@ -60,7 +60,7 @@ impl Engine {
             own.sort_unstable();
             contexts.push(own);
             if entry.keyed() {
-                for key in &entry.keys {
+                for (key, keyed) in entry.keys.iter().zip(Keyed::all(index, entry)?) {
                     let border = match entry.value.is_empty()
                         && entry.back == 0
                         && !entry.regex.contains("(?i")
@@ -68,8 +68,9 @@ impl Engine {
                         true => Border::Opens,
                         false => Border::Free,
                     };
-                    keys.push((words.number(key, border), Keyed::new(index, entry)?));
-                    if let Some((start, keyed)) = Keyed::encoded(index, entry, key)? {
+                    let encoded = keyed.encoded(entry, key);
+                    keys.push((words.number(key, border), keyed));
+                    if let Some((start, keyed)) = encoded {
                         keys.push((words.number(&start, Border::Opens), keyed));
                     }
                 }
@@ -104,15 +105,9 @@ impl Engine {
             all.clone().filter(open).collect(),
             all.collect(),
         ];
-        let build = |own: &Vec<usize>| {
-            Automaton::new(&own.iter().map(|form| sources[*form]).collect::<Vec<_>>())
-        };
-        let automata = [
-            build(&members[0])?,
-            build(&members[1])?,
-            build(&members[2])?,
-            build(&members[3])?,
-        ];
+        let automata = members.each_ref().map(|own| {
+            LaterAutomaton::new(own.iter().map(|form| sources[*form].to_string()).collect())
+        });
         let injection = Injection::new(injection, &mut words)?;
         let mut wakes: Vec<Vec<Keyed>> = (0..words.len()).map(|_| Vec::new()).collect();
         for (word, keyed) in keys {
@@ -316,5 +311,35 @@ pub(super) fn hit(entry: &Entry, start: usize, end: usize, score: f64, contextua
         score,
         contextual,
         masked: String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Engine;
+    use crate::patterns::{catalog, engine};
+
+    #[test]
+    fn every_pattern_of_the_data_files_compiles() {
+        let engine = engine().unwrap();
+        assert!(engine.wakes.iter().flatten().count() > 600);
+        for keyed in engine.wakes.iter().flatten() {
+            assert!(keyed.compiles(), "{}", engine.entries[keyed.entry].id);
+        }
+        for automaton in &engine.automata {
+            assert!(automaton.get().is_some());
+        }
+        for pattern in engine.injection.patterns() {
+            assert!(pattern.regex.get().is_some(), "{}", pattern.raw.id);
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_is_wrong_is_noticed() {
+        let mut entries = catalog().unwrap();
+        let keyed = entries.iter_mut().find(|entry| entry.keyed()).unwrap();
+        keyed.regex = "(".to_string();
+        let engine = Engine::new(entries, super::super::catalog::INJECTION).unwrap();
+        assert!(engine.wakes.iter().flatten().any(|one| !one.compiles()));
     }
 }

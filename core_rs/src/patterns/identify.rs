@@ -46,7 +46,11 @@ impl Engine {
             Some(_) => 1,
             None => 2,
         };
-        let mut caches = [self.automata[all].cache(), self.automata[lonely].cache()];
+        let automata = (self.automata[all].get(), self.automata[lonely].get());
+        let (Some(full), Some(few)) = automata else {
+            return;
+        };
+        let mut caches = [full.cache(), few.cache()];
         let (mut best, mut next, mut first) = (Vec::new(), 0, 0);
         numbers::places(text, |start, limit| {
             while ends.get(next).is_some_and(|end| end + BEFORE < start) {
@@ -59,8 +63,10 @@ impl Engine {
                 first += 1;
             }
             let near = ends.get(next).is_some_and(|end| *end <= limit + FARTHEST);
-            let (cache, which) = if near { (0, all) } else { (1, lonely) };
-            let automaton = &self.automata[which];
+            let (cache, which, automaton) = match near {
+                true => (0, all, full),
+                false => (1, lonely, few),
+            };
             numbers::longest(
                 automaton,
                 &mut caches[cache],

@@ -1,12 +1,14 @@
 //! Entries that wait for a key word: prefixes of secrets, names of services, `@`, `://`.
-use std::sync::OnceLock;
 
-use regex::bytes::{Match, Regex, RegexBuilder};
+use std::sync::{Arc, OnceLock};
+
+use regex::bytes::{Match, Regex};
 use regex_automata::util::syntax;
 use regex_syntax::hir::literal::Extractor;
 
 use super::boundary::{closes, opens};
 use super::entropy::{at_most, entropy, placeholder};
+use super::later::Later;
 use super::memory::{Memory, may_be_assigned, run};
 use super::shape::{BORDER, Set, made_of, needed, reach};
 use super::{Entry, Kind, base64, check};
@@ -57,31 +59,46 @@ const OPEN: [&[u8]; 14] = [
 /// Up to this length the name of a service must begin a word: `okta` is in `bookTable`.
 const SHORT: usize = 5;
 
-/// A keyed entry, compiled when its key is first seen.
+/// A keyed entry at one of its keys.
 #[derive(Debug)]
 pub struct Keyed {
     pub entry: usize,
+    pattern: Arc<Pattern>,
+    /// The key is the Base64 of the real key, at the beginning of an encoded value.
+    encoded: bool,
+}
+
+/// What the keys of an entry share. Its expression is read and compiled when one of them is first seen.
+#[derive(Debug)]
+struct Pattern {
     source: String,
     back: usize,
-    /// Bytes after the key that a match may cover.
-    reach: usize,
     inner: bool,
     assigned: bool,
     least: f64,
     check: Option<check::Check>,
+    /// What the value near the key is, as the data file writes it.
+    written: String,
+    keys: Vec<String>,
+    shape: OnceLock<Option<Shape>>,
+    regex: Later,
+}
+
+/// What is known of every match without looking for it.
+#[derive(Debug)]
+struct Shape {
+    /// Bytes after the key that a match may cover.
+    reach: usize,
     /// A byte besides the key that every match holds.
     needs: Option<u8>,
     /// How long a match at the key is at least, and what it is made of.
     made_of: Option<(usize, Set)>,
     /// The same of the value near the key.
     value: Option<(usize, Set)>,
-    regex: OnceLock<Option<Regex>>,
-    /// The key is the Base64 of the real key, at the beginning of an encoded value.
-    encoded: bool,
 }
 
-impl Keyed {
-    pub fn new(index: usize, entry: &Entry) -> Result<Self, String> {
+impl Pattern {
+    fn new(entry: &Entry) -> Result<Self, String> {
         let source = match (entry.value.is_empty(), entry.assigned) {
             (true, _) => entry.regex.clone(),
             (false, false) => format!("{NEAR}({}){AFTER_NEAR}", entry.value),
@@ -93,71 +110,74 @@ impl Keyed {
                 check::by_name(name).ok_or_else(|| format!("{}: no check `{name}`", entry.id))?,
             ),
         };
-        Ok(Keyed {
-            entry: index,
-            reach: reach(&source)?,
-            needs: needed(&source, &entry.keys),
-            made_of: (entry.back == 0 && entry.value.is_empty())
-                .then(|| made_of(&source))
-                .flatten(),
-            value: match entry.value.is_empty() {
-                true => None,
-                false => made_of(&entry.value).filter(|(least, _)| *least > 0),
-            },
+        Ok(Pattern {
+            regex: Later::keyed(&source, entry.back == 0),
             source,
             back: entry.back,
             inner: !entry.value.is_empty(),
             assigned: entry.assigned,
             least: entry.entropy,
             check,
-            regex: OnceLock::new(),
-            encoded: false,
+            written: entry.value.clone(),
+            keys: entry.keys.clone(),
+            shape: OnceLock::new(),
         })
     }
 
-    /// The same entry behind Base64, if its key is long enough to tell: the encoded key and what looks for it.
-    pub fn encoded(
-        index: usize,
-        entry: &Entry,
-        key: &str,
-    ) -> Result<Option<(String, Self)>, String> {
-        let plain = entry.value.is_empty() && entry.back == 0 && !entry.regex.contains("(?i");
-        let start = base64::beginning(key.as_bytes());
-        if entry.kind != Kind::Secrets || !plain || start.len() < 4 {
-            return Ok(None);
-        }
-        let own = Keyed::new(index, entry)?;
-        Ok(Some((
-            start,
-            Keyed {
-                encoded: true,
-                made_of: None,
-                ..own
-            },
-        )))
+    /// Its shape; `None` only if a data file is wrong, which its test shows.
+    fn shape(&self) -> Option<&Shape> {
+        let read = || {
+            Some(Shape {
+                reach: reach(&self.source).ok()?,
+                needs: needed(&self.source, &self.keys),
+                made_of: (self.back == 0 && !self.inner)
+                    .then(|| made_of(&self.source))
+                    .flatten(),
+                value: match self.inner {
+                    false => None,
+                    true => made_of(&self.written).filter(|(least, _)| *least > 0),
+                },
+            })
+        };
+        self.shape.get_or_init(read).as_ref()
+    }
+}
+
+impl Keyed {
+    /// An entry at each of its keys.
+    pub fn all(index: usize, entry: &Entry) -> Result<impl Iterator<Item = Self>, String> {
+        let pattern = Arc::new(Pattern::new(entry)?);
+        Ok(entry.keys.iter().map(move |_| Keyed {
+            entry: index,
+            pattern: Arc::clone(&pattern),
+            encoded: false,
+        }))
     }
 
-    /// The regex, compiled once; `None` only if a data file is wrong, which its test shows.
-    pub fn regex(&self) -> Option<&Regex> {
-        let compile = || {
-            let anchored = if self.back == 0 {
-                format!(r"\A(?:{})", self.source)
-            } else {
-                self.source.clone()
+    /// The same entry behind Base64, if its key is long enough to tell: the encoded key and what looks for it.
+    pub fn encoded(&self, entry: &Entry, key: &str) -> Option<(String, Self)> {
+        let plain = entry.value.is_empty() && entry.back == 0 && !entry.regex.contains("(?i");
+        let start = base64::beginning(key.as_bytes());
+        (entry.kind == Kind::Secrets && plain && start.len() >= 4).then(|| {
+            let encoded = Keyed {
+                entry: self.entry,
+                pattern: Arc::clone(&self.pattern),
+                encoded: true,
             };
-            RegexBuilder::new(&anchored)
-                .unicode(false)
-                .size_limit(4 << 20)
-                .build()
-                .ok()
-        };
-        self.regex.get_or_init(compile).as_ref()
+            (start, encoded)
+        })
+    }
+
+    /// Whether its entry can be read and compiled.
+    #[cfg(test)]
+    pub fn compiles(&self) -> bool {
+        self.pattern.shape().is_some() && self.pattern.regex.get().is_some()
     }
 
     /// All that a match can begin with, four bytes each; `None` if it is too much, or shorter.
     pub fn beginnings(&self, most: usize) -> Option<Vec<[u8; 4]>> {
         let config = syntax::Config::new().unicode(false).utf8(false);
-        let parsed = syntax::parse_with(&self.source, &config).ok()?;
+        let parsed = syntax::parse_with(&self.pattern.source, &config).ok()?;
         let all = Extractor::new()
             .limit_class(256)
             .limit_repeat(4)
@@ -173,7 +193,7 @@ impl Keyed {
 
     /// Whether a match may begin before the key.
     pub fn looks_back(&self) -> bool {
-        self.back > 0
+        self.pattern.back > 0
     }
 
     /// The value near the key at `start..end`.
@@ -184,7 +204,9 @@ impl Keyed {
         end: usize,
         memory: &mut Memory,
     ) -> Option<(usize, usize)> {
-        if (!self.inner && start < memory.barren) || (self.back == 0 && memory.tired(start)) {
+        if (!self.pattern.inner && start < memory.barren)
+            || (self.pattern.back == 0 && memory.tired(start))
+        {
             return None;
         }
         if self.encoded {
@@ -193,21 +215,22 @@ impl Keyed {
         if !self.names(text, start, end) {
             return None;
         }
-        let regex = self.regex()?;
-        let from = if self.inner {
+        let shape = self.pattern.shape()?;
+        let regex = self.pattern.regex.get()?;
+        let from = if self.pattern.inner {
             end
         } else {
-            start.saturating_sub(self.back)
+            start.saturating_sub(self.pattern.back)
         };
-        let ahead = match self.back {
-            0 => self.reach,
-            _ => self.reach * AHEAD,
+        let ahead = match self.pattern.back {
+            0 => shape.reach,
+            _ => shape.reach * AHEAD,
         };
         let part = &text[from..(end + ahead).min(text.len())];
-        if self.inner && self.assigned && !may_be_assigned(part) {
+        if self.pattern.inner && self.pattern.assigned && !may_be_assigned(part) {
             return None;
         }
-        if let Some((least, set)) = &self.value {
+        if let Some((least, set)) = &shape.value {
             let to = from + part.len();
             let begin = from.max(memory.barren);
             match run(&text[begin.min(to)..to], *least, set) {
@@ -218,19 +241,19 @@ impl Keyed {
                 }
             }
         }
-        if let Some((least, set)) = &self.made_of {
+        if let Some((least, set)) = &shape.made_of {
             let fits = |byte: &u8| set[usize::from(*byte >> 6)] >> (*byte & 63) & 1 != 0;
             if !part.get(..*least)?.iter().all(fits) {
                 return None;
             }
         }
-        let may = self
+        let may = shape
             .needs
             .is_none_or(|byte| memchr::memchr(byte, part).is_some());
-        if self.back == 0 && !may {
+        if self.pattern.back == 0 && !may {
             return None;
         }
-        if self.back > 0 && !self.inner {
+        if self.pattern.back > 0 && !self.pattern.inner {
             match may
                 .then(|| regex.find(part))
                 .flatten()
@@ -244,13 +267,13 @@ impl Keyed {
                 None => {
                     memory.barren = match from + part.len() == text.len() {
                         true => text.len(),
-                        false => from + part.len() - self.reach,
+                        false => from + part.len() - shape.reach,
                     };
                     return None;
                 }
             }
         }
-        let whole = if self.inner || self.back == 0 {
+        let whole = if self.pattern.inner || self.pattern.back == 0 {
             regex.find(part)?
         } else {
             // Looked for from further back, the first match may be another one right before the key.
@@ -260,7 +283,7 @@ impl Keyed {
                 .find(|found| from + found.end() >= end)?
         };
         let found = self.judged(text, regex, (start, end), from, part, whole);
-        if found.is_none() && self.back == 0 {
+        if found.is_none() && self.pattern.back == 0 {
             memory.refuse(from + whole.end());
         }
         found
@@ -277,7 +300,7 @@ impl Keyed {
         whole: Match<'_>,
     ) -> Option<(usize, usize)> {
         // Where the value is within the match is dear to find out.
-        if at_most(whole.as_bytes()) < self.least {
+        if at_most(whole.as_bytes()) < self.pattern.least {
             return None;
         }
         let span = match regex.captures_len() {
@@ -289,10 +312,12 @@ impl Keyed {
         };
         let (left, right) = (from + span.start, from + span.end);
         let value = &text[left..right];
-        let bordered = self.inner || (opens(text, left) && closes(text, right));
-        let covers = self.inner || (left <= start && right >= end) || regex.captures_len() > 1;
-        let random = self.least == 0.0 || (entropy(value) >= self.least && !placeholder(value));
-        (bordered && covers && random && self.check.is_none_or(|check| check(value)))
+        let bordered = self.pattern.inner || (opens(text, left) && closes(text, right));
+        let covers =
+            self.pattern.inner || (left <= start && right >= end) || regex.captures_len() > 1;
+        let random = self.pattern.least == 0.0
+            || (entropy(value) >= self.pattern.least && !placeholder(value));
+        (bordered && covers && random && self.pattern.check.is_none_or(|check| check(value)))
             .then_some((left, right))
     }
 
@@ -300,7 +325,7 @@ impl Keyed {
     /// is called public, or the key of a cache, is no secret.
     fn names(&self, text: &[u8], start: usize, end: usize) -> bool {
         let before = &text[start.saturating_sub(OPEN[2].len() + 1)..start];
-        if self.assigned {
+        if self.pattern.assigned {
             let bare = before
                 .strip_suffix(b"_")
                 .or(before.strip_suffix(b"-"))
@@ -308,7 +333,7 @@ impl Keyed {
                 .to_ascii_lowercase();
             return !OPEN.iter().any(|open| bare.ends_with(open));
         }
-        if !self.inner {
+        if !self.pattern.inner {
             return true;
         }
         let inside = before.last().is_some_and(u8::is_ascii_alphabetic);
@@ -319,13 +344,16 @@ impl Keyed {
 
     /// The Base64 run at `start`, if what it holds begins with a match.
     fn inside(&self, text: &[u8], start: usize) -> Option<(usize, usize)> {
-        let most = self.reach * 4 / 3 + BORDER;
+        let most = self.pattern.shape()?.reach * 4 / 3 + BORDER;
         let size = base64::run(&text[start..(start + most).min(text.len())]);
         let plain = decode::base64(&text[start..start + size])?;
-        let found = self.regex()?.find(&plain)?;
+        let found = self.pattern.regex.get()?.find(&plain)?;
         let value = &plain[found.range()];
-        let random = self.least == 0.0 || (entropy(value) >= self.least && !placeholder(value));
-        (closes(&plain, found.end()) && random && self.check.is_none_or(|check| check(value)))
-            .then_some((start, start + size))
+        let random = self.pattern.least == 0.0
+            || (entropy(value) >= self.pattern.least && !placeholder(value));
+        (closes(&plain, found.end())
+            && random
+            && self.pattern.check.is_none_or(|check| check(value)))
+        .then_some((start, start + size))
     }
 }

@@ -27,6 +27,7 @@ mod holds;
 mod identify;
 pub mod injection;
 mod keyed;
+mod later;
 mod mask;
 mod memory;
 mod numbers;

@@ -22,7 +22,7 @@ from faultwire.capture.traceparent import traced
 from faultwire.capture.trust import explained
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.exchange.tunnel import divide
-from faultwire.mitm.engine.client import Engine
+from faultwire.mitm.engine.client import Engine, StartingEngine
 from faultwire.mitm.settings import EngineSettings, SessionSettings
 from faultwire.profile.load import dump
 from faultwire.runner import closed_tape
@@ -228,7 +228,8 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
             hint="it names hosts that the mock leaves to the real servers",
         )
     proxies = upstream_proxies(settings)
-    routes = _start_mock(settings, folder, stack) if settings.mock else {}
+    script = _existing(settings.script, "--script")
+    upstream_ca = _existing(settings.upstream_ca, "--upstream-ca")
     implicit = None
     if settings.implicit is not None:
         name, profile, seed = settings.implicit
@@ -236,8 +237,11 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
     # A clock that stands still in the past needs certificates that were valid then.
     ca_dir = settings.base / ("ca" if settings.frozen is None else "ca-frozen")
     routed = plan(os.environ, settings.reverse, providers=settings.base_urls, mock=settings.mock)
+    # Its imports take longer than the mock's whole start, and need no settings.
+    starting = stack.enter_context(StartingEngine(folder.path.absolute()))
+    routes = _start_mock(script, folder, stack) if settings.mock else {}
     engine = stack.enter_context(
-        Engine.start(
+        starting.configure(
             EngineSettings(
                 run_dir=folder.path.absolute(),
                 ca_dir=ca_dir.absolute(),
@@ -250,7 +254,7 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
                 redact=dict(settings.redact),
                 replay=settings.replay,
                 tape_settings=_tape_settings(settings),
-                upstream_ca=_existing(settings.upstream_ca, "--upstream-ca"),
+                upstream_ca=upstream_ca,
                 routes=routes,
                 reverse=dict(routed.routes),
                 allow_hosts=allowed(settings.allow_hosts),
@@ -279,12 +283,10 @@ def _tape_settings(settings: LaunchSettings) -> dict[str, Any]:
     return {**({"masks": list(settings.masks)} if settings.masks else {}), **frozen}
 
 
-def _start_mock(settings: LaunchSettings, folder: RunFolder, stack: ExitStack) -> dict[str, str]:
+def _start_mock(script: Path | None, folder: RunFolder, stack: ExitStack) -> dict[str, str]:
     from faultwire.mock.client import Mock
 
-    mock = stack.enter_context(
-        Mock.start(script=_existing(settings.script, "--script"), log=folder.path / "mock.log")
-    )
+    mock = stack.enter_context(Mock.start(script=script, log=folder.path / "mock.log"))
     return dict(mock.routes)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from faultwire.errors import UsageError
-from faultwire.mitm.engine.client import Engine
+from faultwire.mitm.engine.client import Engine, StartingEngine
 from faultwire.mitm.network import ca, ca_certificates
 from faultwire.tape.evidence.keyring import KeyRing
 from faultwire.tape.evidence.verify import verify
@@ -103,7 +103,7 @@ def test_a_second_signal_ends_at_once(tools: Any, settings: Any, upstream: Any) 
 PARENT = """
 import os, sys
 from pathlib import Path
-from faultwire.mitm.engine.client import Engine
+from faultwire.mitm.engine.client import Engine, StartingEngine
 from faultwire.mitm.settings import EngineSettings
 engine = Engine.start(EngineSettings.model_validate_json(sys.argv[1]))
 print(engine.pid, flush=True)
@@ -141,6 +141,18 @@ def test_a_port_that_is_taken_is_named(settings: Any) -> None:
     assert refused.value.code == "engine.port"
     assert f"127.0.0.1:{port}" in refused.value.message
     assert refused.value.exit_code == 2
+
+
+def test_a_process_that_got_no_settings_ends_and_one_that_got_them_stays(settings: Any) -> None:
+    with StartingEngine(settings.run_dir) as starting:
+        unused = starting._process
+        assert unused.poll() is None
+    assert unused.poll() == -signal.SIGKILL
+    with StartingEngine(settings.run_dir) as starting:
+        engine = starting.configure(settings)
+    with engine:
+        assert engine.alive
+        assert engine.flush() == 0
 
 
 def test_an_expired_ca_is_refused_with_the_command_that_renews_it(

@@ -4,11 +4,11 @@
 //! A space is any run of separators; everything else is a regular expression over folded text.
 use std::collections::BTreeMap;
 
-use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 
 use crate::patterns::Severity;
 use crate::patterns::gate::{Border, Words};
+use crate::patterns::later::Later;
 use crate::text::fold;
 
 /// Separators between words, and a word.
@@ -51,7 +51,7 @@ pub struct Pattern {
     pub needs: Vec<Vec<usize>>,
     /// The set of `needs` that every match begins with; then `regex` is anchored.
     pub lead: Option<usize>,
-    pub regex: Regex,
+    pub regex: Later,
 }
 
 /// Classes by number, words by gate number.
@@ -89,18 +89,12 @@ pub fn compile(text: &str, words: &mut Words) -> Result<(Lexicon, Vec<Pattern>),
         } else {
             source
         };
-        let regex = RegexBuilder::new(&source)
-            .unicode(false)
-            .dot_matches_new_line(true)
-            .size_limit(16 << 20)
-            .build()
-            .map_err(|error| format!("{}: {error}", raw.id))?;
         lexicon.literals(&raw.pattern);
         patterns.push(Pattern {
             raw: raw.clone(),
             needs,
             lead,
-            regex,
+            regex: Later::folded(source),
         });
     }
     lexicon.real = file.real;

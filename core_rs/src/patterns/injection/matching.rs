@@ -84,7 +84,7 @@ impl Injection {
                 let lower = &mut lower[..to - from];
                 lower.copy_from_slice(&text[from..to]);
                 lower.make_ascii_lowercase();
-                if let Some(hit) = pattern.regex.find(lower) {
+                if let Some(hit) = pattern.regex.get().and_then(|regex| regex.find(lower)) {
                     found.push(Found {
                         pattern: index,
                         start: from + hit.start(),

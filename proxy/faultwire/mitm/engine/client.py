@@ -96,18 +96,8 @@ class Engine:
             UsageError: it refused its settings (port taken, CA expired, unknown fault).
             FaultwireError: it died or sent no message.
         """
-        settings.run_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        log = settings.run_dir / "engine.log"
-        process = child_process.start("faultwire.mitm", (), log, _environment(), asserts=False)
-        try:
-            _send_settings(process, settings)
-            ready = child_process.first_word(process, "engine", log)
-            if "error" in ready:
-                raise _as_error(ready["error"])
-        except BaseException:
-            child_process.end(process, STOP_TIMEOUT_S)
-            raise
-        return cls(process, ready)
+        with StartingEngine(settings.run_dir) as starting:
+            return starting.configure(settings)
 
     @property
     def pid(self) -> int:
@@ -200,6 +190,43 @@ class Engine:
         code = self._process.poll()
         how = f"ended with code `{code}`" if code is not None else f"does not answer: {error}"
         return FaultwireError(f"the engine {how}", code="engine.lost", hint="its log is `engine.log`")
+
+
+class StartingEngine:
+    """The process of an engine, which imports what it needs while its starter makes up its settings.
+
+    A context manager: leaving it ends a process that got no settings. `run_dir` is made where it is missing.
+    """
+
+    def __init__(self, run_dir: Path) -> None:
+        run_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._log = run_dir / "engine.log"
+        self._process = child_process.start("faultwire.mitm", (), self._log, _environment(), asserts=False)
+        self._asked = self._configured = False
+
+    def configure(self, settings: EngineSettings) -> Engine:
+        """Hand it its settings, and wait until it listens; raises as `Engine.start` does."""
+        self._asked = True
+        _send_settings(self._process, settings)
+        ready = child_process.first_word(self._process, "engine", self._log)
+        if "error" in ready:
+            raise _as_error(ready["error"])
+        self._configured = True
+        return Engine(self._process, ready)
+
+    def __enter__(self) -> StartingEngine:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if not self._asked:
+            self._process.kill()  # it has touched nothing yet, and would first import the rest
+        if not self._configured:
+            child_process.end(self._process, STOP_TIMEOUT_S)
 
 
 def _environment() -> dict[str, str]:
