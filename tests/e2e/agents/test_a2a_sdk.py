@@ -57,6 +57,7 @@ def run(work: Path, mock: Mock, generation: str, *options: str, agent: str = "wr
     return done
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("generation", GENERATIONS)
 def test_calm(generation: str, mock: Mock, tmp_path: Path) -> None:
     done = run(tmp_path, mock, generation)

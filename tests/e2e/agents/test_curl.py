@@ -61,6 +61,7 @@ def test_under_a_fault(fault: str, stream: bool, codes: set[int], status: str, t
         assert done.stdout.count("data: ") == 2
 
 
+@pytest.mark.nightly
 def test_a_tool_result_is_replaced_in_the_request(tmp_path: Path) -> None:
     history = [
         {"role": "user", "content": "What is 6*7?"},

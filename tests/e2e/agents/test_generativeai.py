@@ -22,7 +22,8 @@ def run(tmp_path: Path, transport: str, fault: str | None, *ways: str) -> Run:
     return done
 
 
-@pytest.mark.parametrize("transport", ["grpc", pytest.param("rest", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("transport", ["grpc", "rest"])
 def test_calm(transport: str, tmp_path: Path) -> None:
     done = run(tmp_path, transport, None)
     assert [seen.get("error") for seen in done.met.values()] == [None] * 3, done.met

@@ -101,9 +101,8 @@ def test_the_work_is_done_once_and_a_timeout_reported(sdk: str, way: str, tmp_pa
     assert fired(done) == ["timeout_after_commit"]
 
 
-@pytest.mark.parametrize(
-    ("sdk", "way"), [("python", "http"), pytest.param("node", "http", marks=pytest.mark.nightly)]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize(("sdk", "way"), [("python", "http"), ("node", "http")])
 def test_errors_of_http(sdk: str, way: str, tmp_path: Path) -> None:
     faults = ("status: {code: 503, on: {tool: web_search}}",)
     done = run(tmp_path, sdk, way, "search", "orders", faults=faults)
@@ -130,7 +129,8 @@ def test_tools_that_change_after_approval(sdk: str, way: str, tmp_path: Path) ->
     assert set(fired(done)) == {"mcp_list_changed", "mcp_poisoned_description"}
 
 
-@pytest.mark.parametrize("sdk", ["python", pytest.param("node", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("sdk", ["python", "node"])
 def test_a_lost_session(sdk: str, tmp_path: Path) -> None:
     faults = ("mcp_session_lost: {on: {tool: web_search}, trigger: {first: 1}}",)
     done = run(tmp_path, sdk, "http", "search", "search", faults=faults)
@@ -234,7 +234,7 @@ def test_what_a_server_leaves_behind_keeps_nobody_waiting(tmp_path: Path) -> Non
             os.kill(int((tmp_path / "said").read_text()), signal.SIGKILL)
 
 
-@pytest.mark.by_day("signal")
+@pytest.mark.nightly
 @pytest.mark.parametrize("ends", ["input", "signal"])
 def test_an_answer_that_is_held_up_for_ever_keeps_nobody_waiting(tmp_path: Path, ends: str) -> None:
     shim = Shim(tmp_path, "--fault", "hang: {on: {tool: get_weather}}")

@@ -85,6 +85,7 @@ def test_every_changed_request_has_its_line(runs: list[Run]) -> None:
     assert 0 < poisoned < 2 * JOBS
 
 
+@pytest.mark.nightly
 def test_another_seed_delivers_something_else(runs: list[Run], tmp_path: Path) -> None:
     other = play(tmp_path / "other", seed=8)
     assert delivered(other) != delivered(runs[0])

@@ -15,8 +15,6 @@ from faultwire import wire
 AGENT = Path(__file__).parent / "provider_agent.py"
 WAYS = ("whole", "stream")
 ALL = tuple(SDKS)
-CALM = [pytest.param(one, marks=pytest.mark.nightly) if one == "google-interactions" else one for one in ALL]
-"""By day each SDK once: the same one speaks `gemini`."""
 
 
 def run(tmp_path: Path, name: str, fault: str | None, *ways: str) -> Run:
@@ -28,8 +26,8 @@ def run(tmp_path: Path, name: str, fault: str | None, *ways: str) -> Run:
     return done
 
 
-@pytest.mark.by_day("openai-responses", "bedrock", "google-genai")
-@pytest.mark.parametrize("name", CALM)
+@pytest.mark.by_day("openai-responses", "google-genai")
+@pytest.mark.parametrize("name", ALL)
 def test_calm(name: str, tmp_path: Path) -> None:
     done, sdk = run(tmp_path, name, None, *WAYS, "tools"), SDKS[name]
     for way, seen in done.met.items():

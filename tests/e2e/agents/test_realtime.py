@@ -58,11 +58,13 @@ def check_calm(done: Run, ways: tuple[str, ...]) -> None:
         assert heard[: len(seen["types"])] == seen["types"], "in order, each by itself"
 
 
+@pytest.mark.nightly
 def test_calm_python(tmp_path: Path) -> None:
     ways = ("realtime", "responses", "azure")
     check_calm(run(tmp_path, "openai-3", ways=ways), ways)
 
 
+@pytest.mark.nightly
 def test_calm_node(tmp_path: Path) -> None:
     check_calm(run(tmp_path, NODE), BOTH)
 

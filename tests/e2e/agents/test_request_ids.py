@@ -12,7 +12,8 @@ from test_sdk_matrix import command
 from faultwire import wire
 
 
-@pytest.mark.parametrize("agent", ["openai-3", pytest.param("anthropic-2", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("agent", ["openai-3", "anthropic-2"])
 def test_the_tape_names_a_request_as_the_sdk_does(agent: str, tmp_path: Path) -> None:
     done = execute(tmp_path, command(agent, "sync/whole"), "--mock")
     seen = done.met["sync/whole"]["request_id"]

@@ -49,7 +49,7 @@ def test_an_agent_sees_what_it_would_see_without_us(agent: str, provider: int, t
     assert all(e.upstream == e.delivered for e in calm.exchanges)
 
 
-@pytest.mark.by_day("anthropic-2")
+@pytest.mark.nightly
 @pytest.mark.parametrize("agent", PYTHON)
 def test_the_first_event_arrives_before_the_last_is_sent(agent: str, tmp_path: Path) -> None:
     gate = Gate(after_events=2)

@@ -152,6 +152,7 @@ def test_a_forced_site_is_the_only_one(site: str, tmp_path: Path, service: Servi
     assert [done.met[each][0]["text"] == "{}" for each in SITES] == [each == site for each in SITES]
 
 
+@pytest.mark.nightly
 def test_a_tool_seen_on_the_wire_is_not_faulted_again_at_its_result(tmp_path: Path, service: Service) -> None:
     """The model is told the result of `find`, which was called over HTTP before."""
     agent = AGENT.read_text().replace('"lookup"', '"find"')

@@ -157,6 +157,7 @@ class TestSites:
         assert done.cells(invocation=f"contract/calm/{site}/r1") == {"answers": "pass"}
 
 
+@pytest.mark.by_day("python")
 @pytest.mark.parametrize("language", ["python", "node"])
 def test_the_fault_is_at_the_tool_s_own_site(language: str, played: Played) -> None:
     done = played(language, "careful")

@@ -47,6 +47,7 @@ def upload(client: Any, path: str, size: int, *, chunked: bool) -> str:
     return digest.hexdigest()
 
 
+@pytest.mark.by_day("length")
 @pytest.mark.parametrize("chunked", [False, True], ids=["length", "chunked"])
 def test_a_long_body_is_not_held(tools: Any, settings: Any, upstream: Any, chunked: bool) -> None:
     upstream.answer("/v1/chat/completions", b"{}")

@@ -89,6 +89,7 @@ def test_a_python_sdk_calls_us_as_its_provider(
     assert f"exchanges  {len(lines)}: {len(lines)} llm\n".encode() in done.stderr
 
 
+@pytest.mark.nightly
 def test_a_fault_reaches_an_sdk(faultwire: Faultwire, here: Path) -> None:
     (here / "agent.py").write_text(OPENAI)
     python = str(environments().python("openai-3"))

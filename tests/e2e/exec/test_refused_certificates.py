@@ -107,6 +107,7 @@ def test_one_that_takes_it_is_not_counted(faultwire: Faultwire, here: Path) -> N
     assert f"did not go on after faultwire showed its certificate for `{HOST}`" in alone.stderr.decode()
 
 
+@pytest.mark.nightly
 def test_a_fault_on_the_certificate_is_no_refusal_of_ours(faultwire: Faultwire, here: Path) -> None:
     done = faultwire("exec", "--mock", "--fault", "tls_failure: {}", "--", "curl", "-sS", URL)
     assert done.returncode == 60, done.stderr

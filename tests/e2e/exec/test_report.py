@@ -62,7 +62,7 @@ def test_an_agent_that_asks_again_has_nothing_to_fix(faultwire: Faultwire) -> No
     assert "noticed" not in said
 
 
-@pytest.mark.by_day("7")
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", ["42", "7"])
 def test_stream_chaos_breaks_the_first_answer_whatever_the_seed(faultwire: Faultwire, seed: str) -> None:
     _, said = play(faultwire, "--profile", "stream_chaos", "--seed", seed, careful=False)

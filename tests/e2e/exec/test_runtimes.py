@@ -31,12 +31,12 @@ RUNTIMES = {
     "node-own-agent": ["node", str(AGENTS / "https.cjs"), URL, BODY, "own"],
     "java": ["java", str(AGENTS / "Client.java"), URL, BODY],
 }
-ALIKE = ("urllib", "node-own-agent", "node-https")
-"""Those that are captured as another one is."""
+BY_NIGHT = ("urllib", "node-own-agent", "node-https", "java")
+"""Those that are captured as another one is, and the slowest."""
 
 
 @pytest.mark.parametrize(
-    "runtime", [pytest.param(one, marks=pytest.mark.nightly) if one in ALIKE else one for one in RUNTIMES]
+    "runtime", [pytest.param(one, marks=pytest.mark.nightly) if one in BY_NIGHT else one for one in RUNTIMES]
 )
 def test_its_call_arrives_and_is_answered(runtime: str, faultwire: Faultwire) -> None:
     command = RUNTIMES[runtime]

@@ -36,6 +36,7 @@ def test_f41_an_agent_that_calls_no_tool_proves_nothing(project: Any) -> None:
     assert {cell["verdict"] for cell in done.report["cells"]} == {"unknown"}
 
 
+@pytest.mark.nightly
 def test_f42_an_export_holds_the_mutant_that_failed_and_fails_again(project: Any) -> None:
     rule = {"type": "excludes_pattern", "id": "echo", "patterns": ["(?i)base64"], "severity": "high"}
     project.write(

@@ -47,6 +47,7 @@ def test_f01_tool_faults_act_on_the_agents_tools_and_not_our_way_to_the_agent(pr
     assert len(project.tools.calls) == 3, "in the outage no tool was called"
 
 
+@pytest.mark.nightly
 def test_f02_model_faults_change_what_the_model_says_and_not_the_final_answer(project: Any) -> None:
     cut = {"name": "cut", "llm_faults": [{"mode": "truncated_response", "max_tokens": 2}]}
     project.write(contract=project.contract({"name": "calm"}, cut))
@@ -58,6 +59,7 @@ def test_f02_model_faults_change_what_the_model_says_and_not_the_final_answer(pr
     assert met["cut"]["find"] == "200"
 
 
+@pytest.mark.nightly
 def test_f03_a_named_tool_is_broken_and_no_other(project: Any) -> None:
     named = {"name": "named", "tool_faults": [{"tool": "find", "mode": "error", "error_code": 500}]}
     project.write(contract=project.contract(named))

@@ -103,6 +103,7 @@ def test_thirty_seconds_are_thirty_seconds(site: str, shop: Any, here: Path) -> 
         assert "agent.timeout" not in done.stderr
 
 
+@pytest.mark.nightly
 def test_answers_come_in_their_order_and_what_is_left_is_reported(shop: Any, here: Path) -> None:
     answers = ('response: "1st"', 'response: "2nd"', 'response: "3rd"')
     (here / "incident.yaml").write_text(incident("price", *answers))
@@ -186,7 +187,8 @@ def test_a_tape_is_a_session(shop: Any, here: Path) -> None:
     assert document(here)["invocations"][0]["answer"] == 'it is {"price": 7}\n'
 
 
-@pytest.mark.parametrize("form", ["har", pytest.param("flows", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("form", ["har", "flows"])
 def test_a_recording_of_others_becomes_a_session_that_never_counts_as_ours(
     form: str, shop: Any, here: Path
 ) -> None:

@@ -78,6 +78,7 @@ def mock(tmp_path: Path, script: str) -> Mock:
     return Mock.start(path, log=tmp_path / "mock.log")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("sdk", SOME)
 def test_exact_different_and_repeatable_without_the_model(sdk: str, tmp_path: Path) -> None:
     cache = tmp_path / "kept"

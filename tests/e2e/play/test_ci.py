@@ -65,6 +65,7 @@ def spoken(project: Any) -> set[str]:
     return said
 
 
+@pytest.mark.nightly
 def test_the_summary_leads_to_every_report(project: Any) -> None:
     project.write(**SECTIONS)
     project.run("ci", "-o", "reports/")

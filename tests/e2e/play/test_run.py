@@ -41,6 +41,7 @@ def test_chaos_is_there_only_when_it_is_asked_for(project: Any) -> None:
     assert scenarios(project.document()) == {("calm", False), ("chaos", False)}
 
 
+@pytest.mark.nightly
 def test_a_named_profile_replaces_the_section(project: Any) -> None:
     project.write(mutations=MUTATIONS, chaos=CHAOS)
     done = project.run("run", "--chaos-only", "--chaos-profile", "api_outage")
@@ -58,6 +59,7 @@ def test_chaos_resilience_counts_what_was_broken_only(project: Any) -> None:
     assert project.document()["score"]["cells"] == {"pass": 2, "fail": 2, "unknown": 0}
 
 
+@pytest.mark.nightly
 def test_score_prints_the_number_and_remembers_it(project: Any) -> None:
     project.write(mutations=MUTATIONS)
     done = project.run("score")

@@ -66,6 +66,7 @@ def test_parallel_calls_in_another_order(faultwire: Run) -> None:
     assert again.stdout == first.stdout
 
 
+@pytest.mark.nightly
 def test_the_same_call_a_third_time_misses(faultwire: Run, about: Run) -> None:
     record(faultwire, "whole", "rivers", "whole", "rivers")
     again = faultwire("exec", "--replay", "t", "--", *CALLS, *(("whole", "rivers") * 3), offline=True)
@@ -130,9 +131,8 @@ def test_a_recorded_529_comes_back(faultwire: Run) -> None:
     assert again.returncode == 0
 
 
-@pytest.mark.parametrize(
-    "fault", ["cut_stream: {after_events: 2}", pytest.param("reset: {}", marks=pytest.mark.nightly)]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("fault", ["cut_stream: {after_events: 2}", "reset: {}"])
 def test_a_broken_answer_breaks_again(fault: str, faultwire: Run) -> None:
     Path("slow.yaml").write_text("chunk_delay_ms: 30\nfallback: small_talk\nturns: []\n")
     calls = (

@@ -123,6 +123,7 @@ def test_two_at_a_time_leave_this_process_alone() -> None:
     assert broken.tape != calm.tape
 
 
+@pytest.mark.nightly
 def test_a_session_does_not_call_servers_through_another_one() -> None:
     """What the first one set is no proxy of the user's: through it, its mock would answer 501."""
     with (
@@ -154,6 +155,7 @@ def test_the_environment_is_one_session_s(tmp_path: Path) -> None:
     assert [said.status for e in one.history.exchanges if (said := e.delivered)] == [200]
 
 
+@pytest.mark.nightly
 def test_a_session_without_traffic_is_void() -> None:
     with (
         pytest.raises(faultwire.CaptureError, match="nothing came through the proxy"),
