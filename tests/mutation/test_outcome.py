@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,35 @@ def test_a_room_without_mutants_fails() -> None:
 def test_a_timeout_counts_as_noticed() -> None:
     found = judge("r", [Mutant("a.rs", "x", "y", "timeout")], ())
     assert (found.holds, found.score) == (True, 1.0)
+
+
+def test_a_mutant_that_no_time_was_left_for_fails_the_room() -> None:
+    found = judge("r", [*KILLED, Mutant("a.rs", "x", "y", "left")], ())
+    assert (found.holds, found.unlisted) == (False, ())
+    assert found.lines()[1:] == ["not run: 1 mutants of r, for want of time"]
+
+
+def test_a_shard_is_a_number_below_another() -> None:
+    assert (python.position(None), python.position("0/4"), python.position("3/4")) == ((0, 1), (0, 4), (3, 4))
+    for text in ("4/4", "0/0", "-1/4", "1", "1/", "a/b", "1/4/"):
+        with pytest.raises(ValueError, match="expected K/N with K from 0 to N - 1"):
+            python.position(text)
+
+
+def test_mutants_of_a_function_are_known_by_its_whole_name() -> None:
+    wanted = re.compile(python.of_functions(("feed", "_hits")))
+    assert wanted.search("faultwire.a.xǁStreamǁfeed__mutmut_12")
+    assert wanted.search("faultwire.a.x__hits__mutmut_1")
+    assert not wanted.search("faultwire.a.xǁStreamǁrefeed__mutmut_12")
+    assert not wanted.search("faultwire.a.x_feed_all__mutmut_1")
+    assert not wanted.search("faultwire.feed.x_other__mutmut_1")
+    assert re.search(python.of_functions(()), "faultwire.a.x_other__mutmut_1")
+
+
+def test_only_a_run_over_all_of_a_room_is_whole() -> None:
+    assert python.Part(resume=True, minutes=8, seconds=5).whole
+    assert not python.Part(shard="0/2").whole
+    assert not python.Part(functions=("feed",)).whole
 
 
 def test_a_row_without_a_reason_is_refused(tmp_path: Path) -> None:
