@@ -113,7 +113,9 @@ def prepare(room: PythonRoom, work: Path, resume: bool = False) -> None:
     (work / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text() + settings(room))
     for pattern in room.sources:
         for path in (work / "src").glob(pattern):
+            about = path.stat()
             path.write_text(undecorated(path.read_text()))
+            os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))  # what did not change is not made again
 
 
 def settings(room: PythonRoom) -> str:
