@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 from tests.mutation import core, outcome, python
 from tests.mutation.outcome import Equivalent, Mutant, judge
 from tests.mutation.rooms import CORE, PYTHON
@@ -109,6 +110,24 @@ def test_every_room_has_sources_and_tests(room) -> None:
     assert all(list(below.glob(pattern)) for pattern in room.sources)
     wanted = [f"core_rs/tests/{name}.rs" for name in room.programs] if room in CORE else room.tests
     assert all((ROOT / path).exists() for path in wanted)
+
+
+@pytest.mark.parametrize(("kind", "rooms"), [("core", CORE), ("python", PYTHON)])
+def test_every_room_has_a_job_at_night(kind: outcome.Kind, rooms: tuple[core.CoreRoom, ...]) -> None:
+    jobs = yaml.safe_load((ROOT / ".github/workflows/nightly.yml").read_text())["jobs"]
+    job = jobs[f"mutation-{kind}"]
+    assert job["strategy"]["matrix"]["room"] == [room.name for room in rooms]
+    last = job["steps"][-1]["run"]
+    assert last.startswith(f"python -m tests.mutation {kind} ")
+    assert last.endswith(" --room '${{ matrix.room }}'")
+
+
+def test_every_file_of_redaction_and_of_evidence_is_in_a_room() -> None:
+    below = ROOT / "proxy"
+    mutated = {path for room in PYTHON for pattern in room.sources for path in below.glob(pattern)}
+    for folder in ("tape/redact", "tape/evidence", "faults/attack", "contract"):
+        files = {path for path in (below / "faultwire" / folder).glob("*.py") if path.name != "__init__.py"}
+        assert files <= mutated, folder
 
 
 def test_functions_without_their_decorator_do_the_same() -> None:
