@@ -78,7 +78,7 @@ def test_a_body_is_read_to_the_largest_size_and_no_further(monkeypatch: pytest.M
 
 
 def test_a_bomb_is_opaque_however_small() -> None:
-    with pytest.raises(Opaque, match="it unpacks to more than 10[0-9]+ bytes"):
+    with pytest.raises(Opaque, match=r"it unpacks to more than 10[0-9]+ bytes"):
         unpack(gzip.compress(bytes(2 << 20)), ("gzip",))
     assert unpack(gzip.compress(bytes((1 << 20) - 1)), ("gzip",)) == bytes((1 << 20) - 1)
 
