@@ -1,6 +1,10 @@
 """Runs mutmut in the current folder and writes down what became of every mutant.
 
-    mutmut_child.py RESULT CHILDREN
+    mutmut_child.py RESULT CHILDREN PART
+
+PART is JSON: `{"functions": REGEX, "shard": [K, N], "minutes": M or null, "seconds": S or null, "resume":
+BOOL}`. Only mutants of such functions, of that shard, have a row in RESULT; those that no time was left for
+have the status `left`.
 
 mutmut's own operators change values, arguments and operators. They leave out two that matter where a
 condition guards something: a part of a condition that is dropped, and a condition that always or never
@@ -11,15 +15,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
+import time
 from collections.abc import Iterable
 from difflib import ndiff
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import libcst as cst
-from mutmut.__main__ import _run
+from mutmut import __main__ as mutmut
 from mutmut.mutation.data import SourceFileMutationData
 from mutmut.mutation.diff_apply import read_mutant_function, read_mutants_module, read_original_function
 from mutmut.mutation.mutators import mutation_operators
@@ -28,7 +35,13 @@ from mutmut.stats import status_by_exit_code
 from mutmut.utils.file_utils import walk_mutatable_files
 from mutmut.workers import isolation
 
-STATUS = {"killed": "killed", "timeout": "timeout", "segfault": "killed", "suspicious": "killed"}
+STATUS = {
+    "killed": "killed",
+    "timeout": "timeout",
+    "segfault": "killed",
+    "suspicious": "killed",
+    "not checked": "left",
+}
 """Whatever else mutmut says of a mutant, no test noticed it."""
 CACHED = type(lru_cache(len))
 
@@ -69,9 +82,11 @@ class EmptyCaches:
 
 NOT_RUN = 34
 """The exit code of a mutant whose tests were not run: mutmut calls it skipped, which is not killed."""
+RAISED = 255
+"""The exit code of a worker in which mutmut, or what is changed of it here, raised: no test noticed that."""
 
 
-def run_tests(runner: PytestRunner, params: list[str], **options: Any) -> int:
+def run_pytest(runner: PytestRunner, params: list[str], **options: Any) -> int:
     """pytest's exit code, or NOT_RUN where it found no test of a name that it was given.
 
     mutmut raises then, the child ends with 1, and the mutant counts as killed although no test ran. It
@@ -87,32 +102,124 @@ def run_tests(runner: PytestRunner, params: list[str], **options: Any) -> int:
 
 
 execute_pytest = PytestRunner.execute_pytest
+run_tests = PytestRunner.run_tests
 
 
-def main(result: str, children: str) -> None:
-    PytestRunner.execute_pytest = run_tests
+def quick_first(runner: PytestRunner, tests: Iterable[str], seconds: float | None, name: str | None) -> int:
+    """The exit code of a mutant's tests, the quickest first: most mutants fail one of those. mutmut gives
+    them in no order. Of tests that together take longer than `seconds` the slowest are left out."""
+    took = mutmut.state().duration_by_test
+    ordered = sorted(tests, key=lambda test: took[test])
+    if seconds is not None:
+        ends = accumulate(took[test] for test in ordered)
+        ordered = [test for test, end in zip(ordered, ends, strict=True) if end <= seconds] or ordered[:1]
+    return int(run_tests(runner, mutant_name=name, tests=ordered))
+
+
+class Part:
+    """Which of the mutants are tested now."""
+
+    def __init__(
+        self,
+        *,
+        functions: str,
+        shard: tuple[int, int],
+        minutes: float | None,
+        seconds: float | None,
+        resume: bool,
+    ) -> None:
+        self.functions, self.shard, self.seconds, self.resume = functions, shard, seconds, resume
+        self.fresh = False
+        self.end = None if minutes is None else time.monotonic() + 60 * minutes
+        self.names: list[str] = []
+
+    def collect(self, **options: Any) -> tuple[list[Any], dict[str, Any]]:
+        """mutmut's mutants of this part: of its functions, every Nth from the Kth on."""
+        mutants, files = collect(**options)
+        index, count = self.shard
+        some = [one for one in mutants if re.search(self.functions, one[1])][index::count]
+        self.names = [name for _, name, _ in some]
+        return some, files
+
+    def stats(self, runner: Any, tests: Iterable[str] | None = None) -> None:
+        """mutmut's run of the tests without a mutant, in which it writes down what each of them reaches."""
+        began = time.time()
+        collect_stats(runner, tests)
+        if tests is None:
+            PASSED.touch()
+            os.utime(PASSED, (began, began))
+            self.fresh = True
+
+    def tests(self, _: object) -> set[str]:
+        """Those that must pass without a mutant before the first is made. What has passed in this run, or in
+        the one that is gone on with, need not again: then those of files that changed since, and one more."""
+        took = mutmut.state().duration_by_test
+        one = {min(took, key=lambda test: took[test])}
+        if self.fresh:
+            return one
+        since = PASSED.stat().st_mtime
+        changed = [
+            path for folder in ("tests", "src") for path in Path(folder).rglob("*.py") if newer(path, since)
+        ]
+        if any(not path.name.startswith("test_") for path in changed):
+            return set()  # all of the room
+        return one.union(*({test for test in took if test.startswith(f"{path}::")} for path in changed))
+
+    def stop_in_time(self, _: object, force_output: bool = False) -> None:
+        """Called before each mutant, and with `force_output` after the last; mutmut ends in order when it is
+        interrupted before one."""
+        if not force_output and self.end is not None and time.monotonic() > self.end:
+            raise KeyboardInterrupt
+
+
+PASSED = Path("mutants/passed")
+"""As old as the last run of all tests without a mutant."""
+
+
+def newer(path: Path, than: float) -> bool:
+    return path.stat().st_mtime > than
+
+
+collect = mutmut.collect_source_file_mutation_data
+collect_stats = mutmut.run_stats_collection
+
+
+def main(result: str, children: str, part_text: str) -> None:
+    part = Part(**json.loads(part_text))
+    PytestRunner.execute_pytest = run_pytest
+    PytestRunner.run_tests = lambda runner, *, mutant_name, tests: quick_first(
+        runner, tests, part.seconds, mutant_name
+    )
+    mutmut.collect_source_file_mutation_data = part.collect
+    mutmut.run_stats_collection = part.stats
+    mutmut.tests_for_mutant_names = part.tests
+    mutmut.print_stats = part.stop_in_time
     mutation_operators.append((cst.BooleanOperation, one_operand))  # type: ignore[attr-defined]
     mutation_operators.append((cst.If, constant_condition))  # type: ignore[attr-defined]
     # mutmut's timer signals the number of a worker that may have ended long ago, and by then another process
     # may have that number. A limit of CPU time, which each worker has as well, ends those that loop.
     isolation.register_timeout = lambda pid, timeout_s: None
     os.register_at_fork(after_in_child=empty_caches)
-    _run([], int(children))
-    found = [one for path in walk_mutatable_files() for one in outcomes(path)]
+    if part.resume:  # what a test has noticed stands
+        mutmut._reset_mutant_results(lambda _, code: STATUS.get(status_by_exit_code[code]) is None)
+    mutmut._run([], int(children))
+    wanted = set(part.names)
+    found = [one for path in walk_mutatable_files() for one in outcomes(path, wanted)]
     Path(result).write_text(json.dumps(found))
 
 
-def outcomes(path: Path) -> list[dict[str, str]]:
+def outcomes(path: Path, wanted: set[str]) -> list[dict[str, str]]:
     data = SourceFileMutationData(path=path)
     data.load()
     module = read_mutants_module(path)
     return [
         {
             "file": str(Path("proxy") / path.relative_to("src")),
-            "status": STATUS.get(status_by_exit_code[code], "survived"),
+            "status": "survived" if code == RAISED else STATUS.get(status_by_exit_code[code], "survived"),
             **changed(module, name),
         }
         for name, code in data.exit_code_by_key.items()
+        if name in wanted
     ]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 Kind = Literal["core", "python"]
-Status = Literal["killed", "timeout", "survived", "unviable"]
+Status = Literal["killed", "timeout", "survived", "unviable", "left"]
 LISTED = Path(__file__).parent / "equivalents.toml"
 
 
@@ -72,7 +72,7 @@ class Verdict:
     @property
     def holds(self) -> bool:
         """An empty room does not: a pattern that matches no file must not pass."""
-        return not self.unlisted and not self.stale and self.score > 0
+        return not self.unlisted and not self.stale and not self.counts["left"] and self.score > 0
 
     def lines(self) -> list[str]:
         """The room as a row of a table, then whatever is wrong, a line each."""
@@ -83,6 +83,8 @@ class Verdict:
             f"| {len(self.unlisted)} | {self.score:.1%} |"
         ]
         found += [f"survived: {one.file}{one.place}: {one.change}\n    {one.line}" for one in self.unlisted]
+        if counts["left"]:
+            found.append(f"not run: {counts['left']} mutants of {self.room}, for want of time")
         found += [
             f"listed as equivalent, but no survivor: {one.file}: {one.change}\n    {one.line}"
             for one in self.stale

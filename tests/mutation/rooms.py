@@ -156,7 +156,7 @@ PYTHON = (
     PythonRoom("redaction text", redaction("known_keys", "packed", "text", "values"), REDACTION),
     PythonRoom("redaction streams", redaction("eventstream", "messages", "stream"), REDACTION),
     PythonRoom("redaction bodies", redaction("content_coding", "header_fields", "redactor"), REDACTION),
-    PythonRoom("redaction rules", redaction("rules", "user_matches"), REDACTION),
+    PythonRoom("redaction rules", redaction("rules", "taped_rules", "user_matches"), REDACTION),
     PythonRoom("redaction scans", redaction("rekey", "scan"), REDACTION),
     PythonRoom(
         "replay matching",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
+import yaml
 from tests.mutation import core, outcome, python
 from tests.mutation.outcome import Equivalent, Mutant, judge
 from tests.mutation.rooms import CORE, PYTHON
@@ -53,6 +55,35 @@ def test_a_timeout_counts_as_noticed() -> None:
     assert (found.holds, found.score) == (True, 1.0)
 
 
+def test_a_mutant_that_no_time_was_left_for_fails_the_room() -> None:
+    found = judge("r", [*KILLED, Mutant("a.rs", "x", "y", "left")], ())
+    assert (found.holds, found.unlisted) == (False, ())
+    assert found.lines()[1:] == ["not run: 1 mutants of r, for want of time"]
+
+
+def test_a_shard_is_a_number_below_another() -> None:
+    assert (python.position(None), python.position("0/4"), python.position("3/4")) == ((0, 1), (0, 4), (3, 4))
+    for text in ("4/4", "0/0", "-1/4", "1", "1/", "a/b", "1/4/"):
+        with pytest.raises(ValueError, match="expected K/N with K from 0 to N - 1"):
+            python.position(text)
+
+
+def test_mutants_of_a_function_are_known_by_its_whole_name() -> None:
+    wanted = re.compile(python.of_functions(("feed", "_hits")))
+    assert wanted.search("faultwire.a.xǁStreamǁfeed__mutmut_12")
+    assert wanted.search("faultwire.a.x__hits__mutmut_1")
+    assert not wanted.search("faultwire.a.xǁStreamǁrefeed__mutmut_12")
+    assert not wanted.search("faultwire.a.x_feed_all__mutmut_1")
+    assert not wanted.search("faultwire.feed.x_other__mutmut_1")
+    assert re.search(python.of_functions(()), "faultwire.a.x_other__mutmut_1")
+
+
+def test_only_a_run_over_all_of_a_room_is_whole() -> None:
+    assert python.Part(resume=True, minutes=8, seconds=5).whole
+    assert not python.Part(shard="0/2").whole
+    assert not python.Part(functions=("feed",)).whole
+
+
 def test_a_row_without_a_reason_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "list.toml"
     path.write_text("[[core]]\nfile = 'a'\nline = 'b'\nchange = 'c'\nreason = ' '\n")
@@ -79,6 +110,24 @@ def test_every_room_has_sources_and_tests(room) -> None:
     assert all(list(below.glob(pattern)) for pattern in room.sources)
     wanted = [f"core_rs/tests/{name}.rs" for name in room.programs] if room in CORE else room.tests
     assert all((ROOT / path).exists() for path in wanted)
+
+
+@pytest.mark.parametrize(("kind", "rooms"), [("core", CORE), ("python", PYTHON)])
+def test_every_room_has_a_job_at_night(kind: outcome.Kind, rooms: tuple[core.CoreRoom, ...]) -> None:
+    jobs = yaml.safe_load((ROOT / ".github/workflows/nightly.yml").read_text())["jobs"]
+    job = jobs[f"mutation-{kind}"]
+    assert job["strategy"]["matrix"]["room"] == [room.name for room in rooms]
+    last = job["steps"][-1]["run"]
+    assert last.startswith(f"python -m tests.mutation {kind} ")
+    assert last.endswith(" --room '${{ matrix.room }}'")
+
+
+def test_every_file_of_redaction_and_of_evidence_is_in_a_room() -> None:
+    below = ROOT / "proxy"
+    mutated = {path for room in PYTHON for pattern in room.sources for path in below.glob(pattern)}
+    for folder in ("tape/redact", "tape/evidence", "faults/attack", "contract"):
+        files = {path for path in (below / "faultwire" / folder).glob("*.py") if path.name != "__init__.py"}
+        assert files <= mutated, folder
 
 
 def test_functions_without_their_decorator_do_the_same() -> None:

@@ -93,7 +93,7 @@ def _character(character: str) -> str:
         return _NAMED[character]
     if character in "\x85\u2028\u2029\ufeff" or not _printable(character):
         code = ord(character)
-        return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65_536 else f"\\U{code:08x}"
+        return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"  # beyond U+FFFF all are printable
     return character
 
 

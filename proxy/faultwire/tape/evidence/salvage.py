@@ -78,8 +78,7 @@ def to_its_end(source: Path, target: Path) -> Iterator[Path]:
         return
     draft = target.with_name(f".{target.name}.{token(4)}")
     try:
-        fd = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with missing as cut, os.fdopen(fd, "wb") as whole:
+        with missing as cut, open(draft, "xb", opener=_private) as whole:
             shutil.copyfileobj(cut, whole)
             whole.truncate(_size(cut))
             whole.seek(_WRITTEN_BY)
@@ -93,6 +92,10 @@ def to_its_end(source: Path, target: Path) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
 def _cut_short(source: Path) -> BinaryIO | None:
     """The file where it says that it is longer, and no log beside it may hold the rest."""
     if os.path.lexists(source.with_name(source.name + "-wal")):
@@ -101,9 +104,12 @@ def _cut_short(source: Path) -> BinaryIO | None:
         fd = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None  # whoever opens the tape says why
-    found = os.fdopen(fd, "rb")
     about = os.fstat(fd)
-    if stat.S_ISREG(about.st_mode) and about.st_size < _size(found):
+    if not stat.S_ISREG(about.st_mode):
+        os.close(fd)
+        return None
+    found = os.fdopen(fd, "rb")
+    if about.st_size < _size(found):
         return found
     found.close()
     return None

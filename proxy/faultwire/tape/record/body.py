@@ -184,17 +184,19 @@ class Body:
     # ------------------------------------------------------------ looking
 
     def _edits(self, text: str, *, final: bool) -> list[Edit]:
-        if final and (self._events or text.lstrip()[:1] == "["):
-            # Some servers stream their answers as the elements of one array.
-            return redact_stream.last_edits(text, self._rules)
         if self._events:
+            if final:
+                return redact_stream.last_edits(text, self._rules)
             self._texts = redact_stream.texts_by_member(text)
             if redact_stream.is_suspect(text, self._texts, self._rules):
                 return redact_stream.stream_edits(text, self._rules)
             return []
-        found = redact_text.edits(text) if redact_text.suspects(text) else []
-        if self._rules is not None:
-            found = merged(found + rule_edits(text, self._rules))
+        if final:
+            found = redact_stream.whole_edits(text, self._rules)
+        else:
+            found = redact_text.edits(text) if redact_text.suspects(text) else []
+            if self._rules is not None:
+                found = merged(found + rule_edits(text, self._rules))
         if self._form:
             found = merged(found + form_edits(text))
         return found

@@ -239,9 +239,7 @@ class EventEncoder:
         size = 0
         for message in recording.messages[:count]:
             size += len(message.data)
-            body = Body(self._redactor, Head(()), logged.counts)
-            body.add(((0, message.data),))
-            logged.messages.add(message, body.release(final=True)[0])
+            logged.messages.add(message)
             # After each: what has come since the last look may be many times what may wait.
             self._keep(recording, logged, logged.messages.release(final=False))
         del recording.messages[:count]

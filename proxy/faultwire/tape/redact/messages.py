@@ -1,7 +1,8 @@
 """Redaction of WebSocket messages: each by itself, and what the pieces in several of them say when joined.
 
 A model that speaks over a WebSocket sends a few letters per message, so a secret that it repeats stands in no
-single one. Messages wait until more have come; the ones that wait are looked through as one text.
+single one. Messages wait until more have come; the ones that wait are looked through as one text. They wait
+as they came: without the beginning of a secret nobody would know the rest of it in the next message.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from typing import TYPE_CHECKING, Final
 
 from faultwire import _core
 from faultwire.tape.redact.edit import merged
-from faultwire.tape.redact.stream import TextPiece, joined_edits
+from faultwire.tape.redact.stream import TextPiece, ahead, joined_edits, whole_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from faultwire.events import Message
     from faultwire.tape.redact.edit import Edit
@@ -34,21 +35,25 @@ Piece = tuple[tuple[str, str], int, int]
 
 
 class WaitingMessages:
-    """The messages of one connection, each redacted by itself, until they may be stored."""
+    """The messages of one connection until they may be stored."""
 
     def __init__(self, redactor: Redactor, counts: Counts) -> None:
         self._redactor = redactor
         self._counts = counts
         self._held: list[tuple[Message, bytes]] = []
+        """Each with its data: what came, but for the rest of a secret that was released before it."""
         self._pieces: list[list[Piece]] = []
         """The texts of each, found when it came: it waits through several looks."""
+        self._own: list[list[Edit]] = []
+        """Where its secrets are by itself, found at the same time."""
         self._size = 0
 
-    def add(self, message: Message, clean: bytes) -> None:
-        """One more, with its data as redacted by itself."""
-        self._held.append((message, clean))
-        self._pieces.append(_pieces(clean))
-        self._size += len(clean)
+    def add(self, message: Message) -> None:
+        """One more, as it came."""
+        self._held.append((message, message.data))
+        self._pieces.append(_pieces(message.data))
+        self._own.append(self._looked(message.data))
+        self._size += len(message.data)
 
     def release(self, *, final: bool) -> list[tuple[Message, bytes]]:
         """Those that may be stored now, in order, redacted. `final`: no more come."""
@@ -67,7 +72,7 @@ class WaitingMessages:
                 break
             count = at
         done = self._applied(edits, starts, count)
-        del self._held[:count], self._pieces[:count]
+        del self._held[:count], self._pieces[:count], self._own[:count]
         self._size = sum(len(data) for _, data in self._held)
         return done
 
@@ -88,24 +93,36 @@ class WaitingMessages:
                     found[parts[0].start, parts[-1].end] = parts
         return found
 
+    def _looked(self, data: bytes) -> list[Edit]:
+        return whole_edits(data.decode("latin-1"), self._redactor.rules)
+
     def _applied(
         self, edits: dict[tuple[int, int], list[Edit]], starts: list[int], count: int
     ) -> list[tuple[Message, bytes]]:
-        by_message: dict[int, list[Edit]] = {}
-        for (first, _), parts in edits.items():
-            if first < starts[count]:
-                for part in parts:
-                    at = bisect_right(starts, part.start) - 1
-                    place = starts[at]
-                    moved = part._replace(start=part.start - place, end=part.end - place, lead=-1)
-                    by_message.setdefault(at, []).append(moved)
-        for at, own in by_message.items():
+        reached = [parts for (first, _), parts in edits.items() if first < starts[count]]
+        found: dict[int, list[Edit]] = {}
+        # As in `stream`: what goes on in another message, then what is found in one by itself, then the rest.
+        _sort(ahead(reached), starts, found)
+        for at, own in enumerate(self._own[:count]):
+            if own:
+                found.setdefault(at, []).extend(own)
+        _sort((parts[0] for parts in reached if len(parts) == 1), starts, found)
+        for at, each in found.items():
             message, data = self._held[at]
-            clean, _ = self._redactor.apply(data, merged(own), self._counts)
+            clean, _ = self._redactor.apply(data, merged(each), self._counts)
             self._held[at] = (message, clean)
             if at >= count:
-                self._pieces[at] = _pieces(clean)
+                self._pieces[at], self._own[at] = _pieces(clean), self._looked(clean)
         return self._held[:count]
+
+
+def _sort(edits: Iterable[Edit], starts: list[int], found: dict[int, list[Edit]]) -> None:
+    """Put each to those of its message, counted from its beginning."""
+    for edit in edits:
+        at = bisect_right(starts, edit.start) - 1
+        place = starts[at]
+        moved = edit._replace(start=edit.start - place, end=edit.end - place, lead=-1)
+        found.setdefault(at, []).append(moved)
 
 
 def _pieces(data: bytes) -> list[Piece]:

@@ -120,18 +120,37 @@ def last_edits(text: str, rules: Rules | None = None) -> list[Edit]:
 
 def stream_edits(text: str, rules: Rules | None = None) -> list[Edit]:
     """Where the secrets are, in the stream itself and in what it says."""
-    found = edits(text)
-    for pieces in _by_name(text):
-        found += _across(text, pieces, _secrets)
+    found = _with_joined(text, edits(text), _secrets)
     return merged(found if rules is None else found + _ruled(text, rules))
+
+
+def whole_edits(text: str, rules: Rules | None = None) -> list[Edit]:
+    """Where they are in a body or a message that has come whole, and of which nothing else is known."""
+    if text.lstrip()[:1] == "[":
+        # Some servers stream their answers as the elements of one array.
+        return last_edits(text, rules)
+    found = _secrets(text)
+    return found if rules is None else merged(found + rule_edits(text, rules))
 
 
 def _ruled(text: str, rules: Rules) -> list[Edit]:
     """The same for what rules cover."""
     found = rule_edits(text, rules)
-    for pieces in _by_name(text) if rules.looks else ():
-        found += _across(text, pieces, lambda whole: text_edits(whole, rules))
-    return found
+    return _with_joined(text, found, lambda whole: text_edits(whole, rules)) if rules.looks else found
+
+
+def _with_joined(text: str, found: list[Edit], look: Callable[[str], list[Edit]]) -> list[Edit]:
+    """What was found in a text, and what its pieces say joined. What goes on in another piece comes first: of
+    two in one place `merged` keeps the first, and in a piece alone there was only the beginning."""
+    secrets: list[list[Edit]] = []
+    for pieces in _by_name(text):
+        _across(text, pieces, look, secrets)
+    return ahead(secrets) + found + [parts[0] for parts in secrets if len(parts) == 1]
+
+
+def ahead(secrets: list[list[Edit]]) -> list[Edit]:
+    """The parts of those that are in several pieces."""
+    return [part for parts in secrets if len(parts) > 1 for part in parts]
 
 
 def joined_edits(text: str, pieces: list[TextPiece], rules: Rules | None) -> list[list[Edit]]:

@@ -5,6 +5,7 @@ import json
 import pytest
 from pydantic import ValidationError
 
+from faultwire.events import ToolResult
 from faultwire.faults.attack.indirect_injection import IndirectInjection
 
 
@@ -35,3 +36,22 @@ def test_else_of_the_library(rewritten):
 def test_settings(settings):
     with pytest.raises(ValidationError):
         IndirectInjection(**settings)
+
+
+def result(text, *, is_error=False):
+    return ToolResult("call_1", "search", "{}", text, is_error, ("messages", 2, "content"), new=True)
+
+
+def test_a_result_that_is_an_error_stays_one(dice):
+    fault = IndirectInjection(payloads=("go",), canary=False)
+    told = [fault.rewrite(result("failed", is_error=flag), dice()) for flag in (True, False)]
+    assert [(one.text, one.is_error, one.raw) for one in told] == [
+        ("failed\ngo", True, True),
+        ("failed\ngo", False, True),
+    ]
+
+
+def test_by_the_dice_every_text_comes_up(dice):
+    fault = IndirectInjection(payloads=("a", "b", "c"), canary=False, position="start")
+    told = {fault.rewrite(result("x"), dice(seed)).text for seed in range(30)}
+    assert told == {"a\nx", "b\nx", "c\nx"}

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from faultwire.dice import Dice
 from faultwire.faults.attack.overflow import Overflow, filler
 
 
@@ -24,3 +25,18 @@ def test_an_answered_conversation_is_left_alone(talk, dice):
     assert Overflow().rewrite_texts(talk[:3], dice()) == ()
     with pytest.raises(ValidationError):
         Overflow(inject_tokens=1_000_001)
+
+
+def test_the_same_words_for_a_seed_in_every_version(dice):
+    assert filler(6, Dice(7, "s").held("f", "k", 0)) == "normal entry region north entry west"
+    words = filler(200, dice()).split()
+    assert words[:97] == words[97:194]
+    assert words[:6] == words[194:]
+    assert len(set(words[:97])) > 10
+
+
+def test_of_two_new_texts_the_later_one(talk, dice):
+    (retold,) = Overflow(inject_tokens=3).rewrite_texts(talk, dice())
+    assert retold.text == f"And for tickets?\n\n{filler(3, dice())}"
+    (retold,) = Overflow(inject_tokens=3).rewrite_texts(talk[:4], dice())
+    assert retold.place is talk[3]

@@ -27,3 +27,20 @@ def test_nothing_that_matches(talk, dice):
     assert RagPoison(match="weather").rewrite_texts(talk, dice()) == []
     with pytest.raises(ValidationError):
         RagPoison()
+
+
+def test_else_of_the_library_and_with_its_way_followed(talk, dice):
+    (first, second) = RagPoison(match="efund polic", families=("task_shift",)).rewrite_texts(talk, dice())
+    assert first.effect.startswith("task_shift/")
+    assert first.effect.endswith(" planted in a user text")
+    assert second.effect.endswith(" planted in a tool text")
+    assert first.canary in first.text
+    assert second.canary in second.text
+    (retold,) = RagPoison(match="tickets", payload="see {canary}", canary=False).rewrite_texts(talk, dice())
+    assert (retold.text, retold.canary) == ("And for tickets?\nsee reference", None)
+
+
+def test_a_match_is_found_anywhere_in_a_text(talk, dice):
+    for match in ("And for tickets?", "tickets", "And", "tickets?", "?", "*"):
+        places = [told.place for told in RagPoison(match=match).rewrite_texts(talk, dice())]
+        assert talk[4] in places

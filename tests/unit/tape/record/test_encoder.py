@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import tracemalloc
+
+import pytest
+from tests.unit.tape.conftest import KEY as REDACTION, Deck
 
 from faultwire.events import Exchange, Message, Request
 from faultwire.tape.format.blobs import BlobLog
@@ -54,3 +58,19 @@ def test_a_key_in_pieces_is_replaced_among_many_at_once() -> None:
     assert len(stored) + len(rest) == 1 + len(words) + (len(KEY) + 3) // 4 + 2
     assert any(b"redacted:v1:" in blob[-1] for blob in blobs)
     assert not any(KEY[-8:].encode() in blob[-1] for blob in blobs)
+
+
+@pytest.mark.parametrize("cut", [5, 16, 20, 24, 30])
+def test_of_a_password_over_two_messages_nothing_is_on_the_tape(deck: Deck, cut: int) -> None:
+    said = '{"password": "hunter2-of-nobody"}'
+    recording = deck.begin()
+    for number, piece in enumerate((said[:cut], said[cut:]), 1):
+        data = json.dumps({"type": "arguments.delta", "delta": piece}).encode()
+        recording.message(Message("server", "text", data, number, number))
+    recording.end("complete", None, ())
+    (found,) = deck.read()
+    left = "".join(json.loads(message.data)["delta"] for message in found.messages)
+    place = Redactor(REDACTION).placeholder("key", "hunter2-of-nobody", {})
+    assert left == f'{{"password": "{place}"}}'
+    for part in (b"hunter2", b"of-nobody", b"ter2-of", b"nobody"):
+        assert part not in deck.path.read_bytes()

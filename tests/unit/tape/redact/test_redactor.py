@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import hmac
+import os
 import re
 import stat
 from pathlib import Path
@@ -7,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from faultwire.errors import TapeError
+from faultwire.tape.redact import redactor as redactor_module
+from faultwire.tape.redact.edit import Edit
 from faultwire.tape.redact.headers import CODING, KIND, PLAIN, SECRET, Head, codings, role, roles
 from faultwire.tape.redact.names import header_class, kept_scheme, query_class
 from faultwire.tape.redact.redactor import Redactor, fresh_key, load_key, moved
+from faultwire.tape.redact.rules import read_rules
 
 PLACEHOLDER = re.compile(r"redacted:v1:[0-9a-f]{32}")
 
@@ -257,3 +262,207 @@ def test_a_key_among_subprotocols_is_replaced_and_the_others_stay() -> None:
     assert after.endswith(", openai-beta.realtime-v1")
     harmless = (("sec-websocket-protocol", "realtime, graphql-ws"),)
     assert Redactor(b"k" * 32).head(harmless, {}).headers == harmless
+
+
+# ---------------------------------------------------------------- to the letter
+
+
+def mac(what: str, value: str, key: bytes = b"k" * 32) -> str:
+    """As the documentation says: over class, length and value."""
+    raw = value.encode("utf-8", "surrogatepass")
+    said = f"{len(what)}:{what}{len(raw)}:".encode() + raw
+    return hmac.digest(key, said, "sha256").hex()[:32]
+
+
+@pytest.mark.parametrize("value", ["abc", "", "ä", "\udc80", "x" * 5000], ids=ascii)
+def test_a_placeholder_is_the_digest_that_is_documented(redactor: Redactor, value: str) -> None:
+    assert redactor.placeholder("header", value, {}) == f"redacted:v1:{mac('header', value)}"
+    assert redactor.keyed("ab") == mac("exchange", "ab")
+    assert redactor.keyed("") == ""
+    assert redactor.keyed("ac") == mac("exchange", "ac")
+
+
+def test_what_is_remembered_are_the_last(redactor: Redactor) -> None:
+    for n in range(2049):
+        redactor.placeholder("header", str(n), {})
+    assert list(redactor._memory) == [("header", str(n)) for n in range(1, 2049)]
+
+
+def test_one_placeholder_counts_every_time(redactor: Redactor) -> None:
+    counts = {"header": 3, "other": 1}
+    first = redactor.placeholder("header", "abc", counts)
+    assert redactor.placeholder("header", first, counts) == first
+    assert counts == {"header": 5, "other": 1}
+
+
+def test_the_first_media_type_counts_and_codings_add_up(redactor: Redactor) -> None:
+    sent = (
+        ("content-type", "Text/HTML"),
+        ("authorization", "Bearer abc"),
+        ("content-type", "application/json"),
+        ("content-encoding", "gzip"),
+        ("accept", "x"),
+        ("x-api-key", "k"),
+    )
+    head = redactor.head(sent, {})
+    assert (head.kind, head.codings) == ("text/html", ("gzip",))
+    assert [name for name, _ in head.headers] == [name for name, _ in sent]
+    assert head.headers[1] == ("authorization", f"Bearer redacted:v1:{mac('header', 'abc')}")
+    assert head.headers[5] == ("x-api-key", f"redacted:v1:{mac('header', 'k')}")
+    assert [head.headers[at] for at in (0, 2, 3, 4)] == [sent[at] for at in (0, 2, 3, 4)]
+
+
+def test_a_scheme_without_a_secret_stays(redactor: Redactor) -> None:
+    counts: dict[str, int] = {}
+    sent = (("authorization", ""), ("cookie", "a=b"))
+    assert redactor.head(sent, counts).headers == (sent[0], ("cookie", f"redacted:v1:{mac('header', 'a=b')}"))
+    assert counts == {"header": 1}
+
+
+def test_what_the_rules_name_in_heads(redactor: Redactor) -> None:
+    rules = read_rules({"headers": ["x-tenant*"], "patterns": [{"id": "staff", "regex": "EMP-[0-9]{4}"}]})
+    ruled, counts = Redactor(b"k" * 32, rules), dict[str, int]()
+    place = f"redacted:v1:{mac('rule.staff', 'EMP-1234')}"
+    sent = (
+        ("x-tenant", "Bearer abc"),
+        ("X-Tenant-2", ""),
+        ("x-note", "EMP-1234, EMP-1234 and EMP-12"),
+        ("content-type", "EMP-1234"),
+        ("authorization", "EMP-1234"),
+        ("x-plain", "nothing"),
+        ("x-again", f"{place} EMP-1234"),
+    )
+    assert ruled.head(sent, counts).headers == (
+        ("x-tenant", f"Bearer redacted:v1:{mac('rule.header', 'abc')}"),
+        ("X-Tenant-2", ""),
+        ("x-note", f"{place}, {place} and EMP-12"),
+        ("content-type", "EMP-1234"),
+        ("authorization", f"redacted:v1:{mac('header', 'EMP-1234')}"),
+        ("x-plain", "nothing"),
+        ("x-again", f"{place} {place}"),
+    )
+    assert counts == {"rule.header": 1, "rule.staff": 3, "header": 1}
+    assert ruled.error("EMP-1234 sk-ant-api03-AAAAAAAAAAAAAAAAAAAA", {}) == (
+        f"{place} redacted:v1:{mac('anthropic_key', 'sk-ant-api03-AAAAAAAAAAAAAAAAAAAA')}"
+    )
+    assert redactor.error("EMP-1234", {}) == "EMP-1234"
+
+
+def test_what_the_rules_name_in_paths() -> None:
+    rules = read_rules({"patterns": [{"id": "staff", "regex": "EMP-[0-9]{4}|ä+"}]})
+    ruled, counts = Redactor(b"k" * 32, rules), dict[str, int]()
+    place = f"redacted:v1:{mac('rule.staff', 'EMP-1234')}"
+    assert ruled.path("/a/EMP-1234?q=EMP-1234&api_key=x", counts) == (
+        f"/a/{place}?q={place}&api_key=redacted:v1:{mac('query', 'x')}"
+    )
+    assert counts == {"rule.staff": 2, "query": 1}
+    assert ruled.path("/half\udc80/EMP-1234", {}) == f"/half\udc80/{place}"
+    only = Redactor(b"k" * 32, read_rules({"headers": ["x"]}))
+    assert only.path("/a/EMP-1234", {}) == "/a/EMP-1234"
+
+
+def test_a_path_that_is_a_secret_at_its_host(redactor: Redactor) -> None:
+    path = "/services/T0123456789/B0123456789/aB3dE5fG7hJ9kL1mN3pQ5rS7"
+    assert redactor.path(path, {}) == path
+    left = redactor.path(f"{path}?token=x", {}, "hooks.slack.com")
+    assert left == (
+        f"/redacted:v1:{mac('secret.slack-webhook', path[1:])}?token=redacted:v1:{mac('query', 'x')}"
+    )
+
+
+def test_edits_of_a_body_and_where_its_places_went(redactor: Redactor) -> None:
+    edits = [Edit(2, 4, "a", "x"), Edit(4, 5, None, ""), Edit(6, 8, "b", "12", '"')]
+    counts: dict[str, int] = {}
+    new, moves = redactor.apply(b"01234567\xe4", edits, counts)
+    first, second = (f"redacted:v1:{mac(*one)}".encode() for one in (("a", "x"), ("b", "12")))
+    assert new == b"01" + first + b"5" + b'"' + second + b'"\xe4'
+    assert moves == [(2, 4, 44), (4, 5, 0), (6, 8, 46)]
+    assert counts == {"a": 1, "b": 1}
+    assert redactor.apply(b"abc", [], counts) == (b"abc", [])
+
+
+def test_a_number_in_a_text_gets_quotes(redactor: Redactor) -> None:
+    left = redactor.text('{"password": 123456} and more', {})
+    assert left == f'{{"password": "redacted:v1:{mac("key", "123456")}"}} and more'
+
+
+def test_an_event_is_looked_at_as_it_would_be_stored(redactor: Redactor) -> None:
+    key = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAA"
+    place = f"redacted:v1:{mac('anthropic_key', key)}"
+    counts: dict[str, int] = {}
+    clean = redactor.checked(
+        {
+            "headers": ((key, key), ("x", "y")),
+            "path": f"/a/{key}?b=1",
+            "more": {"deep": [key, {key: key}, 1.5]},
+            "half": "\udc80",
+        },
+        counts,
+    )
+    assert clean == {
+        "headers": [[place, place], ["x", "y"]],
+        "path": f"/a/{place}?b=1",
+        "more": {"deep": [place, {key: place}, 1.5]},
+        "half": "\\udc80",
+    }
+    assert counts == {"anthropic_key": 5}
+    same = {"headers": (("a", "b"),), "path": None, "n": 1}
+    assert redactor.checked(same, {}) is same
+    assert redactor.event({"path": [key]}, {}) == {"path": [place]}
+
+
+# ---------------------------------------------------------------- the key, in every way that it may be
+
+
+def refused(path: Path) -> tuple[str, str, str | None]:
+    with pytest.raises(TapeError) as error:
+        load_key(path)
+    return error.value.message, error.value.code, error.value.hint
+
+
+def test_the_errors_of_a_key_name_it_and_the_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "redact.key"
+    for size in (31, 33, 40):
+        path.write_bytes(b"k" * size)
+        path.chmod(0o600)
+        found = min(size, 33)
+        said = f"redaction key `{path}` has {found} bytes, expected 32"
+        assert refused(path) == (said, "tape.key", None)
+    path.write_bytes(b"k" * 32)
+    path.chmod(0o400)
+    assert load_key(path) == b"k" * 32
+    for mode in (0o610, 0o601):
+        path.chmod(mode)
+        said = f"redaction key `{path}` has mode {mode:03o}, expected 600"
+        assert refused(path) == (said, "tape.key", f"chmod 600 {path}")
+    (tmp_path / "file").write_text("")
+    below = tmp_path / "file" / "redact.key"
+    said = f"cannot use redaction key `{below}`: "
+    assert refused(below)[0].startswith(said)
+    assert refused(below)[1] == "tape.key"
+
+
+def test_a_new_key_is_for_its_owner_alone_whatever_the_mask(tmp_path: Path) -> None:
+    old = os.umask(0)
+    try:
+        load_key(tmp_path / "deep" / "keys" / "redact.key")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((tmp_path / "deep" / "keys").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "deep" / "keys" / "redact.key").stat().st_mode) == 0o600
+
+
+def test_of_two_that_make_a_key_at_once_the_first_wins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "redact.key"
+    made = redactor_module.fresh_key
+
+    def late() -> bytes:
+        path.write_bytes(b"f" * 32)
+        path.chmod(0o600)
+        return made()
+
+    monkeypatch.setattr(redactor_module, "fresh_key", late)
+    assert load_key(path) == b"f" * 32
+    assert list(tmp_path.iterdir()) == [path], "no draft is left"

@@ -73,3 +73,83 @@ def test_a_tape_without_rules() -> None:
 def test_rules_that_cannot_be_used_are_refused_when_recorded() -> None:
     with pytest.raises(ConfigError):
         on_tape({"patterns": [{"id": "x", "regex": "("}]})
+
+
+# ---------------------------------------------------------------- to the letter
+
+HELD_BACK = {"id": "client", "regex": Redactor(b"k" * 32).placeholder("rule.pattern", "Bluebird Ltd", {})}
+
+
+def test_what_stands_for_a_pattern_is_that_of_its_text() -> None:
+    section = {"patterns": [{**CLIENT, "id": "a"}, STAFF, {**CLIENT, "id": "b"}], "pii": False, "headers": []}
+    assert on_tape(section) == {
+        "patterns": [{**HELD_BACK, "id": "a"}, STAFF, {**HELD_BACK, "id": "b"}],
+    }
+    assert on_tape({"patterns": None, "paths": ["$.a"]}) == {"paths": ["$.a"]}
+    other = on_tape({"patterns": [CLIENT]}, b"x" * 32)["patterns"][0]["regex"]
+    assert other != HELD_BACK["regex"]
+
+
+def test_a_pattern_that_matches_a_part_of_itself_is_held_back() -> None:
+    kept = on_tape(
+        {"patterns": [{"id": "part", "regex": "(?:EMP|Bluebird)"}, {"id": "n", "regex": "[0-9]{3}"}]}
+    )
+    assert kept["patterns"][0]["regex"].startswith("redacted:v1:")
+    assert kept["patterns"][1]["regex"] == "[0-9]{3}"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "both"),
+    [
+        ([HELD_BACK], [CLIENT], [CLIENT]),
+        ([CLIENT], [HELD_BACK], [CLIENT]),
+        ([HELD_BACK], [HELD_BACK], [HELD_BACK]),
+        ([HELD_BACK], [], [HELD_BACK]),
+        ([], [HELD_BACK], [HELD_BACK]),
+        ([HELD_BACK, STAFF], [CLIENT], [CLIENT, STAFF]),
+        (
+            [STAFF, {"id": "staff-2", "regex": "Y"}],
+            [{"id": "staff", "regex": "X"}],
+            [STAFF, {"id": "staff-2", "regex": "Y"}, {"id": "staff-3", "regex": "X"}],
+        ),
+        ([STAFF], [CLIENT], [STAFF, CLIENT]),
+    ],
+    ids=["given", "had", "neither", "first", "second", "place", "numbers", "two"],
+)
+def test_patterns_of_both(first: list[Any], second: list[Any], both: list[Any]) -> None:
+    assert joined({"patterns": first}, {"patterns": second}) == {"patterns": both}
+
+
+def test_nothing_joined_with_nothing_is_nothing() -> None:
+    assert joined({}, {}) == {}
+    assert joined({"pii": False, "headers": [], "patterns": []}, {"pii": False, "paths": None}) == {}
+    assert joined({"headers": ["b"], "paths": ["$.b"]}, {"headers": ["a", "b"], "paths": ["$.a"]}) == {
+        "headers": ["b", "a"],
+        "paths": ["$.b", "$.a"],
+    }
+
+
+def test_the_errors_name_the_tape_and_the_way_out() -> None:
+    with pytest.raises(TapeError) as error:
+        rules_of({"redact": {"pii": "yes"}}, Path("a\x1b.tape"))
+    assert error.value.message == (
+        "tape `a\\x1b.tape` holds redaction rules that cannot be read: "
+        "`redact.pii` is str, expected `true` or `false`"
+    )
+    assert error.value.code == "tape.redact"
+    with pytest.raises(UsageError) as usage:
+        complete({"patterns": [STAFF, HELD_BACK, {**HELD_BACK, "id": "z"}]}, PATH)
+    assert (usage.value.message, usage.value.code, usage.value.hint) == (
+        "found tape `t.tape`, which was recorded with the redaction pattern `client` and does not hold its "
+        "text, expected the pattern in the configuration",
+        "replay.redact",
+        "--config FILE with the `redact:` section of the recording",
+    )
+
+
+def test_the_rules_of_a_tape_are_given_as_they_are() -> None:
+    section = {"pii": True, "patterns": [STAFF]}
+    assert rules_of({"redact": section, "note": "x"}, PATH) == section
+    assert rules_of({"redact": None}, PATH) == {}
+    assert complete(section, PATH) is section
+    assert complete({}, PATH) == {}
