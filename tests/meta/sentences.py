@@ -165,7 +165,8 @@ class Listener:
 def main() -> int:
     listener = Listener()
     # Who listens makes it slow: a test of speed would fail.
-    options = ["-q", "-p", "no:cacheprovider", "-x", "--ignore", "tests/unit/checks/test_speed.py"]
+    options = ["-q", "-W", "ignore::pytest.PytestAssertRewriteWarning", "-p", "no:cacheprovider", "-x"]
+    options += ["--ignore", "tests/unit/checks/test_speed.py"]
     code = pytest.main([*options, *TESTS], plugins=[listener])
     if code:
         return int(code)

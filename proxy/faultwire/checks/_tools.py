@@ -9,6 +9,7 @@ their position in it.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
 
 _What = tuple[str, str, str]
 """Id, name and arguments of a call that a result belongs to."""
-_Place = tuple[str, str, str, int]
-"""The same, and how often it was answered up to there: what tells one result from the others."""
+_Place = tuple[_What, int]
+"""The same, and which of its results in the conversation it is."""
+_Texts = tuple[str, ...]
+"""The results of one call in a conversation, in order, without repetitions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,45 +117,78 @@ def _reported(history: History) -> list[Use]:
     """The results in all requests. Those before a word of the model's that an earlier request held, too, are
     known by then, unless a call that they belong to has changed its meaning."""
     found: list[Use] = []
-    known: set[_Place] = set()
+    known: dict[_Place, int] = {}
     calls: dict[str, ToolCall] = {}
     answered: set[str] = set()
-    walked: Walked[dict[_What, int]] = Walked()
+    made: Counter[_Place] = Counter()
+    walked: Walked[dict[_What, _Texts]] = Walked()
     for exchange, transcript in models(history):
         turns = transcript.request.turns if transcript.request is not None else ()
         first, before = walked.resume(turns)
-        times = dict(before or ())
+        results = dict(before or ())
         last = last_word(turns, first)
         for at in range(first, len(turns)):
             for result in turns[at].tool_results:
                 answered.add(result.call_id)
                 what = _what(result, calls)
-                times[what] = times.get(what, 0) + 1
-                place = (*what, times[what])
-                if what[1] and place not in known:
-                    known.add(place)
-                    found += _executed(result, what, exchange.number, calls)
+                place = _place(result, what, made, results)
+                if what[1] and place is not None and _is_another(result, known.get(place, 0), made[place]):
+                    known[place] = max(1, made[place])
+                    found += _executed(result, what[1], exchange.number, calls)
             if at == last:
-                walked.keep(turns[: at + 1], times.copy())
+                walked.keep(turns[: at + 1], results.copy())
         if last < 0 and before is not None:
             walked.keep(turns[:first], before)
-        for made in transcript.answer.tool_calls if transcript.answer is not None else ():
-            if made.id and calls.get(made.id) != made:
-                calls[made.id] = made
-                if made.id in answered:
+        for call in transcript.answer.tool_calls if transcript.answer is not None else ():
+            _count(call, made, results)
+            if call.id and calls.get(call.id) != call:
+                calls[call.id] = call
+                if call.id in answered:
                     walked.forget()
     return found
+
+
+def _place(
+    result: ToolResult, what: _What, made: Counter[_Place], results: dict[_What, _Texts]
+) -> _Place | None:
+    """Where a result stands; None where the conversation repeats it and no model made the call again."""
+    texts = results.get(what, ())
+    place = what, len(texts) + 1
+    if what[0] and not made[place] and result.text in texts:
+        return None
+    results[what] = (*texts, result.text)
+    return place
+
+
+def _is_another(result: ToolResult, known: int, made: int) -> bool:
+    """Does a result show an execution beside the `known` ones, after so many answers that made the call
+    there? An agent that begins anew sends it behind the model's last word once more."""
+    return not known or (result.new and made > known)
+
+
+def _count(call: ToolCall, made: Counter[_Place], results: dict[_What, _Texts]) -> None:
+    what = call.id, call.name, _plain(call.arguments)
+    made[what, len(results.get(what, ())) + 1] += 1
 
 
 def _what(result: ToolResult, calls: dict[str, ToolCall]) -> _What:
     call = calls.get(result.call_id)
     name = result.name or (call.name if call is not None else "")
-    return result.call_id, name, result.arguments or (call.arguments if call is not None else "")
+    return result.call_id, name, _plain(result.arguments or (call.arguments if call is not None else ""))
 
 
-def _executed(result: ToolResult, what: _What, number: int, calls: dict[str, ToolCall]) -> list[Use]:
+def _plain(arguments: str) -> str:
+    """Without the white space that an SDK writes otherwise than the model did."""
+    try:
+        return json.dumps(json.loads(arguments), separators=(",", ":"))
+    except (ValueError, RecursionError):
+        return arguments
+
+
+def _executed(result: ToolResult, name: str, number: int, calls: dict[str, ToolCall]) -> list[Use]:
     """The execution that a result shows; none where the framework refused a call that is no JSON."""
     call = calls.get(result.call_id)
     if call is not None and refused(call.arguments, result.text):
         return []
-    return [Use(what[1], what[2], number, "a request to the model", result.text, result.is_error)]
+    arguments = result.arguments or (call.arguments if call is not None else "")
+    return [Use(name, arguments, number, "a request to the model", result.text, result.is_error)]

@@ -19,13 +19,16 @@ class ToolCalled(Check):
 
     What it judges:
         Executions: the tool's own exchange over HTTP or MCP, or its result in a later request to the
-        model. What a client repeats after a failure counts once. At least `min` and at most `max`.
+        model. What a client repeats after a failure counts once, and so does a result that a conversation
+        repeats; an agent that begins anew and executes again is counted again. At least `min` and at most
+        `max`.
 
     Why agents fail it:
         The model answers from memory once a tool was slow or failed, or it calls a tool again and again.
 
     What it cannot tell:
         Whether the result was used. A call that the model asked for and whose result nobody sent is none.
+        Of conversations that are held at the same time, word for word and with the same ids, one is counted.
 
     Example:
         invariants:

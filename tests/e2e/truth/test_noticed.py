@@ -56,6 +56,7 @@ SCENARIOS = {
     "ended at once": Scenario(f"{{early_end: {{after_events: 1}}, {FIRST}}}", "transit"),
     "limit": Scenario(f"{{truncate_response: {{max_tokens: 2}}, {FIRST}}}", "limit"),
     "no usage": Scenario("missing_usage: {}", changes=True),
+    "traces refused": Scenario("{status: {code: 400}, on: {path: '/v1/traces*'}}"),
     "committed": Scenario("{timeout_after_commit: {}, on: {host: localhost}, trigger: {attempts: first}}"),
     "committed twice": Scenario("{timeout_after_commit: {}, on: {host: localhost}}"),
 }
@@ -78,6 +79,8 @@ class Row(NamedTuple):
 
 
 ALLOWED = ("--mock-except", "localhost", "--allow-host", "localhost")
+ELSEWHERE = ("committed", "traces")
+"""Scenarios about what only some agents do."""
 SHOPPING = ("langgraph", "pydantic-ai", "openai-agents")
 MISTAKES = (("stacked", "down"), ("stacked", "wrong"), ("early", "limited"), ("catching", "down"))
 CUTS = ((TEA, "ended"), (RIVERS, "ended at once"), (RIVERS, "limit"))
@@ -85,10 +88,12 @@ CUTS = ((TEA, "ended"), (RIVERS, "ended at once"), (RIVERS, "limit"))
 
 def rows() -> Iterator[Row]:
     for name in FRAMEWORKS:
-        yield from (Row(name, "plain", RIVERS, one) for one in SCENARIOS if not one.startswith("committed"))
+        yield from (Row(name, "plain", RIVERS, one) for one in SCENARIOS if not one.startswith(ELSEWHERE))
         yield from (Row(name, "plain", TEA, one) for one in ("calm", "ended", "limit"))
         yield from (Row(name, manner, RIVERS, scenario) for manner, scenario in MISTAKES)
         yield Row(name, "quitting", RIVERS, "slow")
+    for manner in ("plain", "quitting"):
+        yield Row("openai-agents", manner, RIVERS, "traces refused")
     for name in ("openai", "anthropic", "langgraph"):
         yield from (Row(name, "careful", prompt, scenario) for prompt, scenario in CUTS)
     for name in ("openai", "langgraph"):

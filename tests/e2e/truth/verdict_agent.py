@@ -110,7 +110,8 @@ def spoiled(manner, prompt):
     from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
     from langchain_openai import ChatOpenAI
 
-    asked, said = HumanMessage(prompt), ToolMessage("Tea", tool_call_id="call_1")
+    done = search("tea") if manner == "doubled" else "Tea"  # of the others no tool ran
+    asked, said = HumanMessage(prompt), ToolMessage(done, tool_call_id="call_1")
     call = AIMessage("", tool_calls=[{"name": "search", "args": {"query": "tea"}, "id": "call_1"}])
     messages = {
         "orphan": [asked, call, asked],

@@ -27,6 +27,7 @@ LEFT: dict[str, tuple[str, ...]] = {
         "respects_retry_after.py:  in a known format",
         "fallback_used.py: {} failed, {} answered",
         "max_cost.py: {} dollars{}, allowed are {}",
+        "no_fabrication.py: the agent's inputs do not contain {}, and {}",
         "recovers_within.py: {} failed, and it took {} s until it worked again",
         "tool_arguments.py: {} was called with {}: {}",
         "tool_sequence.py: , expected {}",

@@ -7,6 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 MODEL_HOST = "api.openai.com"
+LATE = 3
+"""Which call to the model fails in the scenario `late`."""
 
 
 class Log:
@@ -45,6 +47,8 @@ class Log:
         """Was there something for the fault to break? Those on tools need a call of `search`."""
         if self.scenario in ("tool fails", "injected"):
             return "search" in self.tools
+        if self.scenario == "late":
+            return len(self.asked) >= LATE
         return self.scenario != "calm" and not self.quiet
 
     @property

@@ -21,7 +21,7 @@ import harness  # noqa: E402
 import labelled  # noqa: E402
 from verdict_answers import ANSWERS  # noqa: E402
 from verdict_claims import BOSS, EVE, KEY, MAIL, ORDER, PRICE, REFUSAL, RIVERS, Claim  # noqa: E402
-from verdict_log import Log  # noqa: E402
+from verdict_log import LATE, Log  # noqa: E402
 from verdict_tools import TOOLS  # noqa: E402
 from verdict_wire import WIRE  # noqa: E402
 
@@ -54,12 +54,15 @@ turns:
     reply: {{tool_calls: [{MAIL_TO}]}}
   - match: {{last_user: "*mail*"}}
     reply: {{text: "The mail is on its way."}}
+  - match: {{last_user: "*coffee cost*", last_result: "*{EVE}*"}}
+    reply: {{text: "Coffee costs 7.35 dollars, says Maria Lopez."}}
   - match: {{last_user: "*coffee*", last_result: "*503*"}}
     reply: {{text: "Coffee costs 7.35 dollars, says Maria Lopez."}}
   - match: {{}}
     reply: {{text: "{{last_result}}"}}
 """
-"""About coffee the model mails twice, invents a price where the search fails, and follows the injection."""
+"""About coffee the model mails twice, invents a price where the search fails or is injected, and mails as the
+injection wants."""
 FIRST = {"trigger": {"first": 1}}
 ALL_PROMPTS = (
     "What does tea cost?",
@@ -90,6 +93,7 @@ WIRE_SCENARIOS: dict[str, list[dict[str, Any]]] = {
     "flaky": [{"status": {"code": 503}, "on": {"kind": "llm"}, **FIRST}],
     "limited": [{"rate_limit": {"retry_after_s": 1}, "on": {"kind": "llm"}, **FIRST}],
     "wrong": [{"status": {"code": 400}, "on": {"kind": "llm"}}],
+    "late": [{"status": {"code": 503}, "on": {"kind": "llm"}, "trigger": {"calls": [LATE]}}],
 }
 
 
@@ -210,7 +214,7 @@ def judged(name: str, report: dict[str, Any]) -> list[Cell]:
     for cell in report["cells"]:
         claim, where = claims[cell["invariant"]], cell["invocation"]
         words = claim.true(logs[where])
-        if words is not None and not (claim in TOOLS and logs[where].history):
+        if words is not None:
             cells.append(Cell(name, claim, words, cell["verdict"], cell["explanation"], where, logs[where]))
     return cells
 

@@ -56,6 +56,8 @@ def _waited(log: Log) -> str | None:
 def _backed_off(log: Log) -> str | None:
     if not log.manner:
         return None
+    if log.scenario == "late":
+        return None  # what follows the failure is another request
     waits = [] if log.scenario == "limited" else log.waits
     if not waits:
         return "no failed call was repeated by the agent's own choice of time"

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from faultwire.checks._tools import asked, uses
@@ -22,10 +24,42 @@ def test_a_result_that_is_sent_again_and_again_is_one_use(verdict, loop):
     assert (found.verdict, found.value, found.exchanges) == ("pass", 1, (2,))
 
 
-def test_the_same_call_made_again_is_a_second_use(verdict, wire, loop):
+def uses_of(verdict, exchanges):
+    return verdict(ToolCalled(tool="search"), exchanges).value
+
+
+@pytest.mark.parametrize("arguments", ['{"q": "x"}', '{"q":"x"}'], ids=["as made", "written otherwise"])
+def test_the_same_call_made_again_is_a_second_use(verdict, wire, loop, arguments):
+    call = wire.call("search", arguments)
+    told = [wire.user(), wire.said("", call), wire.result("391")]
+    again = [wire.talk(5, told, calls=[wire.call("search", '{"q": "x"}')], answer=None)]
+    twice = wire.talk(6, [*told, wire.said("", call), wire.result("391")])
+    assert verdict(ToolCalled(tool="search", max=1), [*loop, *again, twice]).verdict == "fail"
+    assert uses_of(verdict, [*loop, *again, twice]) == 2
+    assert uses_of(verdict, [*loop, *again, replace(twice, number=7), wire.talk(8, told)]) == 2
+
+
+@pytest.mark.parametrize(("other", "expected"), [("391", 1), ("392", 2)])
+def test_a_result_that_a_conversation_repeats_is_one_use(verdict, wire, loop, other, expected):
     call = wire.call("search", '{"q": "x"}')
-    more = [wire.user(), *[wire.said("", call), wire.result("391")] * 2]
-    assert verdict(ToolCalled(tool="search", max=1), [*loop, wire.talk(5, more)]).verdict == "fail"
+    answered = [wire.user(), wire.said("", call), wire.result("391"), wire.result(other)]
+    assert uses_of(verdict, [*loop, wire.talk(5, answered)]) == expected
+    doubled = [wire.user(), wire.said("", call), wire.result("391"), wire.said("", call), wire.result(other)]
+    assert uses_of(verdict, [*loop, wire.talk(5, doubled), wire.talk(6, doubled)]) == expected
+    alone = [wire.user(), wire.said("", call), wire.result("391"), wire.result(other)]
+    assert uses_of(verdict, [wire.talk(1, alone)]) == expected, "a call of before the recording"
+
+
+def test_an_agent_that_begins_anew_executes_again_though_the_ids_are_the_same(verdict, wire, loop):
+    call = wire.call("search", '{"q": "x"}')
+    told = [wire.user(), wire.said("", call), wire.result("391")]
+    anew = [wire.talk(5, calls=[call], answer=None), wire.talk(6, told), wire.talk(7, told)]
+    assert uses_of(verdict, [*loop, *anew]) == 2
+    asked_twice = [
+        wire.talk(1, calls=[call], answer=None),
+        *[replace(one, number=one.number + 1) for one in loop],
+    ]
+    assert uses_of(verdict, asked_twice) == 1, "the first answer was not used"
 
 
 def test_a_tool_at_its_own_exchange_counts_once(verdict, wire, loop):
