@@ -84,6 +84,7 @@ def exec_(
     faultwire exec --profile degraded_llm -- python agent.py
     faultwire exec --mock --fault 'status: {code: 503}' -- node agent.mjs
     """
+    from faultwire.audit.program import program_hash
     from faultwire.capture import child
     from faultwire.cli._determinism import lines, verdict
     from faultwire.cli.output import say
@@ -107,7 +108,9 @@ def exec_(
     profile = traffic.load()
     child.find(command, os.environ)
     # The program only: arguments may hold a key, and no secret goes to disk.
-    settings = traffic.launch("exec", profile=profile, program=command[0])
+    settings = traffic.launch(
+        "exec", profile=profile, program=command[0], program_sha256=program_hash(command)
+    )
     settings = replace(settings, frozen=freezing(freeze_time, settings.replay, command))
     play = Play(traffic, profile, settings, command, quiet=quiet, allow_no_traffic=allow_no_traffic)
     played: list[Played] = []

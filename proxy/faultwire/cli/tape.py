@@ -72,12 +72,16 @@ def list_(folder: str | None, long: bool, format_: Format) -> None:
     "--exchange", "number", type=click.IntRange(min=1), help="One exchange, with headers and bodies."
 )
 @click.option("--raw", is_flag=True, help="Print only the exchange's raw response body.")
+@click.option("--lineage", is_flag=True, help="Show which bytes of an answer stand in which later request.")
 @format_option
-def show_(name: str, session: str | None, number: int | None, raw: bool, format_: Format) -> None:
+def show_(
+    name: str, session: str | None, number: int | None, raw: bool, lineage: bool, format_: Format
+) -> None:
     """Show the exchanges on the tape NAME (or path), or one of them in full.
 
     Exits 0, or 1 if the tape was imported from a file that is not what it claims to be.
     """
+    from faultwire.cli._lineage import show_lineage
     from faultwire.cli._tape_show import findings, show_all, show_one
     from faultwire.errors import UsageError
     from faultwire.tape.files.find import find
@@ -85,9 +89,13 @@ def show_(name: str, session: str | None, number: int | None, raw: bool, format_
 
     if raw and number is None:
         raise UsageError("`--raw` prints one body, expected `--exchange` with it", code="usage.raw")
+    if raw and lineage:
+        raise UsageError("found `--raw` and `--lineage`, expected one of them", code="usage.raw")
     with TapeReader.open(find(name)) as reader:
         bad = findings(reader)
-        if number is None:
+        if lineage:
+            show_lineage(reader, session, number, format_)
+        elif number is None:
             show_all(reader, session, format_)
         else:
             detail = reader.detail(session or _only_session(reader), number)

@@ -174,3 +174,30 @@ class Exchange(Part):
     conversation: Conversation | None
     request_id: str | None
     stream: Stream | None
+
+
+class LineageExchange(Part):
+    """An exchange in the lineage; `unread` says why its bytes were not looked at, where that is so."""
+
+    number: Count
+    label: str
+    unread: str | None
+
+
+class LineageEdge(Part):
+    """Bytes of exchange `source` that stand in exchange `target` (null: in the agent's output), with the
+    evidence in words; `later` are the exchanges that repeat the same."""
+
+    source: Count | None
+    target: Count | None
+    kind: Literal["exact", "near", "canary", "history"]
+    later: list[int]
+    words: str
+
+
+class Lineage(Part):
+    """Which bytes of an invocation's answers reached which later request."""
+
+    exchanges: list[LineageExchange]
+    edges: list[LineageEdge]
+    edges_not_shown: Count

@@ -21,6 +21,7 @@ from faultwire.report.advice import suggestions_part
 from faultwire.report.comparison import comparison_part, of_phase, result, trend_part
 from faultwire.report.conversation import name_results
 from faultwire.report.exchange import exchange_part
+from faultwire.report.lineage import lineage_part
 from faultwire.report.mutations import mutations_part
 from faultwire.report.statistics import ANYTIME, JEFFREYS, interval, statistics_part
 from faultwire.report.text import cleaned, clip, redacted, whole
@@ -159,13 +160,8 @@ def _failures(matrix: Matrix) -> Counter[str]:
 
 
 def _prompt(prompt: Prompt) -> dict[str, Any]:
-    return {
-        "id": prompt.id,
-        "text": clip(prompt.text, ANSWER),
-        "turns": [clip(turn, ANSWER) for turn in prompt.turns],
-        "origin": prompt.origin,
-        "golden": prompt.golden or None,
-    }
+    texts = {"text": clip(prompt.text, ANSWER), "turns": [clip(turn, ANSWER) for turn in prompt.turns]}
+    return {"id": prompt.id, **texts, "origin": prompt.origin, "golden": prompt.golden or None}
 
 
 def score_part(
@@ -315,4 +311,5 @@ def _invocation(
         "duration_s": round(agent.duration_s, 3) if agent else None,
         "exchanges": parts,
         "exchanges_not_shown": len(history.exchanges) - len(shown),
+        "lineage": lineage_part(history, redact),
     }

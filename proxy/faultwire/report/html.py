@@ -18,6 +18,7 @@ from markupsafe import Markup, escape
 from faultwire.report import diff, page
 from faultwire.report.compiled import kept
 from faultwire.report.conversation import token_words
+from faultwire.report.lineage import picture
 from faultwire.report.text import line, shown
 
 FULL = 4_500_000
@@ -125,7 +126,8 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"oneline": line, "token_words": token_words, "ticks": _ticks, "word": _word}
+    words = {"oneline": line, "token_words": token_words, "ticks": _ticks, "word": _word}
+    made.filters |= {**words, "lineage_picture": picture}
     return made
 
 

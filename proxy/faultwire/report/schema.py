@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from faultwire.report._exchange_shape import Count, Exchange, Part, Severity, Share, Verdict
+from faultwire.report._exchange_shape import Count, Exchange, Lineage, Part, Severity, Share, Verdict
 from faultwire.report._numbers_shape import Comparison, Mutations, Statistics, Trend
 
 PROBLEMS = 20
@@ -202,6 +202,7 @@ class Invocation(Part):
     duration_s: float | None
     exchanges: list[Exchange]
     exchanges_not_shown: Count
+    lineage: Lineage | None = None
 
 
 class Report(Part):

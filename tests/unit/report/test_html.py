@@ -259,7 +259,7 @@ def test_an_earlier_run_and_the_trend(make_document):
     assert "1 of 2 invocations passed all checks now, 2 of 2 before: -50 points" in text
     assert "A difference may still exist" in text
     assert "1 cell passed then and fails now" in text
-    assert built.tags.count("svg") == 2
+    assert built.tags.count("svg") == 3, "the mark, the trend and a lineage"
     assert built.tags.count("circle") == 2 + 2
     document["comparison"]["overall"] |= {"verdict": "significant"}
     assert "The difference is significant: this run is worse than 2026" in text_of(document)

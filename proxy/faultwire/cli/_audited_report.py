@@ -1,0 +1,109 @@
+"""The finding of an audit in words, and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from faultwire.text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from faultwire.audit.compare_runs import Difference
+    from faultwire.audit.experiment import Class, Finding, Tried
+
+ADVICE: dict[Class, str] = {
+    "clock": "freeze its clock (--freeze-time), or ignore the place (--mask)",
+    "random": "seed its chance (of Python's sets: PYTHONHASHSEED), or ignore the place with --mask",
+    "order": "accept calls in another order (--any-order), or collect answers in the order of the calls",
+    "model": "give all runs the same answers: --replay, or --mock",
+    "code": "the files that the command names are others than in the earlier run",
+    "environment": "give each run the same folder and servers: reset what it writes, replay what it reads",
+    "fault": "a trigger counts calls or time (max_times, after_calls, between_s), and these came otherwise",
+    "unknown": "",
+}
+"""What helps."""
+
+
+def lines(found: Finding, seed: int) -> Iterator[str]:
+    """For a terminal."""
+    if found.cause is None:
+        yield f"audit: same: {found.runs} runs with seed {seed} made the same calls and exited alike"
+        return
+    first = found.first
+    assert first is not None
+    yield f"audit: {steadiness(found)}: {found.cause}"
+    yield from _where(first)
+    if found.source and found.source != first.call:
+        yield f"  the value comes from the answer of exchange {found.source}"
+    yield from (f"  {_tried(one)}" for one in found.tried)
+    if found.cause == "environment" and not any(one.condition == "fresh folder" for one in found.tried):
+        yield from _environment(found)
+    if found.cause == "random" and not any(one.word == "agree" for one in found.tried):
+        yield "  nothing that was held fixed makes runs agree: the program's own chance, by exclusion"
+    yield from (f"  unknown without: {one}" for one in found.missing)
+    if found.behind is not None:
+        yield "  with that held fixed, another difference shows:"
+        yield from _where(found.behind)
+    yield f"  {found.runs} runs; with nothing fixed, {found.rate:.0%} of pairs differed"
+    if ADVICE[found.cause]:
+        yield f"  {ADVICE[found.cause]}"
+
+
+def steadiness(found: Finding) -> str:
+    """`flaky` where runs of now differ; `changed` where they agree, and only the earlier run differs."""
+    return "flaky" if found.rate else "changed"
+
+
+def _environment(found: Finding) -> Iterator[str]:
+    first = found.first
+    if first is not None and (first.what == "answer" or found.source):
+        yield "  the answer of a server differs"
+    elif found.rate == 0:
+        yield "  the program's files are the same as in the earlier run"
+    elif any(one.word == "agree" for one in found.tried):
+        yield "  after some runs all agree, with nothing fixed: earlier runs left something behind"
+    else:
+        yield "  the value grows from run to run: something outside of the folder keeps count"
+
+
+def _where(first: Difference) -> Iterator[str]:
+    where = f"call {first.call}" if first.call else "a call is missing" if first.what == "missing" else "runs"
+    yield safe(f"  {where}: {first.reason}")
+    if first.field:
+        yield safe(f"    {first.field}")
+        yield safe(f"      - {first.values[0]}")
+        yield safe(f"      + {first.values[1]}")
+
+
+def _tried(one: Tried) -> str:
+    if one.word == "untried":
+        return f"{one.condition}: could not be tried: {one.why}"
+    if not one.runs:
+        return f"{one.condition}: ruled out: {one.why}"
+    return f"{one.condition}: {one.runs} runs {one.word}"
+
+
+def as_json(found: Finding) -> dict[str, Any]:
+    """For programs."""
+    return {
+        "cause": found.cause,
+        "word": None if found.cause is None else steadiness(found),
+        "first": None if found.first is None else _json(found.first),
+        "source": found.source or None,
+        "tried": [
+            {"condition": one.condition, "runs": one.runs, "result": one.word, "why": one.why}
+            for one in found.tried
+        ],
+        "behind": None if found.behind is None else _json(found.behind),
+        "missing": list(found.missing),
+        "runs": found.runs,
+        "share_of_pairs": round(found.rate, 4),
+    }
+
+
+def _json(first: Difference) -> dict[str, Any]:
+    return {
+        "what": first.what, "call": first.call or None, "field": first.field or None, "reason": first.reason,
+        "recorded": first.values[0], "asked": first.values[1],
+    }  # fmt: skip

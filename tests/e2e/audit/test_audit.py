@@ -1,0 +1,119 @@
+"""`faultwire audit` with real processes: a planted source of chance in an agent on the openai SDK."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.e2e.agents import environments
+from tests.e2e.agents.harness import base_environment, faultwire
+
+LIMIT_S = 900
+AGENT = """import os, random, sys, threading, time, uuid
+from openai import OpenAI
+
+client = OpenAI(max_retries=0)
+
+
+def ask(text):
+    asked = [{"role": "user", "content": text}]
+    return client.chat.completions.create(model="gpt-4o-mini", messages=asked).choices[0].message.content
+
+
+ask("Where to start?")
+"""
+PLANTS = {
+    "clock": "ask(f'It is {time.time()}')",
+    "words of the clock": "ask(random.Random(time.time()).choice(['rivers', 'lakes', 'hills', 'seas'] * 9))",
+    "random": "ask(f'pick {random.choice([str(n) * 9 for n in range(9)])} {uuid.uuid4()}')",
+    "order": """
+got = []
+def one(text):
+    time.sleep(random.random() * 0.05)
+    ask(text)
+    got.append(text)
+threads = [threading.Thread(target=one, args=(text,)) for text in ("rivers", "lakes", "hills")]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+ask('Sum up: ' + '; '.join(got))
+""",
+    "environment": """
+count = len(open("log").read()) if os.path.exists("log") else 0
+open("log", "a").write("x")
+ask(f"You were called {count} times")
+""",
+    "same": "ask('Go on')",
+}
+CAUSES = {"words of the clock": "clock", "same": None}
+PLAIN = """import json, urllib.request
+for word in {"rivers", "lakes", "hills", "seas", "woods", "moors"}:
+    body = json.dumps({"model": "gpt-4o-mini", "messages": [{"role": "user", "content": word}]}).encode()
+    head = {"content-type": "application/json", "authorization": "Bearer sk-test-key-of-nobody"}
+    urllib.request.urlopen(urllib.request.Request("https://api.openai.com/v1/chat/completions", body, head))
+"""
+
+
+def audit(work: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    library = next(environments.python("libfaketime-3").parent.rglob("libfaketime.so.1"))
+    return subprocess.run(
+        [*faultwire(), "audit", "--mock", "--format", "json", *arguments], cwd=work, timeout=LIMIT_S,
+        env=base_environment() | {"FAULTWIRE_LIBFAKETIME": str(library)}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+
+
+def test_the_order_of_a_set_is_the_programs_chance(tmp_path: Path) -> None:
+    """Calls one after the other in another order: no race, and Python's hashes explain it."""
+    (tmp_path / "agent.py").write_text(PLAIN)
+    done = audit(tmp_path, "--", sys.executable, "-S", "agent.py")
+    assert done.returncode == 1, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["cause"], found["word"]) == ("random", "flaky")
+    assert {"condition": "fixed hashes", "result": "agree"}.items() <= found["tried"][-1].items()
+    assert not list((tmp_path / ".faultwire" / "runs").glob("*")), "an audit leaves no runs"
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(LIMIT_S)
+@pytest.mark.parametrize("plant", PLANTS)
+def test_a_planted_cause_in_an_agent_on_the_openai_sdk(plant: str, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(AGENT + PLANTS[plant])
+    done = audit(tmp_path, "--", str(environments.python("openai-3")), "agent.py")
+    found = json.loads(done.stdout)
+    assert found["cause"] == CAUSES.get(plant, plant), (found, done.stderr)
+    assert done.returncode == int(found["cause"] is not None)
+    if found["first"] and plant != "order":
+        assert (found["first"]["call"], found["first"]["field"]) == (2, "$.messages[0].content")
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(LIMIT_S)
+def test_what_has_changed_since_a_run_of_before(tmp_path: Path) -> None:
+    python = str(environments.python("openai-3"))
+    (tmp_path / "agent.py").write_text(AGENT + "ask('Be brief, ' + open('style').read())")
+    (tmp_path / "style").write_text("and kind")
+    command = ("--", python, "agent.py")
+    environment = base_environment()
+    subprocess.run(
+        [*faultwire(), "exec", "-q", "--mock", *command], cwd=tmp_path, env=environment, check=True,
+        capture_output=True,
+    )  # fmt: skip
+    same = audit(tmp_path, "--against", "last", *command)
+    assert (same.returncode, json.loads(same.stdout)["cause"]) == (0, None)
+    (tmp_path / "style").write_text("and cruel")
+    other = json.loads(audit(tmp_path, "--against", "last", *command).stdout)
+    assert (other["cause"], other["word"]) == ("environment", "changed")
+    (tmp_path / "agent.py").write_text(AGENT + "ask('Be long')")
+    code = json.loads(audit(tmp_path, "--against", "last", *command).stdout)
+    assert (code["cause"], code["first"]["call"]) == ("code", 2)
+
+
+def test_a_command_without_traffic_proves_nothing(tmp_path: Path) -> None:
+    done = audit(tmp_path, "--", sys.executable, "-S", "-c", "pass")
+    assert (done.returncode, "sent no traffic" in done.stderr) == (3, True)
+    assert audit(tmp_path).returncode == 2
+    assert os.listdir(tmp_path) in ([], [".faultwire"])
