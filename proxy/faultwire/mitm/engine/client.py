@@ -98,7 +98,8 @@ class Engine:
         """
         settings.run_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         log = settings.run_dir / "engine.log"
-        process = child_process.start("faultwire.mitm", (), log, _environment(), asserts=False)
+        handed = settings.namespace.descriptors if settings.namespace is not None else ()
+        process = child_process.start("faultwire.mitm", (), log, _environment(), asserts=False, fds=handed)
         try:
             _send_settings(process, settings)
             ready = child_process.first_word(process, "engine", log)
