@@ -32,17 +32,26 @@ STAGE = "stage"
 
 
 def start(
-    module: str, arguments: Sequence[str], log: Path | None, base: Mapping[str, str], *, asserts: bool = True
+    module: str,
+    arguments: Sequence[str],
+    log: Path | None,
+    base: Mapping[str, str],
+    *,
+    asserts: bool = True,
+    fds: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
     """A Python process that runs one of our modules in this environment; `log` gets its stderr.
 
-    It imports from our installation alone (`child_main`). Without `asserts` it runs with `-O`.
+    It imports from our installation alone (`child_main`). Without `asserts` it runs with `-O`. It has the
+    descriptors `fds` under the same numbers.
     """
     options = ["-I"] if asserts else ["-I", "-O"]
-    return spawn([sys.executable, *options, child_main.__file__, module, *arguments], log, base)
+    return spawn([sys.executable, *options, child_main.__file__, module, *arguments], log, base, fds)
 
 
-def spawn(command: Sequence[str], log: Path | None, base: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def spawn(
+    command: Sequence[str], log: Path | None, base: Mapping[str, str], fds: Sequence[int] = ()
+) -> subprocess.Popen[bytes]:
     """A process with pipes that a start is reported on; `log` gets its stderr."""
     with _open_log(log) as errors:
         return subprocess.Popen(
@@ -53,6 +62,7 @@ def spawn(command: Sequence[str], log: Path | None, base: Mapping[str, str]) -> 
             env={**base, REPORTING: "1"},
             # Ctrl-C at a terminal goes to the command, which ends its helpers in its own time.
             process_group=0,
+            pass_fds=fds,
         )
 
 

@@ -16,7 +16,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from faultwire import clock
-from faultwire.errors import AgentError
+from faultwire.errors import AgentError, CaptureError
 from faultwire.parent_death import with_parent
 
 if TYPE_CHECKING:
@@ -70,18 +70,20 @@ def run(
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext,
     alive: Callable[[], bool] = lambda: True,
     received: set[int] | None = None,
+    enter: Callable[[], None] | None = None,
 ) -> int:
     """Run a command to its end; its exit code, or the negative number of the signal that ended it.
 
     Call it from the main thread while no other thread waits for signals. `watch` is open, with its process
     id, while it runs; a thread of its own must have every signal blocked. It is ended where `alive`, which is
     asked at least every LOOK_S, says that what it needs is gone. `received` is given the signals that came
-    meanwhile. Raises AgentError where the command cannot be started.
+    meanwhile. `enter` is called in the new process before all else, to take it elsewhere. Raises AgentError
+    where the command cannot be started, CaptureError where it cannot enter.
     """
     program = find(command, environment)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
     try:
-        pid = _spawn(program, command, environment, before)
+        pid = _spawn(program, command, environment, before, enter)
         with watch(pid):
             return _wait(pid, alive, set() if received is None else received)
     finally:
@@ -101,7 +103,16 @@ def _spawn(
     command: Sequence[str],
     environment: Mapping[str, str],
     mask: set[int] | set[signal.Signals] | set[int | signal.Signals],
+    enter: Callable[[], None] | None,
 ) -> int:
+    bound = with_parent(lambda: signal.pthread_sigmask(signal.SIG_SETMASK, mask))
+
+    def prepare() -> None:
+        if enter is not None:
+            enter()  # first: who changes his capabilities loses what binds him to his parent
+        if bound is not None:
+            bound()
+
     try:
         process = subprocess.Popen(
             list(command),
@@ -110,12 +121,18 @@ def _spawn(
             close_fds=False,
             # Python ignores SIGPIPE and SIGXFSZ from its start on, and an ignored signal stays so in a child.
             restore_signals=True,
-            preexec_fn=with_parent(lambda: signal.pthread_sigmask(signal.SIG_SETMASK, mask)),
+            preexec_fn=prepare,
         )
     except OSError as error:
         hint = "its first line must name its interpreter (`#!`)" if error.errno == errno.ENOEXEC else None
         raise AgentError(
             f"cannot start `{program}`: {error.strerror}", code="agent.not_started", hint=hint
+        ) from error
+    except subprocess.SubprocessError as error:
+        raise CaptureError(
+            f"`{program}` was not started: it could not enter its namespaces",
+            code="capture.no_namespace",
+            hint="try again, or leave out `--capture netns`",
         ) from error
     process.returncode = 0  # `_wait` waits for it, and knows of stops and of signals
     return process.pid

@@ -45,6 +45,9 @@ def header(run: Run, profile: Profile, traffic: Traffic) -> str:
     pairs += [("base URL", f"{name} → {url}") for name, url in sorted(traffic.reverse)]
     if run.base_urls:
         pairs.append(("capture", f"base URLs of {', '.join(sorted(run.plan.routes))}"))
+    if run.space is not None:
+        listed = ", ".join(map(str, run.space.ports))
+        pairs.append(("capture", f"network namespace, ports {listed}, {run.space.families}"))
     if traffic.allow_host:
         pairs.append(("allowed", ", ".join(traffic.allow_host)))
     return fields(pairs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from faultwire.cli._freeze import freeze_option, freezing
+from faultwire.cli._namespaced import namespace_options, proof, wanted
 from faultwire.cli._option_sections import SectionedCommand
 from faultwire.cli.options import Traffic, traffic_options
 
@@ -39,6 +41,7 @@ INTERRUPTED = (130, 143)
 )
 @traffic_options
 @freeze_option
+@namespace_options
 @click.option("--allow-no-traffic", is_flag=True, help="Accept a run without traffic through the proxy.")
 @click.option(
     "--dry-run",
@@ -72,6 +75,8 @@ def exec_(
     check_determinism: bool,
     any_order: bool,
     quiet: bool,
+    capture_port: tuple[int, ...],
+    relay: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Run any command behind the proxy and break its traffic.
@@ -111,7 +116,11 @@ def exec_(
     settings = traffic.launch(
         "exec", profile=profile, program=command[0], program_sha256=program_hash(command)
     )
-    settings = replace(settings, frozen=freezing(freeze_time, settings.replay, command))
+    settings = replace(
+        settings,
+        frozen=freezing(freeze_time, settings.replay, command),
+        namespace=wanted(traffic, profile, SESSION, command, capture_port, relay),
+    )
     play = Play(traffic, profile, settings, command, quiet=quiet, allow_no_traffic=allow_no_traffic)
     played: list[Played] = []
     for number in range(1, runs + 1):
@@ -163,15 +172,19 @@ class Play:
                 say(header(run, profile, traffic))
                 say()
             sys.stdout.flush()
-            watch = BypassWatch().watch()
+            # In a namespace without a way out there is nothing to look for.
+            watch = BypassWatch().watch() if run.space is None else None
             moment, started = clock.utc_now(), clock.monotonic()
             received: set[int] = set()
-            code = child.run(command, environment, watch, lambda: run.engine.alive, received)
+            inside = run.space.entry() if run.space is not None else None
+            code = child.run(
+                command, environment, watch or nullcontext, lambda: run.engine.alive, received, inside
+            )
             lasted_s = clock.monotonic() - started
             if not run.engine.alive:
                 run.engine.stats()  # says how it ended
-            closed = run.close_session(SESSION, watch.found, watch.more)
-            notes = (*closed.notes, *run.engine.notes(), *import_findings(self.settings.replay))
+            closed = run.close_session(SESSION, *((watch.found, watch.more) if watch is not None else ()))
+            notes = (*closed.notes, *run.engine.notes(), *import_findings(self.settings.replay), *proof(run))
             try:
                 history = run.history(SESSION)
                 ledger = run.ledger_hash()

@@ -101,9 +101,16 @@ class Traffic(ReplayOptions):
         implicit: tuple[str, Profile, int] | None = None,
         **about: Any,
     ) -> LaunchSettings:
-        """The launch settings; `about` goes into the run's `run.json`."""
+        """The launch settings; `about` goes into the run's `run.json`. Raises UsageError."""
+        from faultwire.errors import UsageError
         from faultwire.runner.launch import LaunchSettings
 
+        if self.capture == "netns" and kind != "exec":
+            raise UsageError(
+                f"found `--capture netns` for `{kind}`, expected it for `exec`",
+                code="usage.capture",
+                hint="`faultwire exec --capture netns -- CMD` starts the command in its namespace",
+            )
         return LaunchSettings(
             kind,
             listen=self.listen,
@@ -226,10 +233,10 @@ def traffic_options(command: F) -> F:
         ),
         click.option(
             "--capture",
-            type=click.Choice(["env", "base-url"]),
+            type=click.Choice(["env", "base-url", "netns"]),
             default="env",
             show_default=True,
-            help="How the agent reaches the proxy: proxy variables, or its providers' base URLs.",
+            help="How traffic reaches us: proxy variables, base URLs, or a network namespace (exec, Linux).",
         ),
         click.option(
             "--reverse",

@@ -81,8 +81,11 @@ class Tunnel:
     """One CONNECT. `answer` is given in place of a tunnel; else `flaw` says what is wrong with the TLS
     in it. Where nothing was `judged` there is nothing to record."""
 
-    def __init__(self, context: SessionContext, stages: TunnelProfiles, request: Request) -> None:
+    def __init__(
+        self, context: SessionContext, stages: TunnelProfiles, request: Request, *, direct: bool = False
+    ) -> None:
         state = context.state
+        self._direct = direct
         self.exchange = _exchange(context, request)
         self._lines: list[FaultFired] = []
         self._broken: tuple[Decision, BadTls | NoTunnel] | None = None
@@ -97,7 +100,7 @@ class Tunnel:
             # Told by host, it was no call to a model yet.
             self.exchange = replace(self.exchange, number=state.number(), kind="other")
         if isinstance(self._decided, NoTunnel):
-            self.mark_failed(self._decided.effect)
+            self.mark_failed(self._decided.directly if direct else self._decided.effect)
 
     def _decide(self, profile: Profile) -> None:
         context = self._context

@@ -77,6 +77,26 @@ class ShareSettings(Frozen):
     unnamed: bool = False
 
 
+class NamespaceSettings(Frozen):
+    """A network namespace in which every address is ours, for the processes of one session. Descriptors that
+    the engine inherits: `listeners` (TCP), `dns` (UDP, or TCP listeners) and `refusals` (packet sockets).
+
+    What goes to `relays` (`host:port`, or with `*`) is passed on unread.
+    """
+
+    session: str
+    listeners: tuple[int, ...]
+    dns: tuple[int, ...] = ()
+    refusals: tuple[int, ...] = ()
+    relays: tuple[str, ...] = ()
+    ipv6: bool = True
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """All of them."""
+        return (*self.listeners, *self.dns, *self.refusals)
+
+
 class EngineSettings(Frozen):
     """The settings of one engine.
 
@@ -121,6 +141,7 @@ class EngineSettings(Frozen):
     """The user's own proxies, with their credentials: these settings are written nowhere."""
     implicit: SessionSettings | None = None
     replay: ReplaySettings | None = None
+    namespace: NamespaceSettings | None = None
     max_exchanges: int = Field(default=1024, ge=1)
     head_timeout_s: float = Field(default=10.0, gt=0)
     first_byte_s: float = _seconds("FAULTWIRE_FIRST_BYTE_S", RESPONSE_S)

@@ -12,12 +12,13 @@ import threading
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from faultwire.capture.base_url import plan
 from faultwire.capture.bundle import write_trust
 from faultwire.capture.env import child_environment
 from faultwire.capture.keys import keyless
+from faultwire.capture.netns.environment import inside_environment
 from faultwire.capture.traceparent import traced
 from faultwire.capture.trust import explained
 from faultwire.errors import FaultwireError, UsageError
@@ -25,11 +26,15 @@ from faultwire.exchange.tunnel import divide
 from faultwire.mitm.engine.client import Engine, StartingEngine
 from faultwire.mitm.settings import EngineSettings, SessionSettings
 from faultwire.profile.load import dump
-from faultwire.runner import closed_tape
+from faultwire.runner import closed_tape, namespaced
 from faultwire.runner.folder import RunFolder, private_dir
 from faultwire.runner.histories import Histories
 from faultwire.runner.hosts import allowed
-from faultwire.runner.launch_settings import LaunchSettings as LaunchSettings, upstream_proxies
+from faultwire.runner.launch_settings import (
+    LaunchSettings as LaunchSettings,
+    new_tape_settings,
+    upstream_proxies,
+)
 from faultwire.runner.sharing import Turnstile
 
 if TYPE_CHECKING:
@@ -37,6 +42,7 @@ if TYPE_CHECKING:
 
     from faultwire.capture.base_url import Plan
     from faultwire.capture.bundle import TrustFiles
+    from faultwire.capture.netns.namespace import Namespace
     from faultwire.events import Bypass, History
     from faultwire.mitm.engine.client import SessionHandle, SessionSummary
     from faultwire.profile.model import Profile
@@ -67,6 +73,9 @@ class Run:
         self.keyless = keyless
         self.upstream: tuple[str, ...] = ()
         """The user's own proxies that servers are called through, without their credentials."""
+        self.space: Namespace | None = None
+        """The namespaces that its command runs in, and which of its files keep the system's roots."""
+        self.unfurnished: tuple[str, ...] = ()
         self._handles: dict[str, SessionHandle] = {}
         self._lock = threading.Lock()
         self._shared = ""
@@ -134,6 +143,8 @@ class Run:
         given = keyless(given) if self.keyless else given
         given = self.plan.environment(given, f"{self.proxy_url}/{token or self.engine.token}")
         given["FAULTWIRE_SHIMS"] = str(self.folder.path / "shims")
+        if self.space is not None:
+            return inside_environment(given, self.trust)
         if self.base_urls:
             return given
         return child_environment(
@@ -237,8 +248,13 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
     # A clock that stands still in the past needs certificates that were valid then.
     ca_dir = settings.base / ("ca" if settings.frozen is None else "ca-frozen")
     routed = plan(os.environ, settings.reverse, providers=settings.base_urls, mock=settings.mock)
+    wanted = settings.namespace
+    space = namespaced.started(wanted, settings.allow_hosts, os.environ, stack) if wanted else None
+    inside = namespaced.engine_settings(space, wanted) if space and wanted else None
     # Its imports take longer than the mock's whole start, and need no settings.
-    starting = stack.enter_context(StartingEngine(folder.path.absolute()))
+    starting = stack.enter_context(
+        StartingEngine(folder.path.absolute(), inside.descriptors if inside is not None else ())
+    )
     routes = _start_mock(script, folder, stack) if settings.mock else {}
     engine = stack.enter_context(
         starting.configure(
@@ -253,7 +269,7 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
                 on_tape_failure=settings.on_tape_failure,
                 redact=dict(settings.redact),
                 replay=settings.replay,
-                tape_settings=_tape_settings(settings),
+                tape_settings=new_tape_settings(settings),
                 upstream_ca=upstream_ca,
                 routes=routes,
                 reverse=dict(routed.routes),
@@ -262,6 +278,7 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
                 remote_hosts=settings.mock_except,
                 upstream_proxies=proxies,
                 implicit=implicit,
+                namespace=inside,
             )
         )
     )
@@ -269,18 +286,11 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
     offline = settings.mock or (settings.replay is not None and settings.replay.offline)
     run = Run(folder, tape, engine, trust, routes, routed, base_urls=settings.base_urls, keyless=offline)
     run.upstream = proxies.urls if proxies is not None else ()
+    if space is not None and wanted is not None:
+        run.space = space
+        run.unfurnished = namespaced.furnish(space, wanted, trust, folder.path, os.environ)
     stack.callback(run.histories.close)
     return run
-
-
-def _tape_settings(settings: LaunchSettings) -> dict[str, Any]:
-    """A new tape's record of the replayed tape and of its masks."""
-    from faultwire.replay.reader import tape_settings
-
-    frozen = {"frozen": settings.frozen.settings()} if settings.frozen else {}
-    if settings.replay is not None:
-        return {**tape_settings(settings.replay), **frozen}
-    return {**({"masks": list(settings.masks)} if settings.masks else {}), **frozen}
 
 
 def _start_mock(script: Path | None, folder: RunFolder, stack: ExitStack) -> dict[str, str]:

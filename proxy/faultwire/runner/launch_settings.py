@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from faultwire.mitm.network.upstream_proxy import UpstreamProxies
     from faultwire.profile.model import Profile
     from faultwire.replay.settings import ReplaySettings
+    from faultwire.runner.namespaced import NamespaceOptions
     from faultwire.tape.record.overload_policy import FailurePolicy, RecordPolicy
 
 
@@ -47,6 +48,8 @@ class LaunchSettings:
     replay: ReplaySettings | None = None
     masks: tuple[str, ...] = ()
     frozen: FrozenClock | None = None
+    namespace: NamespaceOptions | None = None
+    """A network namespace for the command, where it is to have one."""
     environ: Mapping[str, str] | None = None
     """The user's environment, where that of this process is already one that a session has made."""
     base: Path = STATE
@@ -59,3 +62,13 @@ def upstream_proxies(settings: LaunchSettings) -> UpstreamProxies | None:
     if mocked or (settings.replay is not None and settings.replay.offline):
         return None
     return from_environment(os.environ if settings.environ is None else settings.environ)
+
+
+def new_tape_settings(settings: LaunchSettings) -> dict[str, Any]:
+    """A new tape's record of the replayed tape and of its masks."""
+    from faultwire.replay.reader import tape_settings
+
+    frozen = {"frozen": settings.frozen.settings()} if settings.frozen else {}
+    if settings.replay is not None:
+        return {**tape_settings(settings.replay), **frozen}
+    return {**({"masks": list(settings.masks)} if settings.masks else {}), **frozen}

@@ -22,10 +22,12 @@ Flaw = Literal["expired", "wrong_host", "untrusted", "handshake"]
 
 @dataclass(frozen=True, slots=True)
 class NoTunnel:
-    """The CONNECT is answered with `response`; nothing is opened."""
+    """The CONNECT is answered with `response`; nothing is opened. `effect` says so in words, `directly` the
+    same of a client that asked no proxy, and whose connection is reset."""
 
     response: Response
     effect: str
+    directly: str = "the connection was reset before TLS"
 
 
 @dataclass(frozen=True, slots=True)

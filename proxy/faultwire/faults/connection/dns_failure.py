@@ -49,7 +49,8 @@ class DnsFailure(ConnectionFault):
     def connect(self, exchange: Exchange) -> NoTunnel:
         """Answer as a proxy that could not look the name up."""
         answer = self.answer(exchange.request.host)
-        return NoTunnel(answer, f"{self._effect()}: {answer.status} to CONNECT")
+        late = "the name had been looked up: the connection was reset before TLS"
+        return NoTunnel(answer, f"{self._effect()}: {answer.status} to CONNECT", late)
 
     def start(self, exchange: Exchange, dice: FaultDice) -> Mutator:
         """Start before upstream is called."""

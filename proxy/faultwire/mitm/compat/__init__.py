@@ -17,6 +17,7 @@ from mitmproxy.proxy.layers import http as http_layer
 from faultwire.errors import FaultwireError
 from faultwire.mitm.compat import http1, http2
 from faultwire.mitm.compat.codes import BAD_GATEWAY, CANCEL, KILL
+from faultwire.mitm.compat.destination import Captured
 from faultwire.mitm.compat.handler import FastHandler, Hooks, SafeHandler
 from faultwire.mitm.compat.hooks import FaultwireWaitHook, Pause
 from faultwire.mitm.compat.http1 import BoundedHttp1Server, ResponsePieces
@@ -31,6 +32,7 @@ __all__ = [
     "CANCEL",
     "KILL",
     "BoundedHttp1Server",
+    "Captured",
     "FastHandler",
     "Hooks",
     "JoiningTls",

@@ -94,11 +94,23 @@ async def reset(writer: asyncio.StreamWriter) -> None:
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(FLUSH_S):
             await writer.drain()
+    reset_now(writer)
+
+
+def reset_now(writer: asyncio.StreamWriter) -> None:
+    """Abort a connection with a TCP RST, whatever is still to be sent."""
     sock = writer.get_extra_info("socket")
     if sock is not None:
         # l_onoff 1, l_linger 0: close() then drops the connection instead of ending it.
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
+
+
+def hang_up(client: Client) -> None:
+    """Reset a client's connection."""
+    writer = writer_of(client, client)
+    if writer is not None:
+        reset_now(writer)
 
 
 def read_more(client: Client, connection: Connection, *, paused: bool) -> None:

@@ -96,7 +96,8 @@ class Engine:
             UsageError: it refused its settings (port taken, CA expired, unknown fault).
             FaultwireError: it died or sent no message.
         """
-        with StartingEngine(settings.run_dir) as starting:
+        handed = settings.namespace.descriptors if settings.namespace is not None else ()
+        with StartingEngine(settings.run_dir, handed) as starting:
             return starting.configure(settings)
 
     @property
@@ -195,13 +196,16 @@ class Engine:
 class StartingEngine:
     """The process of an engine, which imports what it needs while its starter makes up its settings.
 
-    A context manager: leaving it ends a process that got no settings. `run_dir` is made where it is missing.
+    A context manager: leaving it ends a process that got no settings. `run_dir` is made where it is missing;
+    `descriptors` are handed to it under the same numbers.
     """
 
-    def __init__(self, run_dir: Path) -> None:
+    def __init__(self, run_dir: Path, descriptors: Sequence[int] = ()) -> None:
         run_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._log = run_dir / "engine.log"
-        self._process = child_process.start("faultwire.mitm", (), self._log, _environment(), asserts=False)
+        self._process = child_process.start(
+            "faultwire.mitm", (), self._log, _environment(), asserts=False, fds=descriptors
+        )
         self._asked = self._configured = False
 
     def configure(self, settings: EngineSettings) -> Engine:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import ExitStack
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mitmproxy.addons.core import Core
@@ -16,7 +15,6 @@ from mitmproxy.addons.proxyserver import Proxyserver
 from mitmproxy.master import Master
 from mitmproxy.options import Options
 from mitmproxy.proxy import mode_specs
-from mitmproxy.proxy.layers import modes
 
 from faultwire import clock
 from faultwire.dice import Dice
@@ -25,8 +23,10 @@ from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.mitm import compat
 from faultwire.mitm.engine import crash_log
+from faultwire.mitm.engine.accept import Acceptor
 from faultwire.mitm.engine.event_loop import GuardedLoop
-from faultwire.mitm.engine.listeners import let_in, listen
+from faultwire.mitm.engine.listeners import listen
+from faultwire.mitm.engine.namespace import Namespace
 from faultwire.mitm.engine.tape import open_tape
 from faultwire.mitm.flow import replay, request_balance
 from faultwire.mitm.flow.addon import FaultwireAddon
@@ -62,7 +62,7 @@ class Engine:
         self.port = 0
         self._servers: list[asyncio.Server] = []
         self._session_servers: dict[str, asyncio.Server] = {}
-        self._connections: set[asyncio.Task[None]] = set()
+        self._namespace: Namespace | None = None
 
     async def start(self) -> None:
         """Take CA, tape and port, in an order that leaves nothing behind where one is refused."""
@@ -109,6 +109,9 @@ class Engine:
             session = self._open(settings.implicit)
             self.gateway.sessions.implicit = session
         await server.start_serving()
+        if settings.namespace is not None:
+            self._namespace = Namespace(settings.namespace, self.gateway.sessions, self._acceptor)
+            await self._namespace.start()
 
     async def _start_mitmproxy(self, bundle: str) -> None:
         options = Options(confdir=str(self.settings.ca_dir), server=False, rawtcp=False)
@@ -124,28 +127,14 @@ class Engine:
         )
         await self.master.running()
         crash_log.quiet(self.gateway)
-        self._mode = mode_specs.ProxyMode.parse("regular")
-        self._hooks = compat.Hooks(self.master.addons.chain)
-        self._fast = await compat.fast_handler_works(self.master, self._mode)
+        mode = mode_specs.ProxyMode.parse("regular")
+        self._fast = await compat.fast_handler_works(self.master, mode)
+        self._acceptor = Acceptor(self.gateway, self.master, self.proxyserver, mode, fast=self._fast)
 
     # ------------------------------------------------------------ connections
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        kind: Any = partial(compat.FastHandler, hooks=self._hooks) if self._fast else compat.SafeHandler
-        handler = kind(self.master, reader, writer, self.master.options, self._mode, self.gateway)
-        source = let_in(self.gateway, handler.client, writer)
-        if source is None:
-            return
-        handler.layer = modes.HttpProxy(handler.layer.context)
-        task = asyncio.current_task()
-        if task is not None:
-            self._connections.add(task)
-            task.add_done_callback(self._connections.discard)
-        try:
-            with self.proxyserver.register_connection(handler.client.id, handler):
-                await handler.handle_client()
-        finally:
-            self.gateway.sources.leave(source)
+        await self._acceptor.serve(reader, writer)
 
     # ------------------------------------------------------------ sessions
 
@@ -232,6 +221,8 @@ class Engine:
         server = self._session_servers.pop(name, None)
         if server is not None:
             server.close()
+        if self._namespace is not None and self._namespace.session == name:
+            self._namespace.close()
         await self.gateway.end_session(session, SESSION_END_S)
         await self.gateway.handshakes.settle()
         session.judge_handshakes()
@@ -299,6 +290,8 @@ class Engine:
         self.gateway.draining = True
         for server in (*self._servers, *self._session_servers.values()):
             server.close()
+        if self._namespace is not None:
+            self._namespace.close()
         try:
             async with asyncio.timeout(self.settings.drain_s):
                 await self.gateway.idle.wait()
@@ -306,8 +299,8 @@ class Engine:
             pass
         for handler in list(self.proxyserver.connections.values()):
             handler.abort()  # type: ignore[attr-defined]  # all of ours have it
-        if self._connections:
-            await asyncio.wait(list(self._connections), timeout=1.0)
+        if self._acceptor.open:
+            await asyncio.wait(list(self._acceptor.open), timeout=1.0)
 
     async def finish(self) -> None:
         """Commit the tape and let it go."""

@@ -18,6 +18,7 @@ from mitmproxy.proxy.layers.http import HttpLayer, HTTPMode
 
 from faultwire.mitm import compat
 from faultwire.mitm.compat import leaves, transports
+from faultwire.mitm.flow import captured
 from faultwire.mitm.flow.failed_handshakes import host_of
 from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.flow.stream import FaultLayer
@@ -98,13 +99,19 @@ class FaultwireAddon:
         """What a client speaks: TLS or HTTP, by its first byte, at the start and after CONNECT."""
         context, data = nextlayer.context, nextlayer.data_client()
         top = context.layers[0]
-        if not isinstance(top, modes.HttpProxy):
+        meant = isinstance(top, compat.Captured)
+        if not meant and not isinstance(top, modes.HttpProxy):
             self._swap(nextlayer)
             return
         if not data and context.client.alpn is None:
             return
         tls = bool(data) and data[0] == TLS_RECORD
-        if len(context.layers) == 1:
+        if meant and len(context.layers) == 1 and (speech := captured.speech(data)) != "tls":
+            if speech == "http":
+                nextlayer.layer = self._http(context, HTTPMode.transparent)
+            elif speech == "other":
+                captured.turn_away(self.gateway, context)
+        elif len(context.layers) == 1 and not meant:
             nextlayer.layer = compat.JoiningTls(context) if tls else self._http(context, HTTPMode.regular)
         elif isinstance(context.layers[-1], ClientTLSLayer):
             outermost = len(context.layers) == 2
@@ -177,6 +184,10 @@ class FaultwireAddon:
             client.alpn = b"http/1.1"
         elif list(offers) == [b"h2"]:
             client.alpn = b"h2"
+        if self.gateway.connection(client).captured and not captured.greet(
+            self.gateway, data.context, client
+        ):
+            return None
         return self.gateway.handshakes.begin(client, host_of(data.context))
 
     @fail_closed

@@ -31,6 +31,8 @@ class ClientConnection:
     grpc: bool = False
     """Has it made a gRPC call?"""
 
+    captured: bool = False
+    """Was it meant for a server, and taken in a network namespace of ours?"""
     tls_host: str | None = None
     """The host of a finished handshake, after which no call has come yet."""
 

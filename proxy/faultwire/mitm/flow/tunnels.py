@@ -30,9 +30,11 @@ class RecordedTunnel:
     was taken.
     """
 
-    def __init__(self, session: Session, request: Request, tape: TapeWriter | None) -> None:
+    def __init__(
+        self, session: Session, request: Request, tape: TapeWriter | None, *, direct: bool = False
+    ) -> None:
         self.session = session
-        self.tunnel = Tunnel(session.context, session.stages, request)
+        self.tunnel = Tunnel(session.context, session.stages, request, direct=direct)
         self.ended = not self.tunnel.judged
         self._shown = False
         self._recording: Recording | None = None
@@ -42,9 +44,10 @@ class RecordedTunnel:
         if tape is not None:
             self._recording = tape.record(exchange)
             self._recording.request(exchange.request)
-            self._recording.delivered_head(self.tunnel.answer or OPENED)
+            if not direct:
+                self._recording.delivered_head(self.tunnel.answer or OPENED)
         if self.flaw is None:
-            self.end("complete")
+            self.end("cut" if direct and self.tunnel.answer is not None else "complete")
 
     @property
     def answer(self) -> Response | None:
@@ -103,7 +106,20 @@ class Tunnels:
         """Decide on a tunnel; the answer to the client where it is not opened."""
         asked = flow.request
         head = Request("CONNECT", "https", asked.host, asked.port, "", convert.headers_of(asked.headers))
-        tunnel = self._open[flow.client_conn.id] = RecordedTunnel(session, head, tape)
+        return self.enter(session, flow.client_conn, head, tape)
+
+    def enter(
+        self,
+        session: Session,
+        client: Client,
+        head: Request,
+        tape: TapeWriter | None,
+        *,
+        direct: bool = False,
+    ) -> Response | None:
+        """The same for a head. With `direct` nobody has asked a proxy: the client thinks that it is connected
+        to the server, and can only be hung up on."""
+        tunnel = self._open[client.id] = RecordedTunnel(session, head, tape, direct=direct)
         return tunnel.answer
 
     def context_of(self, session: Session, client: Client) -> SessionContext:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire.events import past
 from faultwire.exchange.tunnel import divide
 from faultwire.mitm.sessions.handshakes import Handshakes, is_model_host
+from faultwire.mitm.sessions.namespace_traffic import NamespaceTraffic
 from faultwire.tape.format.bypassed import KEPT
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class Session:
     beyond: Counter[str] = field(default_factory=Counter)
     """Tunnels to hosts that the project's authority cannot vouch for, by host."""
     handshakes: Handshakes = field(default_factory=Handshakes)
+    namespace: NamespaceTraffic = field(default_factory=NamespaceTraffic)
+    """What its processes did in a network namespace of their own, where they have one."""
 
     def __post_init__(self) -> None:
         self.stages: TunnelProfiles = divide(self.context.profile)
@@ -112,6 +115,7 @@ class Session:
         if self.bypassed or self.bypassed_more:
             notes.append(past(self.bypassed, self.bypassed_more))
         notes += [one.text for one in self.handshakes.failed]
+        notes += self.namespace.notes
         if self.incomplete:
             notes.append(self.incomplete)
         if self.malformed:

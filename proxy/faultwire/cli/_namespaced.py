@@ -1,0 +1,89 @@
+"""`exec --capture netns`: its options, and what is said of it at the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from faultwire.cli.options import Traffic
+    from faultwire.profile.model import Profile
+    from faultwire.runner.launch import Run
+    from faultwire.runner.namespaced import NamespaceOptions
+
+F = TypeVar("F", bound="Callable[..., Any]")
+SEALED = "past the proxy: nothing; the command's network namespace has no way out"
+"""Said where it is so by construction. Programs outside that are asked over Unix sockets are not in it."""
+
+
+def namespace_options(command: F) -> F:
+    """`--capture-port` and `--relay`."""
+    options = (
+        click.option(
+            "--capture-port",
+            multiple=True,
+            type=click.IntRange(1, 65535),
+            metavar="PORT",
+            help="With --capture netns: also capture HTTP and TLS to this port; repeatable.",
+        ),
+        click.option(
+            "--relay",
+            multiple=True,
+            callback=_as_rules,
+            metavar="HOST:PORT",
+            help="With --capture netns: pass connections to this host on unread and unrecorded; repeatable.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _as_rules(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        host, _, port = value.rpartition(":")
+        if not host or set(host) & set("/@ ") or not port.isdecimal() or not 0 < int(port) < 65536:
+            raise click.BadParameter(f"found `{value}`, expected `HOST:PORT` such as `db.example.com:5432`")
+    return tuple(value.lower() for value in values)
+
+
+def wanted(
+    traffic: Traffic,
+    profile: Profile,
+    session: str,
+    command: tuple[str, ...],
+    ports: tuple[int, ...],
+    relays: tuple[str, ...],
+) -> NamespaceOptions | None:
+    """The namespace that the options ask for. Raises UsageError for those that need one and have none."""
+    from faultwire.errors import UsageError
+    from faultwire.runner.namespaced import DNS, NamespaceOptions
+
+    if traffic.capture != "netns":
+        for name, values in (("--capture-port", ports), ("--relay", relays)):
+            if values:
+                raise UsageError(
+                    f"found `{name}` without `--capture netns`, expected both", code="usage.capture"
+                )
+        return None
+    if DNS in ports or any(rule.endswith(f":{DNS}") for rule in relays):
+        raise UsageError(
+            "found port 53 among those to capture, expected another: names are answered there",
+            code="usage.capture",
+        )
+    sites = [*(one.url for one in profile.tools.values()), *(one.url for one in profile.agents.values())]
+    urls = [url for each in sites for url in ((each,) if isinstance(each, str) else each or ())]
+    return NamespaceOptions(session, command, ports, relays, (*urls, *(url for _, url in traffic.reverse)))
+
+
+def proof(run: Run) -> Iterator[str]:
+    """Whether anything can have gone past the proxy, and which files could not be replaced."""
+    if run.space is None:
+        return
+    why = run.space.sealed()
+    yield SEALED if why is None else f"past the proxy: unknown, because {why}"
+    for failed in run.unfurnished:
+        yield f"not replaced in the command's namespace: {failed}"

@@ -1,0 +1,111 @@
+"""What a session's processes did in their network namespace besides what became an exchange. Counters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from faultwire.mitm.network.egress_guard import is_local
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from faultwire.mitm.network.refused_packets import RefusedPacket
+
+KEPT = 20
+"""Places that are counted one by one; of others only how many connections there were."""
+QUIC = 443
+
+Place = tuple[str, int]
+"""A host, by name where it is known, and a port."""
+
+
+class NamespaceTraffic:
+    """Counted by place, and told in words."""
+
+    def __init__(self) -> None:
+        self.refused: Counter[tuple[str, str, int]] = Counter()
+        """Transport, host and port at which nobody listens."""
+        self.foreign: Counter[Place] = Counter()
+        """Connections in which neither HTTP nor TLS was spoken."""
+        self.relayed: Counter[Place] = Counter()
+        """Connections that a rule of the user's passes on unread."""
+        self.unreached: dict[Place, str] = {}
+        """Why such a connection came to nothing."""
+        self.others = 0
+        self.lost = 0
+        """Packets that the kernel had no room for."""
+
+    def refuse(self, packet: RefusedPacket, host: str) -> None:
+        """A packet says that something was refused."""
+        self._count(self.refused, (packet.transport, host, packet.port))
+
+    def reset(self, place: Place) -> None:
+        """A connection was reset for what was spoken in it."""
+        self._count(self.foreign, place)
+
+    def relay(self, place: Place) -> None:
+        """A connection is passed on unread."""
+        self._count(self.relayed, place)
+
+    def fail(self, place: Place, why: str) -> None:
+        """A connection that was to be passed on went nowhere."""
+        if len(self.unreached) < KEPT:
+            self.unreached[place] = why
+
+    def _count(self, counter: Counter[Any], key: Any) -> None:
+        if key in counter or len(counter) < KEPT:
+            counter[key] += 1
+        else:
+            self.others += 1
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """Each in one line, with what would change it."""
+        for (transport, host, port), count in sorted(self.refused.items()):
+            yield _refused(transport, host, port, count)
+        for (host, port), count in sorted(self.foreign.items()):
+            place = _place(host, port)
+            yield (
+                f"{_connections(count)} to `{place}` spoke neither HTTP nor TLS and {_were(count)} reset; "
+                f"`--relay {place}` passes them on, unrecorded"
+            )
+        for (host, port), count in sorted(self.relayed.items()):
+            yield f"{_connections(count)} to `{_place(host, port)}` {_were(count)} relayed, and not recorded"
+        for (host, port), why in sorted(self.unreached.items()):
+            yield f"`{_place(host, port)}` could not be relayed: {why}"
+        if self.others:
+            yield f"{_connections(self.others)} to other places became no exchange"
+        if self.lost:
+            yield f"{self.lost} refusals more were not read in time"
+
+
+def _refused(transport: str, host: str, port: int, count: int) -> str:
+    if transport == "udp":
+        packets = "1 packet" if count == 1 else f"{count} packets"
+        sent = f"{packets} by UDP to `{_place(host, port)}` {_were(count)} refused"
+        if port == QUIC:
+            return f"{sent}: HTTP/3 is not captured, and a client has to use HTTP/2 or HTTP/1.1"
+        return f"{sent}: UDP is not captured; use TCP, or `--capture env`, which leaves UDP alone"
+    told = f"{_connections(count)} to `{_place(host, port)}` {_were(count)} refused"
+    if is_local(host):
+        return (
+            f"{told}: nothing listens there in the command's own network; "
+            f"`--allow-host {_place(host, port)}` leads to this machine's service"
+        )
+    return (
+        f"{told}: port {port} is not captured; `--capture-port {port}` captures HTTP and TLS there, "
+        f"`--relay {_place(host, port)}` passes on anything else, unrecorded"
+    )
+
+
+def _connections(count: int) -> str:
+    return "1 connection" if count == 1 else f"{count} connections"
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
+def _place(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -1,0 +1,62 @@
+"""What became no exchange is told in one line each, with what would change it."""
+
+from __future__ import annotations
+
+from faultwire.mitm.network.refused_packets import RefusedPacket
+from faultwire.mitm.sessions.namespace_traffic import KEPT, NamespaceTraffic
+
+
+def test_a_port_that_is_not_captured_is_told_with_its_remedies() -> None:
+    traffic = NamespaceTraffic()
+    for _ in range(2):
+        traffic.refuse(RefusedPacket("tcp", "198.18.0.1", 5432), "db.example")
+    (note,) = traffic.notes
+    assert note.startswith("2 connections to `db.example:5432` were refused: port 5432 is not captured")
+    assert "--capture-port 5432" in note
+    assert "--relay db.example:5432" in note
+
+
+def test_a_service_of_this_machine_is_told_another_one() -> None:
+    traffic = NamespaceTraffic()
+    traffic.refuse(RefusedPacket("tcp", "::1", 8000), "::1")
+    (note,) = traffic.notes
+    assert "--allow-host [::1]:8000" in note
+    assert "--relay" not in note
+
+
+def test_http3_is_told_apart_from_other_udp() -> None:
+    traffic = NamespaceTraffic()
+    traffic.refuse(RefusedPacket("udp", "198.18.0.1", 443), "a.example")
+    traffic.refuse(RefusedPacket("udp", "198.18.0.1", 123), "a.example")
+    other, quic = traffic.notes
+    assert "HTTP/3" in quic
+    assert "HTTP/3" not in other
+    assert "--capture env" in other
+
+
+def test_what_is_spoken_and_what_is_relayed() -> None:
+    traffic = NamespaceTraffic()
+    traffic.reset(("ssh.example", 443))
+    traffic.relay(("db.example", 5432))
+    traffic.fail(("gone.example", 5432), "refused")
+    reset, relayed, failed = traffic.notes
+    assert "spoke neither HTTP nor TLS and was reset" in reset
+    assert relayed == "1 connection to `db.example:5432` was relayed, and not recorded"
+    assert failed == "`gone.example:5432` could not be relayed: refused"
+
+
+def test_what_did_not_happen_is_not_told() -> None:
+    assert list(NamespaceTraffic().notes) == []
+
+
+def test_a_program_that_tries_every_port_fills_no_memory() -> None:
+    traffic = NamespaceTraffic()
+    for port in range(1, 1001):
+        traffic.refuse(RefusedPacket("tcp", "198.18.0.1", port), "a.example")
+    traffic.lost = 3
+    notes = list(traffic.notes)
+    assert len(notes) == KEPT + 2
+    assert notes[-2:] == [
+        f"{1000 - KEPT} connections to other places became no exchange",
+        "3 refusals more were not read in time",
+    ]
