@@ -185,7 +185,7 @@ events = st.dictionaries(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=150)
 @given(events)
 def test_records_are_canonical_as_the_core_says(event: dict[str, Any]) -> None:
     record = record_bytes(event)

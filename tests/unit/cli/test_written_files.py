@@ -89,23 +89,34 @@ def test_each_has_the_option_that_lets_it_write_anywhere() -> None:
         assert (name in CASES) == ("--output-anywhere" in options), name
 
 
-@pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "shop"
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project, made once: each test has a copy."""
+    folder = tmp_path_factory.mktemp("template") / "shop"
     folder.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        CliRunner().invoke(main, ["init"])
+        Path("x.har").write_bytes(made.har(made.entry()))
+        Path("session.yaml").write_text("id: one\ninput: hi\ncontract: default\n")
+        about = Subject("r1", "contract", "agent", 42, 1, "2026-01-01", 0.0, "0" * 64, phase="contract")
+        report = document(about, (), (), (), Matrix(()), (), redact=str)
+        Path("report.json").write_text(json.dumps(report))
+        path = Path(".faultwire/tapes/t.tape")
+        writer = TapeWriter.create(path, origin="shop/t", settings={}, key=b"k" * 32, signer=None)
+        writer.open_session("s", profile="calm", profile_digest="d", seed=7)
+        Deck(path, writer).exchange()
+        writer.close_session("s")
+        writer.close()
+        CliRunner().invoke(main, ["tape", "seal", "t"])
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def project(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "shop"
+    shutil.copytree(template, folder)
     monkeypatch.chdir(folder)
-    CliRunner().invoke(main, ["init"])
-    Path("x.har").write_bytes(made.har(made.entry()))
-    Path("session.yaml").write_text("id: one\ninput: hi\ncontract: default\n")
-    about = Subject("r1", "contract", "agent", 42, 1, "2026-01-01", 0.0, "0" * 64, phase="contract")
-    Path("report.json").write_text(json.dumps(document(about, (), (), (), Matrix(()), (), redact=str)))
-    path = Path(".faultwire/tapes/t.tape")
-    writer = TapeWriter.create(path, origin="shop/t", settings={}, key=b"k" * 32, signer=None)
-    writer.open_session("s", profile="calm", profile_digest="d", seed=7)
-    Deck(path, writer).exchange()
-    writer.close_session("s")
-    writer.close()
-    CliRunner().invoke(main, ["tape", "seal", "t"])
     return folder
 
 

@@ -23,6 +23,7 @@ def test_a_failure_that_always_comes_is_found(culprits: set[int]) -> None:
     assert search.untestable == set()
 
 
+@pytest.mark.by_day("0.7")
 @pytest.mark.parametrize("rate", bench.RATES)
 def test_planted_causes_are_found_within_the_budget(rate: float) -> None:
     found = bench.measured("shrink", rate, 96, seed=2)
