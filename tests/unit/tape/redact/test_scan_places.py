@@ -172,6 +172,19 @@ def test_a_tape_that_is_damaged_says_where(tape: Path) -> None:
     assert refused(lambda: scan(tape)) == (said, "tape.damaged")
 
 
+def test_a_body_whose_name_is_no_digest_is_looked_through(tape: Path) -> None:
+    body = json.dumps({"say": KEY}).encode()
+    put_blob(tape, body)
+    data = bytearray(tape.read_bytes())
+    name = data.index(body) - 32 - 1  # before the data stand its form, its size, the digest, and their types
+    while data[name : name + 32] != sha256(body).digest():
+        name -= 1
+    kind = data.rindex(12 + 2 * 32, 0, name)  # SQLite's file format, section 2.1: even is a blob, odd a text
+    data[kind] += 1
+    tape.write_bytes(bytes(data))
+    assert told(tape) == [("blob ?", *FOUND)]
+
+
 # ---------------------------------------------------------------- other files
 
 
