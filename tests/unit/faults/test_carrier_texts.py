@@ -291,6 +291,8 @@ def test_where_in_markdown() -> None:
         "# T\n\na\n\n```\nx\n\ny\n```\n\nb\n\nP Q",
         "# T\n\na\n\n```\nx\n\ny\n```\n\nb\n\nP Q",
     ]
+    below = "# T\n\n```\nx\n```\n\na\n\nb"
+    assert planted(below, "P", "middle") == "# T\n\n```\nx\n```\n\nP\n\na\n\nb"
     assert planted("# T", "P\nQ", disguise="comment") == "# T\n\n<!-- P\nQ -->"
     assert everywhere("# T\n\n```\nopen") == ["P\n\n# T\n\n```\nopen"] * 4
 

@@ -121,7 +121,7 @@ def _sort(edits: Iterable[Edit], starts: list[int], found: dict[int, list[Edit]]
     for edit in edits:
         at = bisect_right(starts, edit.start) - 1
         place = starts[at]
-        moved = edit._replace(start=edit.start - place, end=edit.end - place, lead=-1)
+        moved = edit._replace(start=edit.start - place, end=edit.end - place)
         found.setdefault(at, []).append(moved)
 
 

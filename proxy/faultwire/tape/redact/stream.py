@@ -142,9 +142,7 @@ def _ruled(text: str, rules: Rules) -> list[Edit]:
 def _with_joined(text: str, found: list[Edit], look: Callable[[str], list[Edit]]) -> list[Edit]:
     """What was found in a text, and what its pieces say joined. What goes on in another piece comes first: of
     two in one place `merged` keeps the first, and in a piece alone there was only the beginning."""
-    secrets: list[list[Edit]] = []
-    for pieces in _by_name(text):
-        _across(text, pieces, look, secrets)
+    secrets = [parts for pieces in _by_name(text) for parts in _across(text, pieces, look)]
     return ahead(secrets) + found + [parts[0] for parts in secrets if len(parts) == 1]
 
 
@@ -155,9 +153,7 @@ def ahead(secrets: list[list[Edit]]) -> list[Edit]:
 
 def joined_edits(text: str, pieces: list[TextPiece], rules: Rules | None) -> list[list[Edit]]:
     """Where the secrets are in pieces of a text joined: the edits of each."""
-    found: list[list[Edit]] = []
-    _across(text, pieces, lambda whole: merged(_secrets(whole) + _covered(whole, rules)), found)
-    return found
+    return _across(text, pieces, lambda whole: merged(_secrets(whole) + _covered(whole, rules)))
 
 
 def _secrets(text: str) -> list[Edit]:
@@ -175,17 +171,12 @@ def _by_name(text: str) -> Iterable[list[TextPiece]]:
     return by_name.values()
 
 
-def _across(
-    text: str,
-    pieces: list[TextPiece],
-    look: Callable[[str], list[Edit]],
-    each: list[list[Edit]] | None = None,
-) -> list[Edit]:
-    """Secrets in the joined pieces. The first piece gets the placeholder, the others lose theirs. `each`
-    takes the edits of every secret by itself."""
+def _across(text: str, pieces: list[TextPiece], look: Callable[[str], list[Edit]]) -> list[list[Edit]]:
+    """The edits of each secret in the joined pieces. The first piece gets the placeholder, the others lose
+    their part."""
     found = look("".join([_plain_piece(text, piece) for piece in pieces]))
     if not found:
-        return found
+        return []
     # A number for each character: many times the text, so made only for one that holds something.
     starts: list[int] = []
     ends: list[int] = []
@@ -193,13 +184,7 @@ def _across(
         places = unescape(text, piece.start, piece.end).starts if piece.name else _places(piece)
         starts += places[:-1]
         ends += places[1:]
-    out: list[Edit] = []
-    for edit in found:
-        parts = _split(edit, starts, ends)
-        out += parts
-        if each is not None and parts:
-            each.append(parts)
-    return out
+    return [parts for edit in found if (parts := _split(edit, starts, ends))]
 
 
 def _plain_piece(text: str, piece: TextPiece) -> str:

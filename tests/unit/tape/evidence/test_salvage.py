@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 import pytest
 from tests.unit.tape.conftest import Deck
-from tests.unit.tape.evidence.resealed import KEY, recorded, rewrite, sealed_with
+from tests.unit.tape.evidence.resealed import KEY, append, recorded, rewrite, sealed_with
 
 from faultwire.errors import TapeError, TapeNotFound, TapeTampered, UsageError
 from faultwire.tape.evidence.salvage import Salvaged, cut_short, kept_of_cut, salvage, to_its_end
@@ -349,6 +349,7 @@ def head(page: int, count: int) -> bytes:
         (head(1, 1) + bytes(65436), False),
         (head(512, 3) + bytes(1436), False),
         (head(512, 3) + bytes(1435), True),
+        (head(512, 0x01000000), True),
         (head(512, 0x0101) + bytes(512 * 0x0101 - 101), True),
         (head(512, 0x0101) + bytes(512 * 0x0101 - 100), False),
         (b"x" + head(4096, 1)[1:], False),
@@ -365,10 +366,9 @@ def test_a_file_is_cut_where_it_says_that_it_is_longer(tmp_path: Path, data: byt
 def test_what_is_not_a_file_of_its_own_is_not_cut(tape: Path, tmp_path: Path) -> None:
     cut = shortened(tape)
     assert cut_short(cut)
-    link, pipe = tmp_path / "link.tape", tmp_path / "pipe.tape"
+    link = tmp_path / "link.tape"
     link.symlink_to(cut)
-    os.mkfifo(pipe)
-    for path in (tape, link, pipe, tmp_path, tmp_path / "none.tape"):
+    for path in (tape, link, tmp_path, tmp_path / "none.tape"):
         assert not cut_short(path)
     log = cut.with_name("cut.tape-wal")
     log.symlink_to("nowhere")  # who opens the tape says what is wrong with it
@@ -376,6 +376,34 @@ def test_what_is_not_a_file_of_its_own_is_not_cut(tape: Path, tmp_path: Path) ->
     assert kept_of_cut(cut) is None
     with to_its_end(cut, tmp_path / "s.tape") as place:
         assert place == cut
+
+
+@pytest.mark.timeout(10)  # who opens a pipe waits for the other side
+def test_nobody_waits_for_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.tape")
+    assert not cut_short(tmp_path / "pipe.tape")
+
+
+def test_what_is_only_a_note_ends_nothing(deck: Deck, tmp_path: Path) -> None:
+    deck.writer.close()
+    drop = {"type": "drop", "session": "s", "exchange": 1, "reason": "the disk was slow"}
+    rewrite(deck.path, lambda rows: append(rows, drop))
+    last = len(rows_of(deck.path)[0]) - 1
+    assert (True, last) in {(one.is_note, one.seq) for one in verify(deck.path).findings}
+    assert kept(deck.path, tmp_path / "s.tape") == (last + 1, None)
+
+
+def test_what_only_a_verifier_sees_counts_in_a_tape_whose_end_is_gone(tmp_path: Path) -> None:
+    path = recorded(tmp_path, KEY)
+    sealed_with(path, {"event": {"root": "00" * 32}})
+    more = bytes(3 * PAGE)  # what is cut is nobody's body
+    rewrite(path, lambda rows: rows.execute("INSERT INTO blobs VALUES (x'00', ?, 0, ?)", (len(more), more)))
+    cut = shortened(path)
+    last = len(rows_of(path)[0]) - 1
+    found = kept_of_cut(cut)
+    assert found is not None
+    assert (found.events, found.reason) == (last, f"the seal at event {last} signs another log than this")
+    assert salvage(cut, tmp_path / "s.tape").reason == found.reason
 
 
 def test_a_digest_is_that_of_the_bytes(tape: Path) -> None:

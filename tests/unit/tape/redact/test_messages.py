@@ -104,6 +104,7 @@ DEEP = ['{"a":' * depth + '"%s"' + "}" * depth for depth in (1, 9, 10)]
         (b'{"type":"a","t":["y","A"]}', b'{"type":"a","t":["B"]}'),
         (b'{"type":"a","t":[{"u":"A"}]}', b'{"type":"a","t":[{"u":"B"}]}'),
         (b'{"type":7,"t":"A"}', b'{"type":null,"t":"B"}'),
+        (b'{"type":"","t":"A"}', b'{"t":"B"}'),
         (b'{"t":{"type":"A"}}', b'{"t":{"type":"B"}}'),
         (b"x A", b"B y"),
         (b'{"t":"A', b"B y"),
@@ -112,7 +113,16 @@ DEEP = ['{"a":' * depth + '"%s"' + "}" * depth for depth in (1, 9, 10)]
         (DEEP[1].replace("%s", "A").encode(), DEEP[1].replace("%s", "B").encode()),
     ],
     ids=[
-        *("one name", "blanks", "list first", "list last", "object in list", "no kind", "type further in"),
+        *(
+            "one name",
+            "blanks",
+            "list first",
+            "list last",
+            "object in list",
+            "no kind",
+            "empty kind",
+            "type further in",
+        ),
         *("plain text", "broken", "array", "shallow", "deep"),
     ],
 )
@@ -124,6 +134,7 @@ def test_a_key_in_two_messages_is_one(first: bytes, second: bytes) -> None:
     ("first", "second"),
     [
         (b'{"type":"a","t":"A"}', b'{"type":"b","t":"B"}'),
+        (b'{"type":"a","t":{"u":"A"}}', b'{"type":"b","t":{"u":"B"}}'),
         (b'{"type":"a","t":"A"}', b'{"type":"a","u":"B"}'),
         (b'{"type":"a","t":"A"}', b'{"type":"a","t":["B"]}'),
         (b'{"type":"a","t":{"t":"A"}}', b'{"type":"a","t":"B"}'),
@@ -132,7 +143,7 @@ def test_a_key_in_two_messages_is_one(first: bytes, second: bytes) -> None:
         (b'{"A":1}', b'{"B":1}'),
         (DEEP[2].replace("%s", "A").encode(), DEEP[2].replace("%s", "B").encode()),
     ],
-    ids=["kind", "name", "list", "depth", "kinds", "form", "keys", "too deep"],
+    ids=["kind", "kind further in", "name", "list", "depth", "kinds", "form", "keys", "too deep"],
 )
 def test_what_other_texts_say_is_not(first: bytes, second: bytes) -> None:
     whole = tuple(
@@ -285,3 +296,34 @@ def test_rules_count_in_one_message_and_over_several() -> None:
         b'{"ssn":"%s","t":"y %s"}' % (place["abc"], place["EMP-5"]),
         b'[{"ssn":"d"}]',
     ]
+
+
+def test_plain_text_has_no_escapes() -> None:
+    said = (b"see https://user:pa\\", b"u0073word@host.example/")
+    held = waiting(*map(message, said))
+    assert tuple(data for _, data in held.release(final=True)) == said
+
+
+def test_what_begins_where_the_room_ends_waits_for_its_end() -> None:
+    words = [message(b"word ") for _ in range(256)]
+    body = "-----BEGIN PRIVATE KEY-----" + "M" * 260
+    held = waiting(*words, *(message(letter.encode()) for letter in body[: MOST + 1 - len(words)]))
+    first = held.release(final=False)
+    assert [data for _, data in first] == [b"word "] * 256
+    for letter in body[MOST + 1 - len(words) :] + "-----END PRIVATE KEY-----":
+        held.add(message(letter.encode()))
+    left = b"".join(data for _, data in held.release(final=True))
+    assert left.startswith(b"redacted:v1:")
+    assert len(left) == len(PLACE)
+
+
+def test_the_message_in_which_a_secret_ends_that_was_released_keeps_its_other_text() -> None:
+    head = "-----BEGIN PRIVATE KEY-----"
+    body = head + "M" * (256 - len(head))
+    last = '-----END PRIVATE KEY----- {"password": "hunter2"} bye'
+    held = waiting(*(delta(letter) for letter in body), delta(last), *(delta("x ") for _ in range(256)))
+    first = held.release(final=False)
+    assert len(first) == 256
+    left = held.release(final=True)
+    place = Redactor(b"k" * 32).placeholder("key", "hunter2", {})
+    assert text(left) == f' {{"password": "{place}"}} bye' + "x " * 256

@@ -95,7 +95,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
         assert refused(lambda name=name: scan(tmp_path / name)) == (said, "tape.unreadable")
 
 
-def test_what_is_a_tape_is_told_by_its_name_and_its_first_bytes(tape: Path, tmp_path: Path) -> None:
+def test_a_tape_is_known_by_its_name_and_its_first_bytes(tape: Path, tmp_path: Path) -> None:
     put(tape, json.dumps({"type": "note", "text": KEY}).encode())
     assert told(tape) == [("event 1", *FOUND)]
     other = tmp_path / "t.db"
@@ -172,10 +172,23 @@ def test_a_tape_that_is_damaged_says_where(tape: Path) -> None:
     assert refused(lambda: scan(tape)) == (said, "tape.damaged")
 
 
+def test_a_body_whose_name_is_no_digest_is_looked_through(tape: Path) -> None:
+    body = json.dumps({"say": KEY}).encode()
+    put_blob(tape, body)
+    data = bytearray(tape.read_bytes())
+    name = data.index(body) - 32 - 1  # before the data stand its form, its size, the digest, and their types
+    while data[name : name + 32] != sha256(body).digest():
+        name -= 1
+    kind = data.rindex(12 + 2 * 32, 0, name)  # SQLite's file format, section 2.1: even is a blob, odd a text
+    data[kind] += 1
+    tape.write_bytes(bytes(data))
+    assert told(tape) == [("blob ?", *FOUND)]
+
+
 # ---------------------------------------------------------------- other files
 
 
-def test_in_any_other_file_a_key_is_told_by_its_byte(tmp_path: Path) -> None:
+def test_in_any_other_file_the_byte_is_named(tmp_path: Path) -> None:
     path = tmp_path / "x.log"
     packed = base64.b64encode(f"the key is {KEY}".encode()).decode()
     name = "DATADOG_API_KEY=4f1c9be27a60d83e5b7c19fa02d6e8b4"
@@ -189,7 +202,7 @@ def test_in_any_other_file_a_key_is_told_by_its_byte(tmp_path: Path) -> None:
     ]
 
 
-def test_of_two_in_one_place_the_longer_is_told(tmp_path: Path) -> None:
+def test_of_two_in_one_place_the_longer_is_named(tmp_path: Path) -> None:
     path = tmp_path / "x.log"
     path.write_text(f"https://user:{KEY}@h.example/ {KEY}")
     places = told(path)
