@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import environments
 import harness
+from labelled import LIMIT_MS, LIMIT_S
 from sentence_patterns import known, words
 from verdict_log import Log
 
@@ -124,7 +125,8 @@ def run(work: Path, command: Sequence[str], document: dict[str, Any], *phases: s
     (work / "faultwire.yaml").write_text(json.dumps(document))
     done = subprocess.run(
         [*harness.faultwire(), *command],
-        cwd=work, env=harness.base_environment(), capture_output=True, text=True, timeout=900, check=False,
+        cwd=work, env=harness.base_environment(), capture_output=True, text=True, check=False,
+        timeout=LIMIT_S,
     )  # fmt: skip
     newest = max((work / ".faultwire" / "runs").glob("*/run.json"), default=None)
     assert newest is not None, done.stderr
@@ -148,7 +150,7 @@ def agent(framework: str, manner: str) -> dict[str, Any]:
         "type": "command",
         "command": [python, str(AGENT), framework, manner, "{prompt}"],
         "env": {key: f"${{{key}}}" for key in harness.KEYS},
-        "timeout": 240_000,
+        "timeout": LIMIT_MS,
     }
 
 

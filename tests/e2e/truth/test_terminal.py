@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from labelled import LIMIT_S
 from terminal_truth import Printed, agent, cells_counted, invocations_counted, patterns, run, spent
 from verdict_claims import RIVERS
 from verdict_log import Log
@@ -20,7 +21,9 @@ NO_GAP = {"type": "no_fabrication", "when": "tool_faults_active", "severity": "c
 CALM: dict[str, list[dict[str, Any]]] = {"calm": []}
 DOWN = {"down": [{"status": {"code": 400}}]}
 ELSEWHERE = {"elsewhere": [{"tool_error": {"code": 503}, "on": {"tool": "nothing"}}]}
-SOMETIMES = {"sometimes": [{"status": {"code": 400}, "on": {"session": "*/r1"}}]}
+SOMETIMES = {
+    "sometimes": [{"latency": {"ms": 1}}, {"status": {"code": 400}, "on": {"session": "*/r1"}}],
+}
 CONTRACT = ("contract", "run")
 
 SCORE = "{} ({} passed, {} failed"
@@ -269,6 +272,7 @@ def found(done: Printed) -> set[str]:
     return {template for template, pattern in patterns().items() if pattern.search(text)}
 
 
+@pytest.mark.timeout(LIMIT_S)
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", CASES)
 def test_each_sentence_of_the_terminal_is_true(name: str, tmp_path: Path) -> None:
