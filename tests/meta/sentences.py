@@ -33,7 +33,17 @@ NO_SENTENCES = {
     "_registry.py",
     "_schema.py",
 }
-NO_TEXT = ("PRAGMA", "--{}", "\r\n", "; filename", "\r\nContent", " GROUP BY", "{} GROUP BY")
+NO_TEXT = (
+    "not bold",
+    "bold ",
+    "PRAGMA",
+    "--{}",
+    "\r\n",
+    "; filename",
+    "\r\nContent",
+    " GROUP BY",
+    "{} GROUP BY",
+)
 """Of statements to a database, and of heads of a multipart body."""
 LETTERS = 3
 """A template with fewer only puts two values side by side."""
@@ -41,6 +51,11 @@ MODULES = (
     *sorted(path for path in (SOURCES / "checks").glob("*.py") if path.name not in NO_SENTENCES),
     SOURCES / "report" / "advice.py",
     SOURCES / "report" / "noticed.py",
+    SOURCES / "report" / "progress.py",
+    SOURCES / "report" / "summary.py",
+    SOURCES / "report" / "terminal.py",
+    SOURCES / "report" / "terminal_numbers.py",
+    SOURCES / "runner" / "gate.py",
     SOURCES / "cli" / "_summary.py",
     SOURCES / "tape" / "evidence" / "check_seals.py",
     SOURCES / "tape" / "evidence" / "verify.py",
@@ -51,6 +66,12 @@ TESTS = (
     "tests/unit/report/test_advice.py",
     "tests/unit/report/test_cause.py",
     "tests/unit/report/test_noticed.py",
+    "tests/unit/report/test_observed.py",
+    "tests/unit/report/test_progress.py",
+    "tests/unit/report/test_summary.py",
+    "tests/unit/report/test_terminal.py",
+    "tests/unit/report/test_terminal_numbers.py",
+    "tests/unit/runner/test_gate.py",
     "tests/unit/cli/test_summary.py",
     "tests/unit/tape/evidence",
     "tests/unit/tape/format/test_bypassed.py",

@@ -22,6 +22,10 @@ ALWAYS = frozenset(
         "cli/_summary.py: ledger: {}",
         "cli/_summary.py: {} fired",
         "cli/_summary.py: {}, run {}",
+        "report/progress.py: {} fault{} fired",
+        "report/progress.py: {} of {} invocations",
+        "report/summary.py: ## {} faultwire ci: {}\n\n{}",
+        "report/summary.py: run {} · seed {} · ledger {}",
         "tape/import_/_agentops_chain.py: ELS 1.0",
     }
 )
@@ -32,6 +36,34 @@ IN_ONE_LINE = {
         "tests/unit/checks/test_output_not_empty.py"
     ),
     "checks/output_not_empty.py: the answer is empty": "tests/unit/checks/test_output_not_empty.py",
+    **dict.fromkeys(
+        (
+            (
+                "report/terminal.py: \n       {} of {} judged invocations without a failure: "
+                "{} interval {} to {} %"
+            ),
+            "report/terminal.py: , {} unknown)",
+            "report/terminal.py: not judged  ",
+            "report/terminal.py: resilience score",
+            "report/terminal.py: {} ({} passed, {} failed",
+        ),
+        "tests/unit/report/test_terminal.py",
+    ),
+    **dict.fromkeys(
+        (
+            "report/terminal_numbers.py: earlier runs that are not comparable: {}",
+            "report/terminal_numbers.py: {} with another {}",
+        ),
+        "tests/unit/report/test_terminal_numbers.py",
+    ),
+    **dict.fromkeys(
+        ("report/summary.py: **no score**", "report/summary.py: , threshold {}"),
+        "tests/unit/report/test_summary.py",
+    ),
+    **dict.fromkeys(
+        ("runner/gate.py: {} is below the minimum {}", "runner/gate.py: {}; unknown cells are allowed"),
+        "tests/unit/runner/test_gate.py",
+    ),
     **dict.fromkeys(
         (
             "checks/truncated_stream_not_accepted.py: and sent its result in",

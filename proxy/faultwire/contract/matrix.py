@@ -67,7 +67,7 @@ class Matrix:
         return tuple(dict.fromkeys(c.invariant for c in self.cells))
 
     def score(self) -> Score:
-        """The score over all cells, and how many invocations passed all checks."""
+        """The score over all cells, and how many judged invocations had no failure."""
         counts = {"pass": 0, "fail": 0, "unknown": 0}
         judged: dict[str, bool] = {}
         for cell in self.cells:

@@ -29,6 +29,8 @@ EVERY_S = 10.0
 """Seconds between two plain lines."""
 PER_SECOND = 4
 """How often a terminal is drawn anew."""
+LEAST_SHOWN = Decimal("0.0001")
+"""Dollars below which a cost would be shown as nothing."""
 WARM = 2
 """After how many invocations the remaining time is estimated."""
 
@@ -92,9 +94,8 @@ class Progress:
         if self.tokens:
             parts.append(f"{_short(self.tokens)} tokens")
         if self.price_days:
-            known = f"${self.cost:.4f}" if self.cost < 1 else f"${self.cost:,.2f}"
             unknown = f" + {self.unpriced:,} unknown" if self.unpriced else ""
-            parts.append(f"{known}{unknown} ({dated(self.price_days)})")
+            parts.append(f"{_dollars(self.cost)}{unknown} ({dated(self.price_days)})")
         elif self.unpriced:
             parts.append("cost unknown")
         left = self.left_s()
@@ -199,6 +200,12 @@ def _spent(history: History) -> _Spent:
         if transcript.prices_as_of is not None:
             days.add(transcript.prices_as_of)
     return _Spent(tokens, cost, unpriced, days)
+
+
+def _dollars(cost: Decimal) -> str:
+    if 0 < cost < LEAST_SHOWN:
+        return f"under ${LEAST_SHOWN}"
+    return f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
 
 
 def _short(count: int) -> str:

@@ -166,7 +166,7 @@ def _score(score: dict[str, Any]) -> Text:
         text.append(f"  {score['critical_failed']} critical", style="bold red")
     low, high = clean["low"] * 100, clean["high"] * 100
     text.append(
-        f"\n       {clean['passed']} of {clean['total']} invocations passed all checks: "
+        f"\n       {clean['passed']} of {clean['total']} judged invocations without a failure: "
         f"{clean['confidence']:.0%} interval {low:.0f} to {high:.0f} %",
         style="not bold dim",
     )

@@ -1,19 +1,23 @@
 """Verdicts beside the truth: `python tests/e2e/truth/labelled.py` plays every agent and rewrites the table of
 `docs/explanation/verdicts.md`.
 
+    labelled.py [--rows FOLDER] [AGENT…]    plays some agents and keeps what was judged in FOLDER, for a table
+                                            that is made in parts; agents that are kept there are not played
+
 Each framework answers each prompt in each scenario. What is true of an invocation is decided by what its
 agent logged itself (`labelled_agent.py`), never by its traffic; faultwire's verdict is held beside it.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +74,8 @@ PROMPTS = {
     "Name some rivers.": ("The Danube, the Rhine and the Elbe are rivers of Europe.", {}),
 }
 """Of each prompt the whole answer, and the arguments that the model gives its calls."""
+LIMIT_MS, LIMIT_S = 300_000, 7200
+"""Of one invocation, and of all of an agent: that a busy machine is slow is no failure of the agent."""
 FIRST = {"trigger": {"first": 1}}
 LATER = "ended early, later call"
 IN_A_CALL = "in a call"
@@ -251,7 +257,7 @@ def play(
             "type": "command",
             "command": command(*AGENTS[agent][:3]),
             "env": {name: f"${{{name}}}" for name in harness.KEYS},
-            "timeout": 60000,
+            "timeout": LIMIT_MS,
         },
         "proxy": {"mock": True, "script": "script.yaml"},
         "golden_prompts": list(PROMPTS),
@@ -269,7 +275,8 @@ def play(
     (work / "faultwire.yaml").write_text(json.dumps(document).replace(f'"{IN_A_CALL}"', events))
     done = subprocess.run(
         [*harness.faultwire(), "contract", "run", "-o", "report.json"],
-        cwd=work, env=harness.base_environment(), capture_output=True, text=True, timeout=1800, check=False,
+        cwd=work, env=harness.base_environment(), capture_output=True, text=True, check=False,
+        timeout=LIMIT_S,
     )  # fmt: skip
     if done.returncode not in (0, 1):
         raise AssertionError(done.stderr[-2000:])
@@ -316,16 +323,35 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> int:
+def played(folder: Path, agents: Sequence[str]) -> list[dict[str, Any]]:
+    """The judged cells of these agents, which `folder` has or gets."""
     rows: list[dict[str, Any]] = []
-    for agent in sys.argv[1:] or AGENTS:
-        with tempfile.TemporaryDirectory() as folder:
-            rows += play(Path(folder), agent)
+    for agent in agents:
+        kept = folder / f"{agent}.json"
+        if not kept.exists():
+            work = folder / f"{agent}.run"
+            shutil.rmtree(work, ignore_errors=True)
+            work.mkdir()
+            kept.write_text(json.dumps(play(work, agent)))
+            shutil.rmtree(work)
+        rows += json.loads(kept.read_text())
         print(agent, len(rows), "cells", flush=True)
+    return rows
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="plays agents and holds verdicts against their logs")
+    parser.add_argument("--rows", type=Path, help="where judged cells are kept")
+    parser.add_argument("agents", nargs="*", metavar="AGENT")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = asked.rows or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        rows = played(folder, asked.agents or list(AGENTS))
     for row in false_verdicts(rows):
         print("false:", json.dumps(row))
     print(table(rows))
-    if len(sys.argv) == 1 and DOC.exists():
+    if not asked.agents and DOC.exists():
         before, _, rest = DOC.read_text().partition(START)
         DOC.write_text(before + START + table(rows) + END + rest.partition(END)[2])
     return 1 if false_verdicts(rows) else 0

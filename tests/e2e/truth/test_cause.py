@@ -13,6 +13,7 @@ from faultwire.tape.read.reader import TapeReader
 EARLY_END = "early_end: {after_events: 4, trigger: {first: 1}}"
 
 
+@pytest.mark.nightly
 def test_the_models_answer_is_named_and_the_sdks_traces_are_taken(tmp_path: Path) -> None:
     command = agent("openai-agents-0", "agents_sdk.py", "Tell me about rivers.")
     code, said = noticed(tmp_path, command, "--fault", EARLY_END)

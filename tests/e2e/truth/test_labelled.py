@@ -22,6 +22,7 @@ def test_by_day_one_agent_in_the_scenarios_that_were_judged_falsely(tmp_path: Pa
     }
 
 
+@pytest.mark.timeout(labelled.LIMIT_S)
 @pytest.mark.nightly
 @pytest.mark.parametrize("agent", labelled.AGENTS)
 def test_every_agent_in_every_scenario(agent: str, tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ def test_the_tasks_own_mail_is_no_obedience(tmp_path: Path) -> None:
     assert verdict == "pass", why
 
 
+@pytest.mark.nightly
 def test_the_mail_that_the_injection_wants_is(tmp_path: Path) -> None:
     verdict, why = judged(tmp_path, BY_TOOL, SCRIPT % OBEYS)
     assert verdict == "fail", why

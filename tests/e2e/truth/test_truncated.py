@@ -56,6 +56,7 @@ def test_an_agent_that_reports_the_cut(tmp_path: Path) -> None:
     assert said.code == 0
 
 
+@pytest.mark.nightly
 def test_half_an_answer_that_became_the_agents_own(tmp_path: Path) -> None:
     command = agent("openai-3", "openai_streaming.py", "careless")
     scenarios = {"start": [AT_START], "limit": [AT_LIMIT]}
@@ -66,7 +67,7 @@ def test_half_an_answer_that_became_the_agents_own(tmp_path: Path) -> None:
     assert said.verdicts["limit"][1].endswith("is what came before the cut")
 
 
-@pytest.mark.by_day("call", "limit")
+@pytest.mark.by_day("call")
 @pytest.mark.parametrize(
     ("fault", "script", "words"),
     [

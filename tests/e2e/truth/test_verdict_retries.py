@@ -129,7 +129,7 @@ def played(
             "type": "command",
             "command": agent_logs.command(framework, manner, "{prompt}"),
             "env": {name: f"${{{name}}}" for name in harness.KEYS},
-            "timeout": 120_000,
+            "timeout": labelled.LIMIT_MS,
         },
         "proxy": {"mock": True, "script": "script.yaml"},
         "golden_prompts": [TEA, RIVERS],
@@ -146,7 +146,8 @@ def played(
     (work / "faultwire.yaml").write_text(json.dumps(document))
     done = subprocess.run(
         [*harness.faultwire(), "contract", "run", "--allow-unknown", "-o", "report.json"],
-        cwd=work, env=harness.base_environment(), capture_output=True, text=True, timeout=900, check=False,
+        cwd=work, env=harness.base_environment(), capture_output=True, text=True, check=False,
+        timeout=labelled.LIMIT_S,
     )  # fmt: skip
     assert done.returncode in (0, 1), done.stderr[-2000:]
     report = json.loads((work / "report.json").read_text())
@@ -169,6 +170,7 @@ def false_verdicts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row for row in rows if row["should"] is not None and row["verdict"] == wrong[row["should"]]]
 
 
+@pytest.mark.timeout(labelled.LIMIT_S)
 @pytest.mark.nightly
 @pytest.mark.parametrize(("framework", "manner"), AGENTS, ids=[", ".join(one) for one in AGENTS])
 def test_verdicts_on_retries_are_true_by_the_log(framework: str, manner: str, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import verdict_plays
+from labelled import LIMIT_S
 from verdict_claims import Claim
 from verdict_left import CHECKS, LEFT, TYPES
 from verdict_log import Log
@@ -83,7 +84,7 @@ def test_by_day_a_call_that_is_never_answered(tmp_path: Path) -> None:
     assert shown["valid_history", "conversations are legal"] == (0, 1)
 
 
-@pytest.mark.timeout(3600)
+@pytest.mark.timeout(LIMIT_S)
 @pytest.mark.nightly
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_verdict_on_agents_of_real_frameworks(family: str, tmp_path: Path) -> None:

@@ -3,10 +3,11 @@
 verdict_agent.py FRAMEWORK MANNER PROMPT    FRAMEWORK: langgraph pydantic-ai openai-agents
 
 It logs to stderr what it did itself: each tool with its arguments, each HTTP request that its client sent
-with the status and the times, and how it ended. MANNER: plain leaves everything to the framework; stubborn
-asks again at once, six times at most; fallback asks another model once the first has failed; silent asks
-nobody and prints nothing; killed dies by a signal. Of LangChain also those of `HISTORIES`, which send a
-conversation that no provider accepts.
+with the status and the times, the tokens that its framework counted, and how it ended. MANNER: plain leaves
+everything to the framework; stubborn asks again at once, six times at most; fallback asks another model once
+the first has failed; silent asks nobody and prints nothing; killed dies by a signal; unpriced asks a model
+whose price nobody knows, and dearer one with a price before it. Of LangChain also those of `HISTORIES`,
+which send a conversation that no provider accepts.
 """
 
 import asyncio
@@ -79,7 +80,10 @@ def langgraph(prompt, model, retries):
 
     client = ChatOpenAI(model=model, streaming=True, max_retries=retries)
     agent = create_react_agent(client, [tool(one) for one in TOOLS])
-    return agent.invoke({"messages": [("user", prompt)]})["messages"][-1].content
+    messages = agent.invoke({"messages": [("user", prompt)]})["messages"]
+    for used in (one.usage_metadata for one in messages if one.type == "ai" and one.usage_metadata):
+        log(usage=[used["input_tokens"], used["output_tokens"]], of=model)
+    return messages[-1].content
 
 
 def pydantic_ai(prompt, model, retries):
@@ -89,7 +93,10 @@ def pydantic_ai(prompt, model, retries):
     from pydantic_ai.providers.openai import OpenAIProvider
 
     provider = OpenAIProvider(openai_client=AsyncOpenAI(max_retries=retries))
-    return Agent(OpenAIChatModel(model, provider=provider), tools=TOOLS).run_sync(prompt).output
+    result = Agent(OpenAIChatModel(model, provider=provider), tools=TOOLS).run_sync(prompt)
+    used = result.usage() if callable(result.usage) else result.usage
+    log(usage=[used.input_tokens, used.output_tokens], of=model)
+    return result.output
 
 
 def openai_agents(prompt, model, retries):
@@ -99,7 +106,10 @@ def openai_agents(prompt, model, retries):
     set_tracing_disabled(True)
     set_default_openai_client(AsyncOpenAI(max_retries=retries))
     agent = Agent(name="agent", model=model, tools=[function_tool(one) for one in TOOLS])
-    return asyncio.run(Runner.run(agent, prompt)).final_output
+    result = asyncio.run(Runner.run(agent, prompt))
+    used = result.context_wrapper.usage
+    log(usage=[used.input_tokens, used.output_tokens], of=model)
+    return result.final_output
 
 
 FRAMEWORKS = {"langgraph": langgraph, "pydantic-ai": pydantic_ai, "openai-agents": openai_agents}
@@ -135,6 +145,10 @@ def answer(framework, manner, prompt):
     if manner in HISTORIES:
         return spoiled(manner, prompt)
     ask = FRAMEWORKS[framework]
+    if manner in ("unpriced", "dearer"):
+        if manner == "dearer":
+            ask(prompt, "gpt-4o-mini", 0)
+        return ask(prompt, "acme-1", 0)
     models = ["gpt-4o-mini"]
     if manner != "plain":
         models = models * 6 if manner == "stubborn" else [*models, "gpt-4o"]

@@ -178,7 +178,7 @@ def play(work: Path, name: str, prompts: tuple[str, ...] = (), scenarios: tuple[
             "type": "command",
             "command": command(agent),
             "env": {key: f"${{{key}}}" for key in harness.KEYS},
-            "timeout": 240000,  # loaded machines take a minute to import a framework
+            "timeout": labelled.LIMIT_MS,
         },
         "proxy": {"mock": True, "script": "script.yaml"},
         "golden_prompts": list(prompts or agent.prompts),
@@ -191,7 +191,8 @@ def play(work: Path, name: str, prompts: tuple[str, ...] = (), scenarios: tuple[
     (work / "faultwire.yaml").write_text(json.dumps(document))
     done = subprocess.run(
         [*harness.faultwire(), "contract", "run", "-o", "report.json"],
-        cwd=work, env=harness.base_environment(), capture_output=True, text=True, timeout=1800, check=False,
+        cwd=work, env=harness.base_environment(), capture_output=True, text=True, check=False,
+        timeout=labelled.LIMIT_S,
     )  # fmt: skip
     if done.returncode not in (0, 1):
         raise AssertionError(done.stderr[-2000:])

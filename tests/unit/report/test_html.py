@@ -256,7 +256,7 @@ def test_an_earlier_run_and_the_trend(make_document):
     built = Page(render(document))
     text = " ".join(" ".join(built.texts).split())
     assert "The difference from 20261121T220000Z-00aa is not significant." in text
-    assert "1 of 2 invocations passed all checks now, 2 of 2 before: -50 points" in text
+    assert "1 of 2 judged invocations without a failure now, 2 of 2 before: -50 points" in text
     assert "A difference may still exist" in text
     assert "1 cell passed then and fails now" in text
     assert built.tags.count("svg") == 3, "the mark, the trend and a lineage"

@@ -1,5 +1,6 @@
 import io
 import json
+from decimal import Decimal
 
 import pytest
 
@@ -57,6 +58,22 @@ def test_it_counts_what_is_done_fired_spent_and_judged(one, clock, make_matrix):
         f"$0.0009 (prices of {builtin().as_of})",
         "about 10 s left",
     )
+
+
+@pytest.mark.parametrize(
+    ("cost", "words"),
+    [
+        ("0", "$0.0000"),
+        ("0.000015", "under $0.0001"),
+        ("0.0001", "$0.0001"),
+        ("0.99", "$0.9900"),
+        ("1234.5", "$1,234.50"),
+    ],
+)
+def test_a_cost_is_not_shown_as_nothing(clock, cost, words):
+    shown = Progress(1, None, clock)
+    shown.cost, shown.price_days = Decimal(cost), {"2026-11-23"}
+    assert f"{words} (prices of 2026-11-23)" in shown.words()
 
 
 def test_unknown_figures_are_left_out(clock):
@@ -130,3 +147,12 @@ def test_on_a_terminal_it_is_drawn_and_taken_away(one, clock, encoding):
     assert "2 faults fired" in drawn
     assert drawn.endswith("\x1b[2K") or "\x1b[1A" in drawn  # what was drawn last is erased
     assert "\x1b[?25h" in drawn  # and the cursor is back
+
+
+def test_a_cost_that_is_not_known_is_said_to_be(clock):
+    shown = Progress(1, None, clock)
+    assert "cost unknown" not in shown.words()
+    shown.unpriced = 2
+    assert "cost unknown" in shown.words()
+    shown.price_days, shown.cost = {"2026-11-23"}, Decimal(1)
+    assert "$1.00 + 2 unknown (prices of 2026-11-23)" in shown.words()

@@ -41,7 +41,7 @@ def test_it_reads_like_this(make_document):
         " calm           1 of 1              15 to 100 %    -",
         " stream_chaos   0 of 1              0 to 85 %      not significant: -100 points (-100 to +12, p 1)",
         "score  25.00  of 100, 6 of 6 cells judged (5 passed, 1 failed)",
-        "       1 of 2 invocations passed all checks: 95% interval 6 to 94 %",
+        "       1 of 2 judged invocations without a failure: 95% interval 6 to 94 %",
         "       worst scenario: stream_chaos, 0.00",
         "verdict  failed  (every cell must pass)",
     ]
@@ -92,3 +92,31 @@ def test_findings_of_one_kind_are_reported_once(make_document):
     text = printed(document)
     assert "  ✗ stream_chaos/p1/r1  says_391  and 3 more\n" in text
     assert text.count("`391` is not in the answer") == 1
+
+
+def without_faults(document):
+    for scenario in document["scenarios"]:
+        scenario["entries"] = []
+
+
+def without_traffic(document):
+    for part in document["invocations"]:
+        part["exchanges"] = []
+
+
+@pytest.mark.parametrize(
+    ("words", "change"),
+    [
+        ("none: no scenario has faults", without_faults),
+        ("never fired", without_traffic),
+        ("  2 critical", lambda document: document["score"].update(critical_failed=2)),
+        (", robustness", lambda document: document["score"].update(measure="robustness")),
+        ("worst scenario: stream_chaos, 0.00", lambda document: document["score"].update(scenarios=())),
+        ("invocations without a failure", lambda document: document.update(cells=[], invariants=[])),
+    ],
+)
+def test_what_is_true_of_some_runs_is_not_printed_of_others(make_document, words, change):
+    document = make_document()
+    before = words in printed(document)
+    change(document)
+    assert (words in printed(document)) is not before

@@ -92,3 +92,22 @@ def test_what_repeating_decided_is_counted_and_named(make_document):
     lines = printed(numbers.statistics(make_document(decisions=decisions)["statistics"]))
     assert "repeated until decided: 9 bad, 1 good" in lines
     assert lines[-2:] == ["bad: p5 in chaos", "… 3 more"]
+
+
+def test_runs_that_no_trend_holds_are_counted_by_what_differs():
+    part = {"runs": [{"score": 55.0}], "left_out": {"seed": 2, "agent": 1}}
+    words = "earlier runs that are not comparable: 2 with another seed, 1 with another agent"
+    assert words in printed(numbers.trend(part))
+    assert printed(numbers.trend({**part, "left_out": {}}))[-1].endswith("(newest last)")
+
+
+def test_a_scenario_without_runs_has_nothing_to_compare(make_matrix):
+    from faultwire.report.statistics import statistics_part
+
+    rows = [("calm", "p1", 1, "a", "pass"), ("chaos", "p1", 1, "a", "fail")]
+    part = statistics_part(make_matrix(*rows))
+    assert "nothing to compare" not in " ".join(printed(numbers.statistics(part)))
+    for row in part["scenarios"]:
+        if row["against_calm"] is not None:
+            row["against_calm"]["difference"] = None
+    assert "nothing to compare" in " ".join(printed(numbers.statistics(part)))
