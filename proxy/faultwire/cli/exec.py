@@ -139,7 +139,7 @@ class Play:
 
     def once(self) -> Played:
         """Run the command behind a proxy of its own. Raises where the run proves nothing (`learn`)."""
-        from faultwire import clock
+        from faultwire import clock, process_tree
         from faultwire.capture import child
         from faultwire.capture.bypass_watch import BypassWatch
         from faultwire.cli._determinism import Played
@@ -165,10 +165,14 @@ class Play:
             received: set[int] = set()
             code = child.run(command, environment, watch, lambda: run.engine.alive, received)
             lasted_s = clock.monotonic() - started
+            left = process_tree.end(run.mark, grace_s=process_tree.GRACE_S)
             if not run.engine.alive:
                 run.engine.stats()  # says how it ended
             closed = run.close_session(SESSION, watch.found, watch.more)
             notes = (*closed.notes, *run.engine.notes(), *import_findings(self.settings.replay))
+            if left:
+                what = "1 process" if left == 1 else f"{left} processes"
+                notes += (f"{what} that the command left behind ended with the run",)
             try:
                 history = run.history(SESSION)
                 ledger = run.ledger_hash()

@@ -14,12 +14,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from faultwire import process_tree
 from faultwire.capture.base_url import plan
 from faultwire.capture.bundle import write_trust
 from faultwire.capture.env import child_environment
 from faultwire.capture.keys import keyless
 from faultwire.capture.traceparent import traced
 from faultwire.capture.trust import explained
+from faultwire.dice import token
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.exchange.tunnel import divide
 from faultwire.mitm.engine.client import Engine
@@ -53,6 +55,7 @@ class Run:
         trust: TrustFiles,
         routes: Mapping[str, str],
         plan: Plan,
+        mark: str,
         *,
         base_urls: bool = False,
         keyless: bool = False,
@@ -65,12 +68,12 @@ class Run:
         self.plan = plan
         self.base_urls = base_urls
         self.keyless = keyless
+        self.mark = mark  # of all processes that are started for its agents
         self.upstream: tuple[str, ...] = ()
         """The user's own proxies that servers are called through, without their credentials."""
         self._handles: dict[str, SessionHandle] = {}
         self._lock = threading.Lock()
-        self._shared = ""
-        self._shared_environment: Mapping[str, str] = {}
+        self._shared, self._shared_environment = "", dict[str, str]()
         self.histories = Histories(tape)
         self._turnstile = Turnstile()
 
@@ -116,7 +119,8 @@ class Run:
         return self.environment() if unnamed and not self.base_urls else self._shared_environment
 
     def _environment_of(self, handle: SessionHandle) -> dict[str, str]:
-        return self.environment(handle.proxy_url, java_port=handle.port, token=handle.token)
+        given = self.environment(handle.proxy_url, java_port=handle.port, token=handle.token)
+        return process_tree.marked(given, self.mark)
 
     def environment(
         self,
@@ -236,10 +240,12 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
     # A clock that stands still in the past needs certificates that were valid then.
     ca_dir = settings.base / ("ca" if settings.frozen is None else "ca-frozen")
     routed = plan(os.environ, settings.reverse, providers=settings.base_urls, mock=settings.mock)
+    mark = token()
     engine = stack.enter_context(
         Engine.start(
             EngineSettings(
                 run_dir=folder.path.absolute(),
+                agents=mark,
                 ca_dir=ca_dir.absolute(),
                 covers=settings.frozen.instant if settings.frozen else None,
                 listen=settings.listen,
@@ -263,7 +269,8 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
     )
     trust = write_trust(ca_dir, engine.ca_pem, os.environ)
     offline = settings.mock or (settings.replay is not None and settings.replay.offline)
-    run = Run(folder, tape, engine, trust, routes, routed, base_urls=settings.base_urls, keyless=offline)
+    ways = (routes, routed, mark)
+    run = Run(folder, tape, engine, trust, *ways, base_urls=settings.base_urls, keyless=offline)
     run.upstream = proxies.urls if proxies is not None else ()
     stack.callback(run.histories.close)
     return run
