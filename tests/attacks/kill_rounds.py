@@ -135,9 +135,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.attacks.kill_rounds", description=__doc__)
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--first", type=int, default=0, help="the number of the first round")
+    parser.add_argument("--minutes", type=float, default=1e6, help="begin no round after that")
     asked = parser.parse_args()
     bad: Counter[str] = Counter()
+    end, done = time.monotonic() + 60 * asked.minutes, 0
     for number in range(asked.first, asked.first + asked.rounds):
+        if time.monotonic() > end:
+            break
+        done += 1
         folder = Path(tempfile.mkdtemp(prefix="faultwire-kill-"))
         for wrong in run(folder, number):
             bad[VICTIMS[number % len(VICTIMS)]] += 1
@@ -145,7 +150,7 @@ def main() -> int:
         shutil.rmtree(folder)
         if (number + 1) % 10 == 0:
             print(f"{number + 1} rounds", flush=True)
-    print(f"{asked.rounds} kills: {sum(bad.values())} findings", flush=True)
+    print(f"{done} kills from {asked.first}: {sum(bad.values())} findings", flush=True)
     return 1 if bad else 0
 
 
