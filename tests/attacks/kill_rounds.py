@@ -1,7 +1,8 @@
 """Kill the command, its engine and its agent in turn: `python -m tests.attacks.kill_rounds --rounds 300`.
 
 Each round is a real `faultwire exec --mock` with an agent that calls without end. One of its processes is
-killed at a moment that the number of the round decides. None of the others may be left two seconds later
+killed at a moment that the number of the round decides. The agent has children of children, one of them in a
+session of its own that nobody is the parent of any more. None of the others may be left two seconds later
 (where the agent was killed, two seconds after the end of its command), and every exchange that was
 acknowledged has to be on a tape that verifies. Exits with 1 where one was not.
 """
@@ -39,8 +40,15 @@ ENDED_S = 60.0
 HARMLESS = {"session_open", "exchange_open", "seal_missing", "seal_untrusted"}
 """What a tape may state that was not closed, to a verifier that was given no key."""
 AGENT = """
-import json, os, urllib.request
-print(os.getpid(), flush=True)
+import json, os, subprocess, urllib.request
+# Two children of a child: one whose parent stays, and one in a session of its own, whose parent has ended.
+stays = "sleep 1000 & echo $!; exec >&-; wait"
+leaves = "setsid sleep 1000 >&- & echo $!"
+found = [
+    subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL).stdout.readline()
+    for script in (stays, leaves)
+]
+print(os.getpid(), *map(int, found), flush=True)
 body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).encode()
 while True:
     asked = urllib.request.Request("https://api.openai.com/v1/chat/completions", body)
@@ -63,12 +71,13 @@ def run(folder: Path, number: int) -> list[str]:
         stderr=subprocess.PIPE,
     )
     assert process.stdout is not None
-    agent = int(process.stdout.readline())
+    agent, *below = map(int, process.stdout.readline().split())
     for _ in range(FEWEST):
         if not process.stdout.readline():
             return [f"the agent made no calls: {process.communicate()[1]}"]
     (about,) = (folder / ".faultwire" / "runs").glob("*/run.json")
     pids = {"command": process.pid, "engine": json.loads(about.read_text())["engine_pid"], "agent": agent}
+    pids |= {"child of a child": below[0], "child in a session of its own": below[1]}
     others = {child.pid for child in psutil.Process(process.pid).children(recursive=True)} | {*pids.values()}
     handles = {}
     for pid in others - {pids[victim]}:
@@ -126,9 +135,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.attacks.kill_rounds", description=__doc__)
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--first", type=int, default=0, help="the number of the first round")
+    parser.add_argument("--minutes", type=float, default=1e6, help="begin no round after that")
     asked = parser.parse_args()
     bad: Counter[str] = Counter()
+    end, done = time.monotonic() + 60 * asked.minutes, 0
     for number in range(asked.first, asked.first + asked.rounds):
+        if time.monotonic() > end:
+            break
+        done += 1
         folder = Path(tempfile.mkdtemp(prefix="faultwire-kill-"))
         for wrong in run(folder, number):
             bad[VICTIMS[number % len(VICTIMS)]] += 1
@@ -136,7 +150,7 @@ def main() -> int:
         shutil.rmtree(folder)
         if (number + 1) % 10 == 0:
             print(f"{number + 1} rounds", flush=True)
-    print(f"{asked.rounds} kills: {sum(bad.values())} findings", flush=True)
+    print(f"{done} kills from {asked.first}: {sum(bad.values())} findings", flush=True)
     return 1 if bad else 0
 
 

@@ -151,7 +151,7 @@ class Play:
 
     def once(self) -> Played:
         """Run the command behind a proxy of its own. Raises where the run proves nothing (`learn`)."""
-        from faultwire import clock
+        from faultwire import clock, process_tree
         from faultwire.capture import child
         from faultwire.capture.bypass_watch import BypassWatch
         from faultwire.cli._determinism import Played
@@ -181,10 +181,14 @@ class Play:
                 command, environment, watch or nullcontext, lambda: run.engine.alive, received, inside
             )
             lasted_s = clock.monotonic() - started
+            left = process_tree.end(run.mark, grace_s=process_tree.GRACE_S)
             if not run.engine.alive:
                 run.engine.stats()  # says how it ended
             closed = run.close_session(SESSION, *((watch.found, watch.more) if watch is not None else ()))
             notes = (*closed.notes, *run.engine.notes(), *import_findings(self.settings.replay), *proof(run))
+            if left:
+                what = "1 process" if left == 1 else f"{left} processes"
+                notes += (f"{what} that the command left behind ended with the run",)
             try:
                 history = run.history(SESSION)
                 ledger = run.ledger_hash()

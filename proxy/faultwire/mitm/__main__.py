@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import importlib
-import sys
 
 from faultwire import child_process, plugins
 from faultwire.mitm.engine.lazy_imports import LATER, import_later, spare_addons
@@ -33,4 +32,4 @@ if __name__ == "__main__":
     from faultwire.mitm.engine.main import main
 
     gc.enable()
-    sys.exit(main())
+    child_process.leave(main())

@@ -119,6 +119,8 @@ class EngineSettings(Frozen):
     """
 
     run_dir: Path
+    agents: str = ""
+    """The mark of its agents' processes (`process_tree`), which end with the engine."""
     ca_dir: Path
     covers: datetime | None = None
     """An instant at which our certificates must be valid, besides now."""

@@ -12,7 +12,7 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from faultwire.child_process import report
+from faultwire.child_process import leave, report
 from faultwire.errors import FaultwireError
 
 if TYPE_CHECKING:
@@ -54,4 +54,4 @@ def _emit(line: dict[str, object]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

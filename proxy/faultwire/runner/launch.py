@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from faultwire import process_tree
 from faultwire.capture.base_url import plan
 from faultwire.capture.bundle import write_trust
 from faultwire.capture.env import child_environment
@@ -21,6 +22,7 @@ from faultwire.capture.keys import keyless
 from faultwire.capture.netns.environment import inside_environment
 from faultwire.capture.traceparent import traced
 from faultwire.capture.trust import explained
+from faultwire.dice import token
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.exchange.tunnel import divide
 from faultwire.mitm.engine.client import Engine, StartingEngine
@@ -59,6 +61,7 @@ class Run:
         trust: TrustFiles,
         routes: Mapping[str, str],
         plan: Plan,
+        mark: str,
         *,
         base_urls: bool = False,
         keyless: bool = False,
@@ -71,6 +74,7 @@ class Run:
         self.plan = plan
         self.base_urls = base_urls
         self.keyless = keyless
+        self.mark = mark  # of all processes that are started for its agents
         self.upstream: tuple[str, ...] = ()
         """The user's own proxies that servers are called through, without their credentials."""
         self.space: Namespace | None = None
@@ -78,8 +82,7 @@ class Run:
         self.unfurnished: tuple[str, ...] = ()
         self._handles: dict[str, SessionHandle] = {}
         self._lock = threading.Lock()
-        self._shared = ""
-        self._shared_environment: Mapping[str, str] = {}
+        self._shared, self._shared_environment = "", dict[str, str]()
         self.histories = Histories(tape)
         self._turnstile = Turnstile()
 
@@ -125,7 +128,8 @@ class Run:
         return self.environment() if unnamed and not self.base_urls else self._shared_environment
 
     def _environment_of(self, handle: SessionHandle) -> dict[str, str]:
-        return self.environment(handle.proxy_url, java_port=handle.port, token=handle.token)
+        given = self.environment(handle.proxy_url, java_port=handle.port, token=handle.token)
+        return process_tree.marked(given, self.mark)
 
     def environment(
         self,
@@ -256,10 +260,12 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
         StartingEngine(folder.path.absolute(), inside.descriptors if inside is not None else ())
     )
     routes = _start_mock(script, folder, stack) if settings.mock else {}
+    mark = token()
     engine = stack.enter_context(
         starting.configure(
             EngineSettings(
                 run_dir=folder.path.absolute(),
+                agents=mark,
                 ca_dir=ca_dir.absolute(),
                 covers=settings.frozen.instant if settings.frozen else None,
                 listen=settings.listen,
@@ -284,7 +290,8 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
     )
     trust = write_trust(ca_dir, engine.ca_pem, os.environ)
     offline = settings.mock or (settings.replay is not None and settings.replay.offline)
-    run = Run(folder, tape, engine, trust, routes, routed, base_urls=settings.base_urls, keyless=offline)
+    ways = (routes, routed, mark)
+    run = Run(folder, tape, engine, trust, *ways, base_urls=settings.base_urls, keyless=offline)
     run.upstream = proxies.urls if proxies is not None else ()
     if space is not None and wanted is not None:
         run.space = space

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from faultwire.errors import CaptureError, FaultError, FaultwireError, UsageError
+from faultwire.process_tree import unmarked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -142,7 +143,7 @@ def session(
     )
     with ExitStack() as stack:
         run = stack.enter_context(start_run(settings))
-        one = Session(run, run.open_session(NAME, wanted, seed))
+        one = Session(run, unmarked(run.open_session(NAME, wanted, seed)))
         if environ:
             stack.enter_context(_in_environ(one.env))
         try:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from faultwire import dice
 from faultwire.errors import UsageError, did_you_mean
+from faultwire.process_tree import unmarked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -250,7 +251,7 @@ def started(wanted: Asked, root: Path) -> Iterator[TapedTest]:
     taped: TapedTest | None = None
     try:
         with start_run(settings) as run:
-            env = dict(run.open_session(SESSION, profile, wanted.seed))
+            env = unmarked(run.open_session(SESSION, profile, wanted.seed))
             taped = TapedTest(wanted, run, env, draft)
             yield taped
             taped.settle()

@@ -11,7 +11,7 @@ import os
 import shutil
 from pathlib import Path
 
-import environments
+from tests.e2e.agents import environments
 
 HERE = Path(__file__).parent
 CARGO = Path.home() / ".cargo" / "bin" / "cargo"
@@ -26,11 +26,11 @@ def _needed(program: str, package: str) -> str:
     return found
 
 
-def _place(environment: str, source: Path, build: list[list[str]]) -> Path:
+def _place(environment: Path, source: Path, build: list[list[str]]) -> Path:
     """The folder of a program, which is named after its source and every file of its environment."""
-    files = [*sorted((HERE / environment).iterdir()), source]
+    files = [*sorted(file for file in environment.iterdir() if file != source), source]
     digest = hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:12]
-    place: Path = environments.CACHE / f"{environment}-{source.stem}-{digest}"
+    place: Path = environments.CACHE / f"{environment.name}-{source.stem}-{digest}"
     if not place.exists():
         copy = ["cp", *map(str, files), "."]
         environments._built(place, [copy, *build], limit_s=LIMIT_S)
@@ -40,16 +40,19 @@ def _place(environment: str, source: Path, build: list[list[str]]) -> Path:
 def go(environment: str, source: Path) -> list[str]:
     """The command of a program of one file, built with the modules of `go.sum`."""
     build = ["env", "GOFLAGS=-mod=readonly -trimpath", _needed("go", "golang")]
-    place = _place(environment, source, [[*build, "build", "-o", "agent", source.name]])
+    place = _place(HERE / environment, source, [[*build, "build", "-o", "agent", source.name]])
     return [str(place / "agent")]
 
 
-def rust(environment: str, source: Path) -> list[str]:
-    """The command of a program of one file, built with the crates of `Cargo.lock`."""
+def rust(environment: str | Path, source: Path, binary: str = "agent") -> list[str]:
+    """The command of a program of one file, built with the crates of `Cargo.lock`.
+
+    The environment is a folder beside this file, or a path."""
     cargo = str(CARGO) if CARGO.exists() else _needed("cargo", "rustup")
     build = [cargo, "build", "--locked", "--quiet", "--target-dir", "built"]
-    place = _place(environment, source, [build, ["mv", "built/debug/agent", "agent"], ["rm", "-r", "built"]])
-    return [str(place / "agent")]
+    move = ["mv", f"built/debug/{binary}", binary]
+    place = _place(HERE / environment, source, [build, move, ["rm", "-r", "built"]])
+    return [str(place / binary)]
 
 
 def java(environment: str, source: Path) -> list[str]:
@@ -60,5 +63,5 @@ def java(environment: str, source: Path) -> list[str]:
         ["sha256sum", "--check", "--strict", "--quiet", "jars.sha256"],
         [_needed("javac", "default-jdk"), "-cp", jars, "-d", "classes", source.name],
     ]
-    place = _place(environment, source, build)
+    place = _place(HERE / environment, source, build)
     return [_needed("java", "default-jre"), "-cp", f"{place / 'classes'}:{place / jars}", source.stem]

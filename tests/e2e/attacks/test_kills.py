@@ -56,6 +56,55 @@ def ended_within(pid: int, seconds: float) -> bool:
         os.close(handle)
 
 
+BREEDING = """
+import os, subprocess, sys
+sleeps = "import time; time.sleep(120)"
+below = subprocess.Popen(
+    [sys.executable, "-c", f"import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', {sleeps!r}],"
+     " start_new_session=True, stdout=subprocess.DEVNULL); print(p.pid, flush=True); sys.stdin.read()"],
+    stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+)
+deep = int(below.stdout.readline())
+if "leaves" in sys.argv:  # its parent ends: nobody knows whose it is
+    below.communicate()
+print(os.getpid(), deep, flush=True)
+if "ends" not in sys.argv:
+    import time; time.sleep(120)
+"""
+
+
+@linux
+@pytest.mark.parametrize("how", [("leaves",), ()], ids=["no parent", "plain"])
+@pytest.mark.parametrize("victim", ["command", "engine", "agent", ""])
+def test_children_of_children_end_with_the_run(victim: str, how: tuple[str, ...], tmp_path: Path) -> None:
+    ends = () if victim else ("ends",)
+    arguments = ["exec", "--mock", "--allow-no-traffic", "--", sys.executable, "-c", BREEDING, *how, *ends]
+    command = [sys.executable, "-m", "faultwire", *arguments]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    agent, deep = map(int, process.stdout.readline().split())
+    (about,) = (tmp_path / ".faultwire" / "runs").glob("*/run.json")
+    pids = {"command": process.pid, "agent": agent, "engine": json.loads(about.read_text())["engine_pid"]}
+    if victim:
+        os.kill(pids[victim], signal.SIGKILL)
+    assert ended_within(deep, ORPHANED_S)
+    _, printed = process.communicate(timeout=30)
+    if victim == "":
+        assert process.returncode == 0, printed
+        assert "that the command left behind ended with the run" in printed
+
+
+def test_what_a_command_left_behind_is_not_said_where_it_left_nothing(tmp_path: Path) -> None:
+    arguments = ["exec", "--mock", "--allow-no-traffic", "--", sys.executable, "-c", "print(1)"]
+    done = subprocess.run(
+        [sys.executable, "-m", "faultwire", *arguments], cwd=tmp_path, text=True, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "left behind" not in done.stderr
+
+
 @linux
 @pytest.mark.parametrize("times", TIMES)
 def test_a_killed_command_takes_its_processes_along(times: int, tmp_path: Path) -> None:

@@ -4,21 +4,18 @@ the tape, by HTTP/1 nor by HTTP/2. The control is a bare mitmdump, on which some
 from __future__ import annotations
 
 import contextlib
-import os
 import socket
 import ssl
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests import interpreter
-from tests.attacks import payloads, raw_h2
+from tests.attacks import bare, payloads, raw_h2
 
 from faultwire.mitm.engine.client import Engine
 from faultwire.tape.evidence.findings import evidence_class
@@ -29,7 +26,6 @@ from faultwire.tape.read.reader import TapeReader
 WAIT_S = 3.0
 ALL = payloads.h1() + payloads.h2()
 BY_DAY = ALL[::3]
-H2_VERSION = tuple(int(part) for part in version("h2").split(".")[:2])
 
 
 class Recorder:
@@ -175,45 +171,17 @@ def test_one_request_by_http2_is_refused_where_it_would_become_two(
 def test_control_a_bare_mitmdump_makes_two_requests_of_one(
     servers: Any, test_ca: Any, tmp_path: Path
 ) -> None:
-    if H2_VERSION >= (4, 3):
+    if bare.REFUSES:
         pytest.skip("this h2 refuses the attack by itself")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = [
-        sys.executable, "-c", "from mitmproxy.tools.main import mitmdump; mitmdump()", "-q",
-        "--listen-host", "127.0.0.1", "-p", str(port),
-        "--set", f"confdir={tmp_path}", "--set", f"ssl_verify_upstream_trusted_ca={test_ca.pem}",
-        "--set", "connection_strategy=lazy",
-    ]  # fmt: skip
-    process = subprocess.Popen(command, env={**os.environ, "HOME": str(tmp_path)})
-    try:
-        raw = reached(port)
-        target = f"localhost:{servers[1].port}".encode()
-        raw.sendall(b"CONNECT %s HTTP/1.1\r\nhost: %s\r\n\r\n" % (target, target))
-        assert b" 200 " in raw.recv(4096)
-        context = ssl.create_default_context(cafile=str(tmp_path / "mitmproxy-ca-cert.pem"))
-        context.set_alpn_protocols(["h2"])
-        (payload,) = (one for one in payloads.h2() if one.name == "h2-path-split")
-        with context.wrap_socket(raw, server_hostname="localhost") as sock:
-            attack_h2(sock, payload, target)
+    target = f"localhost:{servers[1].port}"
+    (payload,) = (one for one in payloads.h2() if one.name == "h2-path-split")
+    with bare.mitmdump(tmp_path, test_ca.pem) as port, bare.by_http2(port, target, tmp_path) as sock:
+        attack_h2(sock, payload, target.encode())
         deadline = time.monotonic() + WAIT_S
         while len(servers[1].lines) < 2 and time.monotonic() < deadline:
             time.sleep(0.01)
-    finally:
-        process.terminate()
-        process.wait(WAIT_S * 3)
     assert len(servers[1].lines) == 2
     assert payloads.MARK in servers[1].lines[1]
-
-
-def reached(port: int) -> socket.socket:
-    deadline = time.monotonic() + 20
-    while True:
-        try:
-            return socket.create_connection(("127.0.0.1", port), 20)
-        except OSError:
-            assert time.monotonic() < deadline, "mitmdump did not start"
-            time.sleep(0.05)
 
 
 PLANTED = """

@@ -1,7 +1,8 @@
-"""Attacks on the framing of requests, in front of servers as they are used: Go, Node, aiohttp and nginx.
+"""Attacks on the framing of requests, in front of servers as they are used: Go, Node, aiohttp, nginx, hyper.
 
 `test_framing_attacks` has a server that reads leniently; these read as they do. No one gets a request that is
-not on the tape, nor one that an attack has hidden in another.
+not on the tape, nor one that an attack has hidden in another. The control is a bare mitmdump, behind which
+each gets two requests of one.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import shutil
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.attacks import payloads, raw_h2
-from tests.e2e.agents import environments
+from tests.attacks import bare, payloads, raw_h2
+from tests.e2e.agents import compiled, environments
 
 from faultwire.mitm.engine.client import Engine
 
@@ -83,12 +85,12 @@ def nginx(folder: Path, certificate: Path) -> Real:
             return server
 
 
-@pytest.fixture(params=["go", "node", "aiohttp", "nginx"])
+@pytest.fixture(params=["go", "node", "aiohttp", "nginx", "hyper"])
 def server(request: pytest.FixtureRequest, test_ca: Any, tmp_path: Path) -> Iterator[Real]:
     test_ca.server_context("localhost")
     certificate = test_ca.folder / f"server{test_ca.made}.pem"
     name = request.param
-    program = str(environments.python("aiohttp-3")) if name == "aiohttp" else name
+    program = {"aiohttp": str(environments.python("aiohttp-3")), "hyper": "cargo"}.get(name, name)
     if shutil.which(program) is None:
         pytest.skip(f"`{program}` is not installed")
     if name == "nginx":
@@ -100,6 +102,9 @@ def server(request: pytest.FixtureRequest, test_ca: Any, tmp_path: Path) -> Iter
             timeout=STARTS_S,
         )
         made = Real([str(tmp_path / "server"), str(certificate)])
+    elif name == "hyper":
+        (built,) = compiled.rust(SERVERS / "hyper", SERVERS / "hyper" / "server.rs", "server")
+        made = Real([built, str(certificate)])
     else:
         source = SERVERS / ("server.cjs" if name == "node" else "server.py")
         made = Real([program, str(source), str(certificate)])
@@ -153,3 +158,21 @@ def test_no_real_server_gets_a_request_that_is_not_on_the_tape(
     assert not [line for line in lines if payloads.MARK.decode() in line]
     assert len(lines) <= summary.exchanges
     assert summary.voids == ()
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(bare.REFUSES, reason="this h2 refuses the attack by itself")
+def test_control_behind_a_bare_mitmdump_each_gets_two_requests_of_one(
+    server: Real, test_ca: Any, tmp_path: Path
+) -> None:
+    target = f"localhost:{server.ports[1]}"
+    (payload,) = (one for one in payloads.h2() if one.name == "h2-path-split")
+    fields = [(name, value.replace(payloads.HOST, target.encode())) for name, value in payload.fields]
+    with bare.mitmdump(tmp_path, test_ca.pem) as port, bare.by_http2(port, target, tmp_path) as sock:
+        sock.settimeout(WAIT_S)
+        sock.sendall(raw_h2.request(fields))
+        raw_h2.answer(sock)
+        deadline = time.monotonic() + WAIT_S
+        while len(server.lines) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert server.lines == ["GET /a", f"GET /{payloads.MARK.decode()}"]

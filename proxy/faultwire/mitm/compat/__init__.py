@@ -18,8 +18,8 @@ from faultwire.errors import FaultwireError
 from faultwire.mitm.compat import http1, http2
 from faultwire.mitm.compat.codes import BAD_GATEWAY, CANCEL, KILL
 from faultwire.mitm.compat.destination import Captured
-from faultwire.mitm.compat.handler import FastHandler, Hooks, SafeHandler
-from faultwire.mitm.compat.hooks import FaultwireWaitHook, Pause
+from faultwire.mitm.compat.handler import FastHandler, SafeHandler
+from faultwire.mitm.compat.hooks import FaultwireWaitHook, Hooks, Pause
 from faultwire.mitm.compat.http1 import BoundedHttp1Server, ResponsePieces
 from faultwire.mitm.compat.leaves import LeafCertificates
 from faultwire.mitm.compat.tls import JoiningTls

@@ -13,18 +13,18 @@ import inspect
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any
 
-from mitmproxy.addonmanager import traverse
 from mitmproxy.proxy import commands, events
 from mitmproxy.proxy.mode_servers import ProxyConnectionHandler
 from mitmproxy.proxy.server import ConnectionIO
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable
 
     from mitmproxy.connection import Connection
     from mitmproxy.options import Options
     from mitmproxy.proxy.mode_specs import ProxyMode
 
+    from faultwire.mitm.compat.hooks import Hooks
     from faultwire.mitm.compat.owner import Owner
 
 CONNECTIONS_PER_HOST = 1000
@@ -38,21 +38,6 @@ BACKLOG = 64 * 1024
 
 OWN_BACKLOG = 1024 * 1024
 """The same for what a client did not take of our answers to itself."""
-
-
-class Hooks:
-    """The handlers of each hook, in the order of the addons; looked up once."""
-
-    def __init__(self, addons: Iterable[Any]) -> None:
-        self._addons = list(traverse(addons))
-        self._found: dict[str, tuple[Callable[[Any], Awaitable[None] | None], ...]] = {}
-
-    def __getitem__(self, name: str) -> tuple[Callable[[Any], Awaitable[None] | None], ...]:
-        handlers = self._found.get(name)
-        if handlers is None:
-            found = (getattr(addon, name, None) for addon in self._addons)
-            handlers = self._found[name] = tuple(handler for handler in found if callable(handler))
-        return handlers
 
 
 class _Limited(ProxyConnectionHandler):
@@ -71,6 +56,7 @@ class _Limited(ProxyConnectionHandler):
         self._head_timer: asyncio.TimerHandle | None = None
         self._first_timer: asyncio.TimerHandle | None = None
         self._first_at = 0
+        self._block_timer: asyncio.TimerHandle | None = None
         self._held: dict[Connection, asyncio.Event] = {}
 
     def watch_head(self, before: int) -> None:
@@ -90,6 +76,23 @@ class _Limited(ProxyConnectionHandler):
         self._head_timer = None
         self.owner.stats.slow_heads += 1
         self.abort()
+
+    def await_block(self, number: int) -> None:
+        """In HTTP/2 a header block has begun, or the one before has ended (0): it has as long as a head has,
+        whatever else is in flight. Until it ends nothing else can come in its connection."""
+        if self._block_timer is not None:
+            self._block_timer.cancel()
+            self._block_timer = None
+        if number:
+            loop = asyncio.get_running_loop()
+            self._block_timer = loop.call_later(self.owner.head_timeout_s, self._unended, number)
+
+    def _unended(self, number: int) -> None:
+        if self.lags_behind:
+            self.await_block(number)  # it is not read from
+        else:
+            self._block_timer = None
+            self._too_slow()
 
     def await_first_byte(self) -> None:
         """A connection, or a tunnel in it, is open: the time for the first byte in it runs."""
@@ -171,7 +174,7 @@ class _Limited(ProxyConnectionHandler):
         try:
             await super().handle_client()
         finally:
-            for timer in (self._head_timer, self._first_timer):
+            for timer in (self._head_timer, self._first_timer, self._block_timer):
                 if timer is not None:
                     timer.cancel()
 

@@ -8,12 +8,30 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from mitmproxy.addonmanager import traverse
 from mitmproxy.proxy import commands
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
     from mitmproxy.connection import Client
+
+
+class Hooks:
+    """The handlers of each hook, in the order of the addons; looked up once."""
+
+    def __init__(self, addons: Iterable[Any]) -> None:
+        self._addons = list(traverse(addons))
+        self._found: dict[str, tuple[Callable[[Any], Awaitable[None] | None], ...]] = {}
+
+    def __getitem__(self, name: str) -> tuple[Callable[[Any], Awaitable[None] | None], ...]:
+        handlers = self._found.get(name)
+        if handlers is None:
+            found = (getattr(addon, name, None) for addon in self._addons)
+            handlers = self._found[name] = tuple(handler for handler in found if callable(handler))
+        return handlers
 
 
 class Pause:

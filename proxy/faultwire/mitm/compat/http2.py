@@ -5,6 +5,9 @@
   mitmproxy drops the connection and all of them.
 - A stream that waits for one of the places that the server allows hears of the connection's end. mitmproxy
   forgets it, and its client waits for ever.
+- What a peer may make us keep, and do, is bounded (`compat.http2_frames`): header blocks that do not end
+  (CVE-2024-27316), frames longer than announced, settings without end, streams that are opened to be reset
+  (CVE-2023-44487), also where it makes us reset them (CVE-2025-8671).
 - Heads and trailers are validated by us (`compat.heads`), not by h2: a flaw ends one stream, not all of the
   connection, and a client is told what it is.
 """
@@ -16,13 +19,15 @@ from typing import TYPE_CHECKING, Any
 import h2.config
 import h2.events
 from mitmproxy.connection import ConnectionState
-from mitmproxy.proxy import commands
+from mitmproxy.proxy import commands, events
 from mitmproxy.proxy.layers import http as http_layer
 from mitmproxy.proxy.layers.http import _http2
 from mitmproxy.proxy.layers.http._base import HttpEvent, ReceiveHttp
 from mitmproxy.proxy.layers.http._events import ResponseProtocolError
 from mitmproxy.proxy.layers.http._http_h2 import BufferedH2Connection
 
+from faultwire import clock
+from faultwire.mitm.compat import http2_frames as frames
 from faultwire.mitm.compat.heads import request_flaw, response_flaw, trailers_flaw
 from faultwire.mitm.compat.written import Written
 from faultwire.mitm.messages import error_responses
@@ -30,12 +35,11 @@ from faultwire.mitm.messages import error_responses
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from mitmproxy.proxy import events
     from mitmproxy.proxy.context import Context
 
     Commands = Generator[commands.Command, Any, None]
 
-NO_ERROR, PROTOCOL_ERROR, CANCEL = 0, 1, 8
+NO_ERROR, PROTOCOL_ERROR, CANCEL, ENHANCE_YOUR_CALM = 0, 1, 8, 11
 """Codes of RFC 9113 §7."""
 
 
@@ -61,17 +65,27 @@ class _Patient(_http2.Http2Connection):
     """Either side of it."""
 
     h2_conn: GoawayAware
+    _frames: frames.FrameReader
 
     def _handle_event(self, event: events.Event) -> Commands:
+        if isinstance(event, events.DataReceived):
+            flaw = self._frames.feed(event.data, clock.monotonic())
+            if flaw is not None:
+                yield from self.protocol_error(flaw, ENHANCE_YOUR_CALM)
+                return
         yield from super()._handle_event(event)
+        if self.h2_conn.encoder.header_table_size > frames.MOST_TABLE:
+            self.h2_conn.encoder.header_table_size = frames.MOST_TABLE
         if self.h2_conn.left:
             self.h2_conn.leaving = None
             self.streams.clear()
             self._handle_event = self.done  # type: ignore[method-assign]
             yield commands.CloseConnection(self.conn)
 
-    def _unchecked(self) -> None:
-        """Let h2 hand on what it would end the whole connection for."""
+    def _prepare(self) -> None:
+        """Let h2 hand on what it would end the whole connection for; read along what our peer sends."""
+        client = not self.h2_conf.client_side
+        self._frames = frames.FrameReader(client=client)
         config = h2.config.H2Configuration(
             **{**_http2.Http2Connection.h2_conf_defaults, "client_side": self.h2_conf.client_side}
         )
@@ -93,9 +107,17 @@ class PatientHttp2Server(_Patient, _http2.Http2Server):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._unchecked()
-        found: Any = (getattr(layer, "head_refused", None) for layer in reversed(context.layers))
-        self._refused = next((tell for tell in found if tell is not None), None)
+        self._prepare()
+        self._resets = frames.Allowance(frames.MOST_RESETS, frames.RESETS_A_SECOND)
+        self._layer: Any = next(
+            (one for one in reversed(context.layers) if hasattr(one, "head_refused")), None
+        )
+
+    def _handle_event(self, event: events.Event) -> Commands:
+        before = self._frames.pending
+        yield from super()._handle_event(event)
+        if self._frames.pending != before and self._layer is not None:
+            self._layer.head_pending(self._frames.pending)
 
     def handle_h2_event(self, event: Any) -> Generator[commands.Command, Any, bool]:
         """Take a request, or refuse it."""
@@ -109,9 +131,19 @@ class PatientHttp2Server(_Patient, _http2.Http2Server):
             if flaw is not None:
                 yield from self._break(event.stream_id, f"the trailers are malformed: {flaw}")
                 return False
+        elif isinstance(event, h2.events.StreamReset) and event.stream_id in self.streams:
+            if not self._resets.take(clock.monotonic()):
+                yield from self._calm(f"it made {frames.MOST_RESETS} calls at once that it gave up")
+                return True
         elif isinstance(event, h2.events.StreamEnded) and event.stream_id in self.streams:
             return (yield from self._ended(event))
         return (yield from super().handle_h2_event(event))
+
+    def _calm(self, why: str) -> Commands:
+        """A client asks too much of us: its connection ends, with an error that no fault made."""
+        yield from self.protocol_error(why, ENHANCE_YOUR_CALM)
+        if self._layer is not None:
+            self._layer.flooded(f"a connection of HTTP/2 was ended: {why}")
 
     def _ended(self, event: Any) -> Generator[commands.Command, Any, bool]:
         """A request is whole. Where its stream was reset by what came with the same bytes, it is kept until
@@ -131,8 +163,8 @@ class PatientHttp2Server(_Patient, _http2.Http2Server):
             if not self.is_closed(stream_id):
                 self.h2_conn.reset_stream(stream_id, NO_ERROR)  # RFC 9113 §8.1: the rest of it is not wanted
             yield commands.SendData(self.conn, self.h2_conn.data_to_send())
-        if self._refused is not None:
-            self._refused()
+        if self._layer is not None:
+            self._layer.head_refused()
 
 
 class PatientHttp2Client(_Patient, _http2.Http2Client):
@@ -143,7 +175,7 @@ class PatientHttp2Client(_Patient, _http2.Http2Client):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._unchecked()
+        self._prepare()
         self._written = Written(context, http2=True)
 
     def _handle_event2(self, event: events.Event) -> Commands:

@@ -41,7 +41,8 @@ def let_in(gateway: Gateway, client: Client, writer: asyncio.StreamWriter) -> So
     if gateway.sources.enter(source):
         return source
     refusal = error_responses.crowded(gateway.sources.name(source), gateway.sources.limit)
-    gateway.crowded(client, refusal.message)
+    gateway.stats.crowded_out += 1
+    gateway.cut_off(client, refusal.message)
     gateway.access.leave(client)
     writer.write(refused(refusal))
     writer.close()

@@ -18,6 +18,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from faultwire import process_tree
 from faultwire.child_process import report
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.mitm.engine.control_server import Control, as_json
@@ -78,6 +79,8 @@ async def _run(settings: EngineSettings) -> int:
     )
     await engine.stopped.wait()
     collector.stop()
+    # Whoever started us may have been killed, and then nobody else ends what its agents have started.
+    await asyncio.to_thread(process_tree.end, settings.agents)
     await engine.drain()
     control.close()
     await engine.finish()

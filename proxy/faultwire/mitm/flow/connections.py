@@ -72,6 +72,8 @@ class Stats:
     half_open: int = 0
     """Connections and tunnels in which their client said nothing in time."""
     slow_bodies: int = 0
+    flooded: int = 0
+    """Connections that were ended because their client asked too much of us."""
     crowded_out: int = 0
     """Connections over what one source may have."""
     voided: int = 0

@@ -186,11 +186,11 @@ class Gateway:
         if not self.access.is_foreign(client):
             self.stats.strangers.turn_away(host)
 
-    def crowded(self, client: Client, why: str) -> None:
-        """A client's source has too many connections: it got an error that no fault made."""
-        self.stats.crowded_out += 1
-        if not self.access.is_foreign(client):
-            self._void(self.sessions.at_port(client.sockname[1]), why)
+    def cut_off(self, client: Client, why: str) -> None:
+        """A client asked too much of us, and got an error that no fault made."""
+        found = self._links[client.id].sessions if client.id in self._links else []
+        if found or not self.access.is_foreign(client):
+            self._void(found or self.sessions.at_port(client.sockname[1]), why)
 
     def malformed(self, client: Client) -> None:
         """A request was refused before it was an exchange, because it cannot be read."""

@@ -31,6 +31,7 @@ from mitmproxy.proxy.layers.http._events import (
 from mitmproxy.proxy.layers.http._hooks import HttpRequestHeadersHook
 
 from faultwire.mitm import compat
+from faultwire.mitm.compat import transports
 from faultwire.mitm.flow import request_balance
 from faultwire.mitm.flow.actions import ActionExecutor
 from faultwire.mitm.flow.replay_source import ReplaySource
@@ -71,6 +72,18 @@ class FaultLayer(HttpLayer):
     def head_refused(self) -> None:
         """A request head was refused before it was an exchange."""
         self.gateway.malformed(self.context.client)
+
+    def head_pending(self, number: int) -> None:
+        """The header block of this number has begun in HTTP/2, and nothing else can come before its end
+        (RFC 9113 §4.3); 0 where none has."""
+        handler = transports.handler_of(self.context.client)
+        if hasattr(handler, "await_block"):
+            handler.await_block(number)
+
+    def flooded(self, why: str) -> None:
+        """The client's connection was ended because it asked too much of us."""
+        self.gateway.stats.flooded += 1
+        self.gateway.cut_off(self.context.client, why)
 
     def requests_written(self, stream_id: int, count: int) -> None:
         """So many requests were written to a server for this stream."""
