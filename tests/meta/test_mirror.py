@@ -24,6 +24,10 @@ STARTED = {
     "faultwire.runner.session": ("faultwire", "tests/e2e/session/test_session.py"),
     "faultwire.faults.__main__": ("faultwire.faults._markdown", "tests/unit/faults/test_main.py"),
     "faultwire.mock.__main__": ("faultwire.mock.client", "tests/e2e/agents/test_a2a_sdk.py"),
+    "faultwire.capture.netns.inside": (
+        "faultwire.capture.netns.namespace",
+        "tests/unit/capture/netns/test_namespace.py",
+    ),
     "faultwire.mock.serving": ("faultwire.mock.client", "tests/e2e/mock/test_mock.py"),
 }
 """Modules that no test imports by their path: whole processes, and what the public face gives."""

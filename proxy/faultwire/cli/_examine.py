@@ -44,6 +44,10 @@ PROBES: dict[str, tuple[str, ...]] = {
 An answer with an error in it counts: what is asked is whether the call arrives and its TLS holds."""
 
 
+UNPROBED = ("java", "go")
+"""Runtimes in which no small call can be made without compiling something."""
+
+
 FIXED = {"h2": ("4.3.0", "CVE-2025-57804"), "h11": ("0.16.0", "CVE-2025-43859")}
 """The first versions of mitmproxy's HTTP libraries without a flaw that lets malformed messages pass. The
 newest mitmproxy for Python 3.11 pins older ones."""
@@ -141,7 +145,7 @@ def capture(listen: str) -> list[Finding]:
             for name, probe in PROBES.items():
                 if shutil.which(name):
                     findings.append(_probed(run, name, probe))
-            findings += [_unprobed(name) for name in ("java", "go") if shutil.which(name)]
+            findings += [_unprobed(name) for name in UNPROBED if shutil.which(name)]
             run.folder.end("finished")
     except FaultwireError as error:
         findings.append(Finding("fail", "proxy", str(error), error.hint))

@@ -21,6 +21,8 @@ SHOWN = 20
 """Fired faults that a summary lists; the tape has them all."""
 NAMED = 6
 """Exchanges that show one mistake."""
+UNREACHED = "was not reached"
+"""In the error of an exchange whose server could not be connected to (`mitm.flow.request`)."""
 REASONS = 3
 """Reasons that are named of one entry."""
 
@@ -91,7 +93,7 @@ def summary(
         lines.append(f"  and {len(fired_faults) - SHOWN} more: `faultwire tape show {tape}`")
     if history.exchanges and not fired_faults:
         lines += [f"  {line}" for line in passed_over(history.exchanges, entries)]
-    lines += [f"  {line}" for line in (*refusals(history.exchanges), *notes)]
+    lines += [f"  {line}" for line in (*refusals(history.exchanges), *unreached(history.exchanges), *notes)]
     lines += stands_out(noticed)
     if report is not None:
         lines.append(fields([("report   ", str(report))]))
@@ -126,6 +128,20 @@ def stands_out(noticed: Sequence[Mapping[str, Any]]) -> list[str]:
         where = ", ".join(f"#{number}" for number in first["exchanges"][:NAMED])
         lines += [f"  {where}  {first['words']}", f"      {one['action']}"]
     return lines
+
+
+def unreached(exchanges: Iterable[Recorded]) -> list[str]:
+    """One line per server that was not reached: its name was not found, say, or it refused the connection."""
+    seen = Counter(
+        (exchange.request.host, exchange.request.port, exchange.error)
+        for exchange in exchanges
+        if exchange.ending == "upstream_aborted" and exchange.error and UNREACHED in exchange.error
+    )
+    return [
+        f"502 for {count} {'call' if count == 1 else 'calls'} to {host}:{port}: {error}; check the name, and "
+        "that this machine reaches it"
+        for (host, port, error), count in sorted(seen.items())
+    ]
 
 
 def refusals(exchanges: Iterable[Recorded]) -> list[str]:

@@ -43,7 +43,27 @@ def doctor(listen: str, allow_host: tuple[str, ...], format_: str, command: tupl
     else:
         findings = [*_examine.machine(), *_examine.capture(listen)]
     show_findings(findings, format_)
+    if not command:
+        show_table(findings, listen, format_)
     sys.exit(3 if any(finding.state == "fail" for finding in findings) else 0)
+
+
+def show_table(findings: list[Finding], listen: str, format_: str) -> None:
+    """Print the table of runtimes; as JSON it is a document of its own, one line."""
+    from faultwire.cli import _runtime_table
+    from faultwire.cli._examine import PROBES, UNPROBED
+    from faultwire.cli.output import show
+
+    if format_ == "json":
+        return
+    by_proxy = {one.subject: one.state == "ok" for one in findings if one.subject in PROBES}
+    untried = [one.subject for one in findings if one.subject in UNPROBED]
+    inside, why = _runtime_table.inside({name: PROBES[name] for name in by_proxy}, listen)
+    show("")
+    for line in _runtime_table.table(_runtime_table.rows(by_proxy, inside, untried)):
+        show(line)
+    if inside is None:
+        show(f"no namespace: {why}")
 
 
 def show_findings(findings: list[Finding], format_: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,7 +122,7 @@ def furnish(
 def _own_store(path: str, password: str | None, trust: TrustFiles, folder: Path) -> str:
     if password in (None, trust.truststore_password):
         return str(trust.truststore)
-    made = folder / f"truststore-{abs(hash(path)):x}.jks"
+    made = (folder / f"truststore-{hashlib.sha256(path.encode()).hexdigest()[:16]}.jks").absolute()
     made.write_bytes(truststore(certificates(trust.bundle.read_bytes()), password or ""))
     return str(made)
 

@@ -37,9 +37,10 @@ def _place(environment: Path, source: Path, build: list[list[str]]) -> Path:
     return place
 
 
-def go(environment: str, source: Path) -> list[str]:
-    """The command of a program of one file, built with the modules of `go.sum`."""
-    build = ["env", "GOFLAGS=-mod=readonly -trimpath", _needed("go", "golang")]
+def go(environment: str, source: Path, *, static: bool = False) -> list[str]:
+    """The command of a program of one file, built with the modules of `go.sum`; `static` needs no libc."""
+    settings = ["GOFLAGS=-mod=readonly -trimpath", *(["CGO_ENABLED=0"] if static else [])]
+    build = ["env", *settings, _needed("go", "golang")]
     place = _place(HERE / environment, source, [[*build, "build", "-o", "agent", source.name]])
     return [str(place / "agent")]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from faultwire.cli._summary import SHOWN, header, named, refusals, summary
+from faultwire.cli._summary import SHOWN, header, named, refusals, summary, unreached
 from faultwire.events import FaultFired, History, Recorded, Request
 from faultwire.profile.model import Profile
 
@@ -107,6 +107,15 @@ def test_refused_servers_are_named_once_with_the_reason() -> None:
     ]
 
 
+def test_servers_that_were_not_reached_are_reported_once_each() -> None:
+    why = "`a.example` was not reached: Name or service not known"
+    gone = [exchange(n, "other", "a.example", ending="upstream_aborted", error=why) for n in (1, 2)]
+    cut = exchange(3, ending="upstream_aborted", error="the server closed the connection")
+    assert unreached([*gone, cut, exchange(4)]) == [
+        f"502 for 2 calls to a.example:443: {why}; check the name, and that this machine reaches it"
+    ]
+
+
 def test_a_profile_is_named_with_its_place_and_digest() -> None:
     assert (
         named(Profile(name="x", path="p.yaml", digest="0123456789abcdef"))
@@ -131,7 +140,9 @@ def test_the_header_names_the_profile_or_the_replayed_tape(
     replay: str | None, profile: Profile, expected: dict[str, str]
 ) -> None:
     folder = SimpleNamespace(id="r1")
-    run: Any = SimpleNamespace(folder=folder, routes=(), base_urls=False, tape=Path("run.tape"), upstream=())
+    run: Any = SimpleNamespace(
+        folder=folder, routes=(), base_urls=False, tape=Path("run.tape"), upstream=(), space=None
+    )
     traffic: Any = SimpleNamespace(seed=7, replay=replay, reverse=(), allow_host=(), mock_except=())
     lines = dict(text.split(maxsplit=1) for text in header(run, profile, traffic).splitlines())
     assert lines.pop("faultwire").endswith("run r1")
@@ -142,6 +153,7 @@ def test_the_header_names_what_is_mocked_routed_and_allowed() -> None:
     plan = SimpleNamespace(routes={"OPENAI_BASE_URL": "http://127.0.0.1:1/openai"})
     run: Any = SimpleNamespace(
         folder=SimpleNamespace(id="r1"), routes=("api.openai.com", "a", "b"), base_urls=True, plan=plan,
+        space=SimpleNamespace(ports=(80, 443), families="IPv4 and IPv6"),
         tape=Path("run.tape"), upstream=("proxy.example:3128",),
     )  # fmt: skip
     traffic: Any = SimpleNamespace(
@@ -155,5 +167,6 @@ def test_the_header_names_what_is_mocked_routed_and_allowed() -> None:
         "through proxy.example:3128",
         "base URL shop → http://127.0.0.1:2",
         "capture base URLs of OPENAI_BASE_URL",
+        "capture network namespace, ports 80, 443, IPv4 and IPv6",
         "allowed localhost",
     ]

@@ -81,7 +81,7 @@ def test_the_limits_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 def test_the_process_is_started_as_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[list[str]] = []
-    monkeypatch.setattr(child_process, "spawn", lambda command, _log, _base: started.append(list(command)))
+    monkeypatch.setattr(child_process, "spawn", lambda command, *_: started.append(list(command)))
     child_process.start("faultwire.mitm", (), None, {}, asserts=False)
     told = re.search(r"\(`python (.*?)`\)", PAGE)
     assert told is not None

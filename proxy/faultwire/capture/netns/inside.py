@@ -43,19 +43,19 @@ def main() -> int:
     asked = json.loads(sys.argv[2])
     try:
         _step("unshare", _unshare)
-        _say(talk, {"unshared": True})
-        if not _hear(talk):
+        _send(talk, {"unshared": True})
+        if not _receive(talk):
             return 0
         named = _made(asked)
         fds = [each.detach() if isinstance(each, socket.socket) else each for _, each in named]
-        _say(talk, {"ready": [name for name, _ in named]}, fds)
+        _send(talk, {"ready": [name for name, _ in named]}, fds)
         for fd in fds:
             os.close(fd)
-        wanted = _hear(talk)
+        wanted = _receive(talk)
         if wanted:
-            _say(talk, {"mounted": mounts.apply(wanted["files"], wanted["folders"])})
+            _send(talk, {"mounted": mounts.apply(wanted["files"], wanted["folders"])})
     except _Failed as failed:
-        _say(talk, failed.answer)
+        _send(talk, failed.answer)
         return 1
     return 0
 
@@ -148,7 +148,7 @@ def _step(name: str, act: Any) -> Any:
         raise _Failed(name, error) from error
 
 
-def _say(talk: socket.socket, message: dict[str, Any], fds: list[int] | None = None) -> None:
+def _send(talk: socket.socket, message: dict[str, Any], fds: list[int] | None = None) -> None:
     rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
     try:
         talk.sendmsg([json.dumps(message).encode()], rights)
@@ -156,7 +156,7 @@ def _say(talk: socket.socket, message: dict[str, Any], fds: list[int] | None = N
         sys.exit(0)  # nobody wants it any more
 
 
-def _hear(talk: socket.socket) -> dict[str, Any]:
+def _receive(talk: socket.socket) -> dict[str, Any]:
     data = talk.recv(ROOM)
     return dict(json.loads(data)) if data else {}
 

@@ -100,13 +100,13 @@ class Namespace:
 
     def made(self) -> None:
         """Wait until they are there. Raises CaptureError that names what forbids it."""
-        self._hear()
+        self._receive()
         try:
             idmap.write(self._process.pid)
         except OSError as error:
             raise self._refused("uid_map", error.errno or 0) from error
-        self._say({"mapped": True})
-        names, fds = self._hear()
+        self._send({"mapped": True})
+        names, fds = self._receive()
         for name, fd in zip(names.get("ready", ()), fds, strict=True):
             if name in dict(KINDS):
                 self._spaces[name] = fd
@@ -126,8 +126,8 @@ class Namespace:
     def mount(self, files: Iterable[tuple[str, str]], folders: Mapping[str, Mapping[str, str]]) -> list[str]:
         """Put files in the place of others inside, and let the process that made it all end; the places where
         that failed, each with the reason."""
-        self._say({"files": list(files), "folders": {name: dict(held) for name, held in folders.items()}})
-        answer, _ = self._hear()
+        self._send({"files": list(files), "folders": {name: dict(held) for name, held in folders.items()}})
+        answer, _ = self._receive()
         self._end()
         return list(answer.get("mounted", ()))
 
@@ -181,13 +181,13 @@ class Namespace:
 
     # ------------------------------------------------------------ talking to the process
 
-    def _say(self, message: dict[str, Any]) -> None:
+    def _send(self, message: dict[str, Any]) -> None:
         try:
             self._talk.send(json.dumps(message).encode())
         except OSError as error:
             raise self._lost() from error
 
-    def _hear(self) -> tuple[dict[str, Any], list[int]]:
+    def _receive(self) -> tuple[dict[str, Any], list[int]]:
         room = socket.CMSG_SPACE(MOST_FDS * array.array("i").itemsize)
         try:
             # Without the flag the command would inherit the descriptors, and with them the ways out.
@@ -210,8 +210,8 @@ class Namespace:
 
     def _lost(self) -> CaptureError:
         self._end()
-        said = self._process.stderr.read().decode("utf-8", "replace") if self._process.stderr else ""
-        last = f": {said.strip().splitlines()[-1][:200]}" if said.strip() else ""
+        errors = self._process.stderr.read().decode("utf-8", "replace") if self._process.stderr else ""
+        last = f": {errors.strip().splitlines()[-1][:200]}" if errors.strip() else ""
         code = self._process.returncode
         return CaptureError(
             f"the process that makes the command's namespaces ended with code `{code}`{last}",

@@ -87,14 +87,14 @@ def _refused(transport: str, host: str, port: int, count: int) -> str:
         if port == QUIC:
             return f"{sent}: HTTP/3 is not captured, and a client has to use HTTP/2 or HTTP/1.1"
         return f"{sent}: UDP is not captured; use TCP, or `--capture env`, which leaves UDP alone"
-    told = f"{_connections(count)} to `{_place(host, port)}` {_were(count)} refused"
+    refused = f"{_connections(count)} to `{_place(host, port)}` {_were(count)} refused"
     if is_local(host):
         return (
-            f"{told}: nothing listens there in the command's own network; "
+            f"{refused}: nothing listens there in the command's own network; "
             f"`--allow-host {_place(host, port)}` leads to this machine's service"
         )
     return (
-        f"{told}: port {port} is not captured; `--capture-port {port}` captures HTTP and TLS there, "
+        f"{refused}: port {port} is not captured; `--capture-port {port}` captures HTTP and TLS there, "
         f"`--relay {_place(host, port)}` passes on anything else, unrecorded"
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from faultwire.capture.netns.mounts import apply
 
 
-def test_a_place_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_place_that_is_not_there_is_reported(tmp_path: Path) -> None:
     gone = str(tmp_path / "gone")
     found = apply([("/dev/null", gone)], {f"{gone}/certs": {}})
     assert found == [

@@ -10,7 +10,7 @@ from faultwire.capture.netns import namespace
 from faultwire.errors import CaptureError
 
 
-def test_another_system_is_told_what_it_has_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_system_is_reported_what_it_has_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     with pytest.raises(CaptureError, match="expected Linux") as caught:
         namespace.begin([443])

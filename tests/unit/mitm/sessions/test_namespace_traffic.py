@@ -6,7 +6,7 @@ from faultwire.mitm.network.refused_packets import RefusedPacket
 from faultwire.mitm.sessions.namespace_traffic import KEPT, NamespaceTraffic
 
 
-def test_a_port_that_is_not_captured_is_told_with_its_remedies() -> None:
+def test_a_port_that_is_not_captured_is_reported_with_its_remedies() -> None:
     traffic = NamespaceTraffic()
     for _ in range(2):
         traffic.refuse(RefusedPacket("tcp", "198.18.0.1", 5432), "db.example")
@@ -16,7 +16,7 @@ def test_a_port_that_is_not_captured_is_told_with_its_remedies() -> None:
     assert "--relay db.example:5432" in note
 
 
-def test_a_service_of_this_machine_is_told_another_one() -> None:
+def test_a_service_of_this_machine_is_reported_another_one() -> None:
     traffic = NamespaceTraffic()
     traffic.refuse(RefusedPacket("tcp", "::1", 8000), "::1")
     (note,) = traffic.notes
@@ -24,7 +24,7 @@ def test_a_service_of_this_machine_is_told_another_one() -> None:
     assert "--relay" not in note
 
 
-def test_http3_is_told_apart_from_other_udp() -> None:
+def test_http3_is_reported_apart_from_other_udp() -> None:
     traffic = NamespaceTraffic()
     traffic.refuse(RefusedPacket("udp", "198.18.0.1", 443), "a.example")
     traffic.refuse(RefusedPacket("udp", "198.18.0.1", 123), "a.example")
@@ -45,7 +45,7 @@ def test_what_is_spoken_and_what_is_relayed() -> None:
     assert failed == "`gone.example:5432` could not be relayed: refused"
 
 
-def test_what_did_not_happen_is_not_told() -> None:
+def test_what_did_not_happen_is_not_reported() -> None:
     assert list(NamespaceTraffic().notes) == []
 
 

@@ -1,0 +1,3 @@
+module direct
+
+go 1.19
