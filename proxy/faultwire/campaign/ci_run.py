@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from faultwire.replay.settings import ReplaySettings
     from faultwire.runner.folder import RunFolder
     from faultwire.runner.gate import Gate
-    from faultwire.runner.launch import Run
     from faultwire.runner.phases import Phase
     from faultwire.runner.play_phase import Outcome
     from faultwire.runner.run import Played
     from faultwire.runner.run_identity import RunIdentity
     from faultwire.runner.scored import Summary
+    from faultwire.runner.started_run import Run
 
 
 @dataclass(frozen=True, slots=True)

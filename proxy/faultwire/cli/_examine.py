@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from faultwire.capture.runtime import Runtime
     from faultwire.events import History
     from faultwire.mitm.engine.client import SessionSummary
-    from faultwire.runner.launch import Run
+    from faultwire.runner.started_run import Run
 
 PROBE_HOST = "api.openai.com"
 PROBE_URL = f"https://{PROBE_HOST}/v1/models"

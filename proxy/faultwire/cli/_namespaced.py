@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from faultwire.cli.options import Traffic
     from faultwire.profile.model import Profile
-    from faultwire.runner.launch import Run
     from faultwire.runner.namespaced import NamespaceOptions
+    from faultwire.runner.started_run import Run
 
 F = TypeVar("F", bound="Callable[..., Any]")
 SEALED = "past the proxy: nothing; the command's network namespace has no way out"

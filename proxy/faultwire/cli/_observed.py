@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import History
     from faultwire.profile.model import Profile
-    from faultwire.runner.launch import Run
+    from faultwire.runner.started_run import Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from faultwire.errors import FaultwireError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from faultwire.runner.launch import Run
+    from faultwire.runner.started_run import Run
 
 HOST = "api.openai.com"
 SESSION = "netns"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from faultwire.cli.options import Traffic
     from faultwire.events import History, Recorded
     from faultwire.profile.model import Profile
-    from faultwire.runner.launch import Run
+    from faultwire.runner.started_run import Run
 
 SHOWN = 20
 """Fired faults that a summary lists; the tape has them all."""

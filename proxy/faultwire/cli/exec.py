@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from faultwire.events import History
     from faultwire.mitm.engine.client import SessionSummary
     from faultwire.profile.model import Profile
-    from faultwire.runner.launch import LaunchSettings, Run
+    from faultwire.runner.launch import LaunchSettings
+    from faultwire.runner.started_run import Run
 
 SESSION = "exec"
 """The session's name; the dice depend on it, so it never changes."""

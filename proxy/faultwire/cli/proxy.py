@@ -14,7 +14,7 @@ from faultwire.cli.options import Traffic, traffic_options
 from faultwire.cli.output import format_option
 
 if TYPE_CHECKING:
-    from faultwire.runner.launch import Run
+    from faultwire.runner.started_run import Run
 
 SESSION = "proxy"
 DRAIN_S = 5.0

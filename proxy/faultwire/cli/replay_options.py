@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from faultwire.mitm.engine.client import SessionSummary
     from faultwire.replay.settings import ReplaySettings
-    from faultwire.runner.launch import Run
+    from faultwire.runner.started_run import Run
 
 OnMiss = Literal["fail", "live", "record"]
 FINDINGS = 5

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from faultwire.runner.launch import Run
     from faultwire.runner.run import Played
+    from faultwire.runner.started_run import Run
 
 KEY = "sk-faultwire-demo-needs-no-key"
 """What the agent authenticates with; the mock accepts any."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from faultwire.events import History, Recorded
     from faultwire.mitm.engine.client import SessionSummary
     from faultwire.profile.model import Profile
-    from faultwire.runner.launch import Run
+    from faultwire.runner.started_run import Run
 
 NAME = "session"
 """The session's name; the dice depend on it, so it never changes."""

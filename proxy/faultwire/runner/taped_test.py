@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from faultwire.mitm.engine.client import SessionSummary
     from faultwire.profile.model import Profile
     from faultwire.replay.settings import ReplaySettings
-    from faultwire.runner.launch import Run
+    from faultwire.runner.started_run import Run
 
 RecordMode = Literal["none", "once", "new_episodes", "all"]
 MODES = ("none", "once", "new_episodes", "all")

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from faultwire.events import Delivery, History, Recorded
     from faultwire.mitm.engine.client import SessionSummary
     from faultwire.profile.model import Profile
-    from faultwire.runner.launch import LaunchSettings, Run
+    from faultwire.runner.launch import LaunchSettings
+    from faultwire.runner.started_run import Run
     from faultwire.trials.model import Oracle, Trial
 
 SESSION = "exec"

@@ -19,8 +19,9 @@ from faultwire.contract.cells import Prompt, Scenario
 from faultwire.profile.load import parse
 from faultwire.profile.model import Profile
 from faultwire.runner.cells import planned
-from faultwire.runner.launch import LaunchSettings, Run, start_run
+from faultwire.runner.launch import LaunchSettings, start_run
 from faultwire.runner.run import play
+from faultwire.runner.started_run import Run
 
 HERE = Path(__file__).parent
 SERVER = HERE / "server_agent.py"
