@@ -90,6 +90,49 @@ def test_a_path_may_be_a_secret_at_one_host_only() -> None:
     )
 
 
+BOT = f"/bot123456789:AA{WORDS[:33]}"
+
+
+@pytest.mark.parametrize(
+    ("path", "origin", "left"),
+    [
+        (f"{BOT}/getMe", "https://api.telegram.org", "/bot<secret.telegram-bot-token>/getMe"),
+        (f"{BOT}/x/bottom", "https://api.telegram.org", "/bot<secret.telegram-bot-token>/x/bottom"),
+        (f"{SLACK}?to=/bot", "https://hooks.slack.com", "/<secret.slack-webhook>?to=/bot"),
+        (f"{SLACK}?token=9f8e7d6c", "https://hooks.slack.com", "/<secret.slack-webhook>?token=<query>"),
+        ("/", "https://hooks.slack.com", "/"),
+        ("", "https://hooks.slack.com", ""),
+        ("/x?token=9f8e7d6c", "", "/x?token=<query>"),
+        ("/x?token=9f8e=7d6c&b=1", "", "/x?token=<query>&b=1"),
+        ("/x?a=1&token=9f8e7d6c&b=?", "", "/x?a=1&token=<query>&b=?"),
+        ("/x?a=1&&pwd=1&token=9f8e7d6c", "", "/x?a=1&&pwd=<query>&token=<query>"),
+        ("/x?token=", "", "/x?token="),
+        ("?token=9f8e7d6c", "", "?token=<query>"),
+    ],
+    ids=ascii,
+)
+def test_where_a_secret_stands_in_a_path(path: str, origin: str, left: str) -> None:
+    found = path_edits(path, origin)
+    assert cut(path, found) == left
+    assert [edit.value for edit in found] == [path[edit.start : edit.end] for edit in found]
+
+
+@pytest.mark.parametrize("name", ["location", " Content-Location ", "REFERER", "origin", "link"])
+def test_fields_with_addresses_are_looked_through_as_such(name: str) -> None:
+    address = "https://user:pass-word@h.example/x?token=9f8e7d6c&b=1"
+    assert cut(address, field_edits(name, address)) == "https://<userinfo>@h.example/x?token=<query>&b=1"
+    assert cut(address, field_edits("x-note", address)).startswith("https://<userinfo>@h.example/x?token=")
+
+
+def test_a_value_at_the_very_beginning_of_a_field_goes_by_its_name() -> None:
+    for name in ("X-Datadog", "x-datadog"):
+        (edit,) = field_edits(name, HEX)
+        assert (edit.start, edit.end, edit.value) == (0, len(HEX), HEX)
+    assert field_edits("x-datadog", f"a {HEX}")[0].start in (0, 2)
+    assert field_edits("x-request-id", f"lin_api_{WORDS}") == []
+    assert cut(f"lin_api_{WORDS}", field_edits("etag", f"lin_api_{WORDS}")) == "<secret.linear-key>"
+
+
 def test_what_is_replaced_stays_replaced() -> None:
     redactor, counts = Redactor(KEY), dict[str, int]()
     event = {"path": f"/x?datadog={HEX}", "headers": (("X-Datadog", HEX), ("accept", "*/*"))}
