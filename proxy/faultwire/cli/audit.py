@@ -16,8 +16,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 F = TypeVar("F", bound="Callable[..., Any]")
-TAKEN = frozenset({"record", "replay", "on_miss", "mark", "reuse", "strict_order", "unverified", "timing"})
-"""Options of `exec` that make no sense here: each condition says itself where answers come from."""
+TAKEN = frozenset(
+    {
+        "record",
+        "output_anywhere",
+        "replay",
+        "on_miss",
+        "mark",
+        "reuse",
+        "strict_order",
+        "unverified",
+        "timing",
+    }
+)
+"""Options of `exec` that make no sense here: each condition says where answers come from, and keeps its
+tapes in the folder of the run."""
 
 
 def _some_traffic_options(command: F) -> F:

@@ -188,6 +188,7 @@ def test_without_the_layer_values_are_found(
     monkeypatch.setattr(Redactor, "path", lambda self, path, counts, host="": path)
     monkeypatch.setattr(Redactor, "suspects", lambda self, record: False)
     monkeypatch.setattr("faultwire.tape.redact.messages.joined_edits", lambda text, pieces, rules: [])
+    monkeypatch.setattr("faultwire.tape.redact.messages.whole_edits", lambda text, rules: [])
     wanted = list(cells(carrier, 20))
     run(tmp_path, wanted)
     assert len(found(tmp_path, wanted)["t.tape"]) == len({cell.value for cell in wanted}) > 0
