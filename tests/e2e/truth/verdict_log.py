@@ -22,6 +22,8 @@ class Log:
         ]
         self.manner = next((one["manner"] for one in lines if "manner" in one), "")
         """Empty for agents in other languages, whose HTTP client logs nothing."""
+        self.streams = all(one["streams"] for one in lines if "streams" in one)
+        """Does it ask for streams? Else no stream can be cut."""
         self.history = next((one["history"] for one in lines if "history" in one), "")
         self.sent = [one for one in lines if "host" in one]
         """Requests of its own HTTP client."""
@@ -49,6 +51,8 @@ class Log:
             return "search" in self.tools
         if self.scenario == "late":
             return len(self.asked) >= LATE
+        if self.scenario == "cut" and not self.streams:
+            return False
         return self.scenario != "calm" and not self.quiet
 
     @property
