@@ -134,7 +134,7 @@ PLAYS = {
     },
     **{
         f"langgraph, {manner}": Play("langchain-1", "langgraph", manner, wire=True)
-        for manner in ("hasty", "orphan", "unfinished", "doubled", "loose")
+        for manner in ("hasty", "unpriced", "dearer", "orphan", "unfinished", "doubled", "loose")
     },
 }
 CLAIMS = (*ANSWERS, *TOOLS, *WIRE)
