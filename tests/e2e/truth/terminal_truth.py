@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ import environments
 import harness
 from labelled import LIMIT_MS, LIMIT_S
 from sentence_patterns import known, words
-from verdict_log import Log
+from verdict_log import PRICES, Log, cost
 
 AGENT = Path(__file__).with_name("verdict_agent.py")
 ENVIRONMENTS = {
@@ -139,8 +139,7 @@ def run(work: Path, command: Sequence[str], document: dict[str, Any], *phases: s
         cells += report["cells"]
         for one in report["invocations"]:
             logs[one["id"]] = Log(prompts[one["prompt"]], one["scenario"], one["stderr"])
-            lines = [json.loads(line[6:]) for line in one["stderr"].splitlines() if line.startswith("TRUTH ")]
-            usage += [(line["of"], *line["usage"]) for line in lines if "usage" in line]
+            usage += logs[one["id"]].usage
     return Printed(done.returncode, done.stdout, done.stderr, logs, usage, cells)
 
 
@@ -152,23 +151,6 @@ def agent(framework: str, manner: str) -> dict[str, Any]:
         "env": {key: f"${{{key}}}" for key in harness.KEYS},
         "timeout": LIMIT_MS,
     }
-
-
-PRICES = {"gpt-4o-mini": (Decimal("0.15"), Decimal("0.60"))}
-"""Dollars for a million tokens of input and output, by the provider's list of 2026-11."""
-
-
-def cost(usage: Iterable[tuple[str, int, int]]) -> Decimal:
-    """What the counted tokens of models with a price cost."""
-    per_million = Decimal(1_000_000)
-    return sum(
-        (
-            (PRICES[model][0] * tokens_in + PRICES[model][1] * tokens_out) / per_million
-            for model, tokens_in, tokens_out in usage
-            if model in PRICES
-        ),
-        Decimal(0),
-    )
 
 
 # ---------------------------------------------------------------- what the logs say of the numbers

@@ -4,10 +4,10 @@ verdict_agent.py FRAMEWORK MANNER PROMPT    FRAMEWORK: langgraph pydantic-ai ope
 
 It logs to stderr what it did itself: each tool with its arguments, each HTTP request that its client sent
 with the status and the times, the tokens that its framework counted, and how it ended. MANNER: plain leaves
-everything to the framework; stubborn asks again at once, six times at most; fallback asks another model once
-the first has failed; silent asks nobody and prints nothing; killed dies by a signal; unpriced asks a model
-whose price nobody knows, and dearer one with a price before it. Of LangChain also those of `HISTORIES`,
-which send a conversation that no provider accepts.
+everything to the framework; stubborn asks again at once, six times at most; hasty once at once and once a
+second later; fallback asks another model once the first has failed; silent asks nobody and prints nothing;
+killed dies by a signal; unpriced asks a model whose price nobody knows, and dearer one with a price before
+it. Of LangChain also those of `HISTORIES`, which send a conversation that no provider accepts.
 """
 
 import asyncio
@@ -112,6 +112,7 @@ def openai_agents(prompt, model, retries):
     return result.final_output
 
 
+STREAMING = ("langgraph",)
 FRAMEWORKS = {"langgraph": langgraph, "pydantic-ai": pydantic_ai, "openai-agents": openai_agents}
 
 
@@ -133,6 +134,7 @@ def spoiled(manner, prompt):
     return ChatOpenAI(model="gpt-4o-mini").invoke(messages).content
 
 
+TRIES = {"stubborn": 6, "hasty": 3}
 HISTORIES = ("orphan", "unfinished", "doubled", "loose")
 
 
@@ -149,10 +151,16 @@ def answer(framework, manner, prompt):
         if manner == "dearer":
             ask(prompt, "gpt-4o-mini", 0)
         return ask(prompt, "acme-1", 0)
-    models = ["gpt-4o-mini"]
-    if manner != "plain":
-        models = models * 6 if manner == "stubborn" else [*models, "gpt-4o"]
+    return again_and_again(ask, manner, prompt)
+
+
+def again_and_again(ask, manner, prompt):
+    models = ["gpt-4o-mini"] * TRIES.get(manner, 1)
+    if manner == "fallback":
+        models.append("gpt-4o")
     for at, model in enumerate(models, start=1):
+        if manner == "hasty" and at == len(models):
+            time.sleep(1)
         try:
             return ask(prompt, model, 2 if manner == "plain" else 0)
         except Exception as error:
@@ -162,7 +170,7 @@ def answer(framework, manner, prompt):
 
 
 def main():
-    log(manner=sys.argv[2])
+    log(manner=sys.argv[2], streams=sys.argv[1] in STREAMING)
     text = answer(*sys.argv[1:4])
     log(exit=0, answer=text)
     print(text)

@@ -57,7 +57,6 @@ LEFT: dict[str, tuple[str, ...]] = {
         "backs_off.py: the first wait is {} s and the last {} s, expected it to grow",
         "latency.py: it took {} ms, allowed are {}",
         "latency.py: the agent {}, before {} ms were over",
-        "max_cost.py: at least {}; the cost with the model {} is not known",
         "max_tokens.py: at least {}; {} responses do not report theirs",
         "no_retry_storm.py: every request was refused by the proxy",
         "no_retry_storm.py: {} requests to {} within {} s, half of them or more failing; allowed are {}",

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
 MODEL_HOST = "api.openai.com"
 LATE = 3
 """Which call to the model fails in the scenario `late`."""
+
+
+PRICES = {
+    "gpt-4o-mini": (Decimal("0.15"), Decimal("0.60")),
+    "gpt-4o": (Decimal("2.50"), Decimal("10.00")),
+}
+"""Dollars for a million tokens of input and output, by the provider's list of 2026-11."""
+
+
+def cost(usage: Iterable[tuple[str, int, int]]) -> Decimal:
+    """What the counted tokens of models with a price cost."""
+    million = Decimal(1_000_000)
+    prices = ((PRICES[model], given, made) for model, given, made in usage if model in PRICES)
+    return sum(((price[0] * given + price[1] * made) / million for price, given, made in prices), Decimal(0))
 
 
 class Log:
@@ -22,10 +38,21 @@ class Log:
         ]
         self.manner = next((one["manner"] for one in lines if "manner" in one), "")
         """Empty for agents in other languages, whose HTTP client logs nothing."""
+        self.streams = all(one["streams"] for one in lines if "streams" in one)
+        """Does it ask for streams? Else no stream can be cut."""
         self.history = next((one["history"] for one in lines if "history" in one), "")
         self.sent = [one for one in lines if "host" in one]
         """Requests of its own HTTP client."""
+        self.usage: list[tuple[str, int, int]] = [
+            (one["of"], *one["usage"]) for one in lines if "usage" in one
+        ]
+        """Models, and the tokens of input and output that the framework counted."""
         self.answer: str | None = next((one["answer"].strip() for one in lines if one.get("exit") == 0), None)
+
+    @property
+    def spent(self) -> list[tuple[str, int, int]] | None:
+        """All usage; None where the framework did not get to count all of it."""
+        return self.usage if self.answer is not None and self.scenario not in ("late", "cut") else None
 
     @property
     def quiet(self) -> bool:
@@ -49,6 +76,8 @@ class Log:
             return "search" in self.tools
         if self.scenario == "late":
             return len(self.asked) >= LATE
+        if self.scenario == "cut" and not self.streams:
+            return False
         return self.scenario != "calm" and not self.quiet
 
     @property

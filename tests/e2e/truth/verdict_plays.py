@@ -97,6 +97,9 @@ WIRE_SCENARIOS: dict[str, list[dict[str, Any]]] = {
 }
 
 
+RETRYING = ("plain", "stubborn", "hasty", "fallback")
+
+
 class Play(NamedTuple):
     environment: str
     framework: str
@@ -106,13 +109,13 @@ class Play(NamedTuple):
 
     @property
     def prompts(self) -> tuple[str, ...]:
-        if self.manner not in ("plain", "stubborn", "fallback"):
+        if self.manner not in RETRYING:
             return WIRE_PROMPTS[0], "Name some rivers."
         return WIRE_PROMPTS if self.wire else ALL_PROMPTS
 
     @property
     def scenarios(self) -> dict[str, list[dict[str, Any]]]:
-        if self.manner not in ("plain", "stubborn", "fallback"):
+        if self.manner not in RETRYING:
             return {"calm": []}
         return WIRE_SCENARIOS if self.wire else TOOL_SCENARIOS
 
@@ -131,7 +134,7 @@ PLAYS = {
     },
     **{
         f"langgraph, {manner}": Play("langchain-1", "langgraph", manner, wire=True)
-        for manner in ("orphan", "unfinished", "doubled", "loose")
+        for manner in ("hasty", "unpriced", "dearer", "orphan", "unfinished", "doubled", "loose")
     },
 }
 CLAIMS = (*ANSWERS, *TOOLS, *WIRE)

@@ -53,7 +53,7 @@ def _fabricated(log: Log) -> str | None:
 
 
 def _truncated(log: Log) -> str | None:
-    if log.scenario != "cut":
+    if log.scenario != "cut" or not log.streams:
         return "no model response was cut short"
     if any(name == "search" and arguments["query"] not in ("tea", "coffee") for name, arguments in log.calls):
         return "the agent ran `search` from the answer of exchange"

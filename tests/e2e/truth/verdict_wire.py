@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from verdict_claims import BEFORE_KEY, MAIL, Claim
-from verdict_log import Log
+from verdict_log import PRICES, Log, cost
 
 NOTHING = "no exchange was recorded"
 
@@ -100,7 +100,7 @@ def _recovered_late(log: Log) -> str | None:
     return "until it worked again, allowed are 0.005" if late else None
 
 
-def _spent(nothing: str, something: str) -> Callable[[Log], str | None]:
+def _spent(nothing: str, something: Callable[[Log], str | None]) -> Callable[[Log], str | None]:
     """Did a model answer?"""
 
     def true(log: Log) -> str | None:
@@ -108,9 +108,27 @@ def _spent(nothing: str, something: str) -> Callable[[Log], str | None]:
             return None
         if not log.asked:
             return "no model was called"
-        return nothing if len(log.failed) == len(log.asked) else something
+        return nothing if len(log.failed) == len(log.asked) else something(log) if log.spent else None
 
     return true
+
+
+def _tokens(log: Log) -> str:
+    return f"{sum(given + made for _, given, made in log.usage)} tokens, allowed are 0"
+
+
+def _dollars(log: Log) -> str | None:
+    unpriced = any(model not in PRICES for model, *_ in log.usage)
+    return None if unpriced and not cost(log.usage) else f"{cost(log.usage):.6f} dollars at"
+
+
+UNPRICED = "; the cost with the model `acme-1` is not known"
+
+
+def _priced(log: Log) -> str:
+    if any(model not in PRICES for model, *_ in log.usage):
+        return UNPRICED
+    return f"{cost(log.usage):.6f} dollars at"
 
 
 def _legal(log: Log) -> str | None:
@@ -263,20 +281,31 @@ WIRE = [
         {"max": 0},
         {
             "0 tokens, allowed are 0": "pass",
-            " tokens, allowed are 0": "fail",
+            "{} tokens, allowed are 0": "fail",
             "no model was called": "unknown",
         },
-        _spent("0 tokens, allowed are 0", " tokens, allowed are 0"),
+        _spent("0 tokens, allowed are 0", _tokens),
     ),
     Claim(
         "max_cost",
         {"max_usd": 0},
         {
             "0.000000 dollars, allowed are 0": "pass",
-            " dollars at": "fail",
+            "{} dollars at": "fail",
             "no model was called": "unknown",
         },
-        _spent("0.000000 dollars, allowed are 0", " dollars at"),
+        _spent("0.000000 dollars, allowed are 0", _dollars),
+    ),
+    Claim(
+        "max_cost",
+        {"id": "cost_of_any_model", "max_usd": 1},
+        {
+            UNPRICED: "unknown",
+            "{} dollars at": "pass",
+            "0.000000 dollars, allowed are 1": "pass",
+            "no model was called": "unknown",
+        },
+        _spent("0.000000 dollars, allowed are 1", _priced),
     ),
     Claim(
         "max_duration",
