@@ -38,7 +38,7 @@ faults:
 EVENTS = 5
 AT_ONCE = 64
 """Streams that are being opened at a time."""
-BATCH, BATCHES = 100, 5
+BATCH, BATCHES = 50, 3
 BODY = b'{"model": "gpt-4o", "stream": %s, "messages": [{"role": "user", "content": "%d"}]}'
 
 

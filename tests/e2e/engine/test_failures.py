@@ -176,6 +176,41 @@ def test_a_clock_that_is_wrong_by_years_changes_no_order_and_no_verdict(
     assert abs(made.not_before.year - year) >= 9, "the control: its clock is another"
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("days", [-2, 2])
+def test_a_clock_that_jumps_in_the_middle_changes_no_order_and_no_verdict(
+    tools: Any, settings: Any, upstream: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, days: int
+) -> None:
+    """Of the engine alone, between two calls of one connection, as a virtual machine that wakes up has it."""
+    library = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
+    if library is None:
+        pytest.skip("libfaketime is not installed: apt-get install faketime")
+    upstream.answer("/", b"{}")
+    shift = tmp_path / "shift"
+    shift.write_text("+0")
+    monkeypatch.setenv("LD_PRELOAD", str(library))
+    monkeypatch.setenv("FAKETIME_TIMESTAMP_FILE", str(shift))
+    monkeypatch.setenv("FAKETIME_NO_CACHE", "1")
+    monkeypatch.setenv("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+    with Engine.start(settings) as engine:
+        monkeypatch.delenv("LD_PRELOAD")
+        handle = engine.open_session("jumped", tools.CALM, 1)
+        with tools.Client(engine, f"127.0.0.1:{upstream.port}", session=handle) as client:
+            for number in range(6):
+                if number == 3:
+                    shift.write_text(f"{days:+d}d")
+                client.get("/")
+                assert client.response()[0] == 200
+        assert engine.close_session("jumped").voids == ()
+    with TapeReader.open(settings.tape) as tape:
+        exchanges = tape.history("jumped").exchanges
+    assert [one.number for one in exchanges] == [1, 2, 3, 4, 5, 6]
+    assert damage(settings.tape) == []
+    moments = [one.started_ms for one in exchanges]
+    apart = (moments[3] - moments[2]) / 86_400_000
+    assert abs(apart - days) < 0.1, "the control: the clock that is written down did jump"
+
+
 # ---------------------------------------------------------------- folders
 
 
