@@ -34,6 +34,8 @@ _VERSIONED = re.compile(r"^(python|pypy|node|ruby|php)[0-9.]*(\.exe)?$")
 _HEAD = 1 << 20
 _GO_MARK = b"\xff Go buildinf:"
 """Every Go binary since 1.18 carries this mark (`debug/buildinfo`), near the start of its data."""
+_ELF, _ROOT = b"\x7fELF", b"ISRG Root X1"
+"""A root that every list has (Let's Encrypt's)."""
 
 NEEDS: dict[Runtime, str] = {
     "python": "an `aiohttp` session needs `trust_env=True`; an `httpx` client with its own `transport` or "
@@ -76,6 +78,23 @@ def recognise(command: Sequence[str], environment: Mapping[str, str] | None = No
 def needs(runtime: Runtime) -> str:
     """What usually keeps this runtime's traffic from the proxy, in one sentence."""
     return NEEDS[runtime]
+
+
+def has_compiled_roots(program: Path) -> bool:
+    """Does a native program hold a root certificate's name? As `webpki-roots` does, in DER (Node has PEM)."""
+    try:
+        with program.open("rb") as file:
+            block = file.read(_HEAD)
+            if not block.startswith(_ELF):
+                return False
+            while block:
+                if _ROOT in block:
+                    return True
+                more = file.read(_HEAD)
+                block = block[-len(_ROOT) :] + more if more else b""
+    except OSError:
+        return False
+    return False
 
 
 def _unwrapped(command: Sequence[str]) -> list[str]:

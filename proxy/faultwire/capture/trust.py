@@ -6,9 +6,11 @@ them or brings roots of its own.
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from faultwire.capture.runtime import recognise
+from faultwire.capture.runtime import has_compiled_roots, recognise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,11 +32,19 @@ NEEDS: Mapping[Runtime, str] = {
     "bun": "Bun must trust the file in `NODE_EXTRA_CA_CERTS`",
 }
 OTHER = "it must trust the file in `SSL_CERT_FILE`: roots that are compiled in, or of its own, do not have it"
+COMPILED = (
+    "roots are compiled into it (Rust's `webpki-roots`, say): build it with native roots "
+    "(`rustls-tls-native-roots`), or add the authority that `faultwire ca show` names"
+)
+"""Of a program in which they were found."""
 
 
 def needed(one: FailedHandshake, command: Sequence[str] = ()) -> str:
     """What the client of these handshakes needs; where its program is not known, that of the command."""
     runtime = recognise([one.program]) if one.program else recognise(command)
+    program = one.program or (shutil.which(command[0]) if command else None)
+    if runtime == "unknown" and program and has_compiled_roots(Path(program)):
+        return f"{COMPILED}; {PINNED}"
     return f"{NEEDS.get(runtime, OTHER)}; {PINNED}"
 
 

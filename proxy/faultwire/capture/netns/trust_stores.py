@@ -40,6 +40,8 @@ JAVA_HOMES = ("/usr/lib/jvm/*", "/usr/java/*", "/opt/java/*", "/opt/*jdk*")
 PYTHON_BUNDLES = ("certifi/cacert.pem", "pip/_vendor/certifi/cacert.pem", "botocore/cacert.pem")
 OWN_STORE = re.compile(r"-Djavax\.net\.ssl\.trustStore=(?:\"([^\"]+)\"|'([^']+)'|(\S+))")
 OWN_PASSWORD = re.compile(r"-Djavax\.net\.ssl\.trustStorePassword=(?:\"([^\"]+)\"|'([^']+)'|(\S+))")
+LONGEST_SCRIPT = 256 * 1024
+"""Bytes of a script that is read."""
 JAVA_VARIABLES = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "JAVA_OPTS", "_JAVA_OPTIONS")
 
 
@@ -72,15 +74,31 @@ def java_stores(command: Sequence[str], environment: Mapping[str, str]) -> list[
 
 
 def own_java_stores(command: Sequence[str], environment: Mapping[str, str]) -> list[tuple[str, str | None]]:
-    """Trust stores that the command names to its Java, each with the password that it gives."""
+    """Trust stores that the command names to its Java, each with the password that it gives: in its words, in
+    scripts and files of arguments among them, or in a variable."""
     found: dict[str, str | None] = {}
-    for text in (" ".join(map(_quoted, command)), *(environment.get(name, "") for name in JAVA_VARIABLES)):
+    texts = [" ".join(map(_quoted, command)), *(environment.get(name, "") for name in JAVA_VARIABLES)]
+    for text in (*texts, *_scripts(command, environment)):
         password = _matched(OWN_PASSWORD.search(text))
         for match in OWN_STORE.finditer(text):
             path = _matched(match)
             if path is not None and os.path.isfile(path):
                 found.setdefault(os.path.realpath(path), password)
     return list(found.items())
+
+
+def _scripts(command: Sequence[str], environment: Mapping[str, str]) -> Iterator[str]:
+    """The contents of text files among the words of a command."""
+    for at, word in enumerate(command):
+        path = shutil.which(word, path=environment.get("PATH")) if at == 0 else word.removeprefix("@")
+        if not path or not os.path.isfile(path) or os.path.getsize(path) > LONGEST_SCRIPT:
+            continue
+        try:
+            data = Path(path).read_bytes()
+        except OSError:
+            continue
+        if b"\0" not in data:
+            yield data.decode("utf-8", "replace")
 
 
 def _quoted(word: str) -> str:

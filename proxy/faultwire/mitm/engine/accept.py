@@ -73,6 +73,11 @@ class Acceptor:
         """Pass on what is said in a connection, both ways and unread, until one side has ended it."""
         session, host, port = meant
         self._keep()
+        why = self._refusal(host, port)
+        if why is not None:
+            session.namespace.fail((host, port), why)
+            transports.reset_now(writer)
+            return
         CHAINED.set(self._gateway.routes.proxy(host, port, tls=True))
         try:
             theirs, to_them = await asyncio.open_connection(host, port)
@@ -88,6 +93,13 @@ class Acceptor:
         finally:
             writer.close()
             to_them.close()
+
+    def _refusal(self, host: str, port: int) -> str | None:
+        """Why nothing is relayed there. What a name resolves to is checked where it is looked up."""
+        guard, replays = self._gateway.guard, self._gateway.replays
+        if replays is not None and replays.offline:
+            return "a tape is replayed, and nothing is asked of any server"
+        return guard.check_remote(host) or guard.check_literal(host, port)
 
     def _keep(self) -> None:
         task = asyncio.current_task()

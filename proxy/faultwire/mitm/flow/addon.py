@@ -205,8 +205,8 @@ class FaultwireAddon:
         """A handshake failed."""
         client = data.context.client
         tunnel = self.gateway.tunnels.of(client)
-        if tunnel is None or tunnel.flaw is None:
-            link = self.gateway.connection(client)
+        link = self.gateway.connection(client)
+        if (tunnel is None or tunnel.flaw is None) and not link.hung_up:
             self.gateway.handshakes.fail(link, client, host_of(data.context), data.conn.error or "")
         if tunnel is not None:
             tunnel.left("cut", "the handshake failed")
@@ -216,8 +216,9 @@ class FaultwireAddon:
         """A handshake is done; HTTP/2 clients may stay silent for as long as they like."""
         self.gateway.step(data.context.client)
         tunnel = self.gateway.tunnels.of(data.context.client)
-        if tunnel is None or tunnel.flaw is None:
-            self.gateway.connection(data.context.client).tls_host = host_of(data.context)
+        link = self.gateway.connection(data.context.client)
+        if (tunnel is None or tunnel.flaw is None) and not link.hung_up:
+            link.tls_host = host_of(data.context)
         if data.context.client.alpn == b"h2":
             handler = transports.handler_of(data.context.client)
             if hasattr(handler, "unhurried"):

@@ -70,16 +70,21 @@ def greet(gateway: Gateway, context: Context, client: Client) -> bool:
     if not within(leaves.signer().hosts, host):
         for one in found:
             one.uncovered(host)
-        transports.hang_up(client)
+        _hang_up(gateway, client)
         return False
     session = found[0] if len(found) == 1 else None
     if session is None or session.stages.idle or gateway.tunnels.of(client) is not None:
         return True
     head = Request("CONNECT", "https", host, port, "", ())
     if gateway.tunnels.enter(session, client, head, gateway.tape, direct=True) is not None:
-        transports.hang_up(client)
+        _hang_up(gateway, client)
         return False
     return True
+
+
+def _hang_up(gateway: Gateway, client: Client) -> None:
+    gateway.connection(client).hung_up = True
+    transports.hang_up(client)
 
 
 def name_host(flow: http.HTTPFlow) -> None:

@@ -33,6 +33,8 @@ class ClientConnection:
 
     captured: bool = False
     """Was it meant for a server, and taken in a network namespace of ours?"""
+    hung_up: bool = False
+    """Did we reset it? Then what its client does in TLS says nothing of its trust."""
     tls_host: str | None = None
     """The host of a finished handshake, after which no call has come yet."""
 

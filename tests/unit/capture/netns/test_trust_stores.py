@@ -59,6 +59,16 @@ def test_a_trust_store_that_a_command_names_is_found(tmp_path: Path, blank: str)
     assert trust_stores.own_java_stores(["java"], {"JAVA_TOOL_OPTIONS": quoted}) == [(str(store), None)]
 
 
+def test_a_trust_store_that_a_script_names_is_found(tmp_path: Path) -> None:
+    store, script, data = tmp_path / "own.jks", tmp_path / "run.sh", tmp_path / "data"
+    store.write_text("store")
+    script.write_text(f"exec java -Djavax.net.ssl.trustStore={store} -jar app.jar\n")
+    data.write_bytes(b"\0" + script.read_bytes())
+    for words in (["sh", str(script)], ["java", f"@{script}"]):
+        assert trust_stores.own_java_stores(words, {}) == [(str(store), None)]
+    assert trust_stores.own_java_stores(["sh", str(data)], {}) == []
+
+
 def test_a_trust_store_that_is_not_there_is_nobodys(tmp_path: Path) -> None:
     assert trust_stores.own_java_stores(["java", f"-Djavax.net.ssl.trustStore={tmp_path}/gone"], {}) == []
 
