@@ -1,12 +1,13 @@
 //! The compiled catalogue and the scan over one text.
 use super::check::{self, Check};
-use super::gate::{Border, Gate, Mark, Words};
+use super::gate::{Gate, Words};
 use super::injection::Injection;
 use super::keyed::Keyed;
 use super::later::LaterAutomaton;
 use super::memory::Memory;
 pub use super::options::Options;
-use super::sieve::{MOST, Sieve, Wanted};
+use super::sieve::{MOST, Sieve};
+use super::word::{Border, Mark, Wanted};
 use super::{Entry, Hit, Kind, mask, overlap};
 
 /// Texts are cut at multiples of this; each part is scanned with `MARGIN` bytes around it.
@@ -26,7 +27,9 @@ pub(super) struct Form {
 /// All entries, ready to run.
 pub struct Engine {
     pub entries: Vec<Entry>,
+    /// The words of all entries; all but those of injections; those of secrets.
     gate: Gate,
+    plain_gate: Gate,
     pub(super) sieve: Sieve,
     pub(super) forms: Vec<Form>,
     /// Personal data: all forms; those that can count without a context word; those of them that any country
@@ -123,10 +126,22 @@ impl Engine {
             .iter()
             .map(|own| contexts.iter().position(|one| one == own).unwrap_or(0))
             .collect();
-        let sieve = Sieve::new(secret_words(&words, &wakes, &entries));
+        let secrets = secret_words(&words, &wakes, &entries);
+        let data = |word: u32| contextual[word as usize] || !wakes[word as usize].is_empty();
+        let only_secret = |one: &&Wanted| {
+            let of_secrets = |one: &Keyed| entries[one.entry].kind == Kind::Secrets;
+            let word = one.word as usize;
+            wakes[word].iter().all(of_secrets) && !contextual[word] && !injection.knows(one.word)
+        };
+        let beginnings = secrets
+            .iter()
+            .filter(only_secret)
+            .filter_map(|one| Some((one.word, one.beginnings.clone()?)))
+            .collect();
         Ok(Engine {
-            gate: words.build()?,
-            sieve,
+            gate: words.gate(|_| true, &beginnings)?,
+            plain_gate: words.gate(data, &beginnings)?,
+            sieve: Sieve::new(secrets),
             forms,
             automata,
             members,
@@ -198,22 +213,20 @@ impl Engine {
 
     /// Ids of the injection patterns that `text` matches, however weak.
     pub fn matches(&self, text: &str) -> Vec<String> {
-        self.injection.matches(
-            &self.gate,
-            text.as_bytes(),
-            &self.gate.marks(text.as_bytes()),
-        )
+        let text = text.as_bytes();
+        self.injection.matches(text, &self.gate.marks(text))
     }
 
-    /// The words of all entries in a text.
+    /// The words of personal data and secrets in a text.
     pub(super) fn words(&self, text: &[u8]) -> Vec<Mark> {
-        self.gate.marks(text)
+        self.plain_gate.marks(text)
     }
 
     fn window(&self, text: &[u8], options: &Options) -> Vec<Hit> {
         let marks = match options.kinds[..] {
             [Kind::Secrets] => self.sieve.marks(text),
-            _ => self.gate.marks(text),
+            _ if options.wants(Kind::Injection) => self.gate.marks(text),
+            _ => self.plain_gate.marks(text),
         };
         let mut hits = Vec::new();
         let numbers = options.wants(Kind::Pii) || options.wants(Kind::Dates);
@@ -227,7 +240,7 @@ impl Engine {
             self.rewritten(text, options, &mut hits);
         }
         if options.wants(Kind::Injection) {
-            self.injection.scan(&self.gate, text, &marks, &mut hits);
+            self.injection.scan(text, &marks, &mut hits);
         }
         if options.wants(Kind::User) {
             options.user.scan(text, &mut hits);

@@ -1,7 +1,7 @@
 //! Whether a text or a record holds a secret at all.
 use super::engine::{Engine, Options, WINDOW};
-use super::gate::Mark;
 use super::record::{self, Texts};
+use super::word::Mark;
 
 impl Engine {
     /// Whether `scan` finds a secret in `text`.

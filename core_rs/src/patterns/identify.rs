@@ -1,7 +1,7 @@
 //! Identifiers: what stands at a token's start, has the form of an entry and keeps its rule.
 use super::engine::{Engine, Options, hit};
-use super::gate::Mark;
 use super::numbers::{self, Found};
+use super::word::Mark;
 use super::{Hit, Kind};
 
 /// How near a context word must stand, before and after.

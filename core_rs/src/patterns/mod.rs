@@ -2,8 +2,8 @@
 //!
 //! Patterns are data (`core_rs/patterns/*.toml`); this module is what runs them in linear time:
 //!
-//! 1. `gate` finds every word that some entry cares about in one pass over hashed beginnings (`bucket`)
-//!    (`sieve` is its faster sister for the words of secrets alone);
+//! 1. `gate` finds every word that some entry cares about: those between non-letters by the run of letters that they
+//!    begin with (`runs`), others by four of their bytes (`sieve`);
 //! 2. `numbers` and `identify` try each token that could begin an identifier with one anchored automaton, a
 //!    smaller one where no context word is near; `plain` does so again where digits are written otherwise;
 //! 3. `keyed` runs the entries whose key word was seen;
@@ -15,7 +15,6 @@
 mod automaton;
 mod base64;
 mod boundary;
-mod bucket;
 mod catalog;
 pub mod check;
 mod engine;
@@ -35,10 +34,12 @@ mod options;
 mod overlap;
 mod plain;
 mod record;
+mod runs;
 mod shape;
 mod sieve;
 mod stream;
 mod user;
+mod word;
 
 pub use catalog::{catalog, engine};
 pub use engine::{Engine, WINDOW};

@@ -1,12 +1,11 @@
-//! One fast pass over the text that finds the words of secrets.
+//! One fast pass over the text that finds words wherever they stand, as those of secrets do.
 //!
 //! Of each word four bytes are chosen, the rarest, and their hashes are two bits of one small table: nearly all
 //! places of a clean text are settled by one look into it. Words that are too short for that go to a packed search.
-//! What either lets through is compared in full, so what is found is what `gate` finds.
+//! What either lets through is compared in full, so no hash decides what is found.
 use aho_corasick::packed::{Config, Searcher};
 
-use super::bucket::folded;
-use super::gate::{Border, Mark, stands};
+use super::word::{Border, Mark, Wanted};
 
 /// Places that are looked at together.
 const BLOCK: usize = 16;
@@ -17,16 +16,6 @@ const BITS: u32 = 17;
 const SLOTS: u32 = 12;
 /// So many beginnings of a short word are spelt out, at most.
 pub const MOST: usize = 512;
-
-/// A word to look for.
-#[derive(Debug)]
-pub struct Wanted {
-    pub word: u32,
-    pub text: Box<[u8]>,
-    pub border: Border,
-    /// For words of fewer than four bytes: all that can follow, as beginnings of four bytes.
-    pub beginnings: Option<Vec<[u8; 4]>>,
-}
 
 /// Four bytes that give a word away, folded, and how far behind its beginning they stand.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,10 +85,19 @@ impl Sieve {
     /// Every word in `text`, in the order of their ends; of those with one end the longest first.
     pub fn marks(&self, text: &[u8]) -> Vec<Mark> {
         let mut marks = Vec::new();
-        self.shorts(text, &mut marks);
+        self.seen(text, &mut marks);
+        if marks.len() > 1 {
+            marks.sort_by_key(|mark| (mark.end, mark.start, mark.word));
+        }
+        marks
+    }
+
+    /// Adds every word in `text`, in no order.
+    pub fn seen(&self, text: &[u8], marks: &mut Vec<Mark>) {
+        self.shorts(text, marks);
         let mut at = 0;
         while let Some(block) = text[at..].first_chunk::<READ>() {
-            self.block(text, at, block, &mut marks);
+            self.block(text, at, block, marks);
             at += BLOCK;
         }
         while at < text.len() {
@@ -107,13 +105,9 @@ impl Sieve {
             let left = &text[at..];
             let size = left.len().min(READ);
             block[..size].copy_from_slice(&left[..size]);
-            self.block(text, at, &block, &mut marks);
+            self.block(text, at, &block, marks);
             at += BLOCK;
         }
-        if marks.len() > 1 {
-            marks.sort_by_key(|mark| (mark.end, mark.start, mark.word));
-        }
-        marks
     }
 
     /// The words that the places of one block give away.
@@ -148,20 +142,8 @@ impl Sieve {
                 continue;
             }
             if let Some(start) = at.checked_sub(anchor.back as usize) {
-                self.mark(text, start, anchor.wanted, marks);
+                self.wanted[anchor.wanted as usize].mark(text, start, marks);
             }
-        }
-    }
-
-    fn mark(&self, text: &[u8], start: usize, wanted: u32, marks: &mut Vec<Mark>) {
-        let wanted = &self.wanted[wanted as usize];
-        let end = start + wanted.text.len();
-        if end <= text.len() && stands(text, start, end, &wanted.text, wanted.border) {
-            marks.push(Mark {
-                start,
-                end,
-                word: wanted.word,
-            });
         }
     }
 
@@ -182,7 +164,7 @@ impl Sieve {
     fn shorts_at(&self, text: &[u8], at: usize, marks: &mut Vec<Mark>) {
         for (short, wanted) in &self.short {
             if text[at..].starts_with(short) {
-                self.mark(text, at, *wanted, marks);
+                self.wanted[*wanted as usize].mark(text, at, marks);
             }
         }
     }
@@ -206,6 +188,11 @@ fn fours(block: &[u8; READ]) -> [u32; BLOCK] {
 #[inline]
 fn bit(four: u32) -> usize {
     (four.wrapping_mul(0x9e37_79b1) >> (32 - BITS)) as usize
+}
+
+/// Four bytes as one number, capitals as small letters (and some signs as others).
+fn folded(four: [u8; 4]) -> u32 {
+    u32::from_le_bytes(four) | 0x2020_2020
 }
 
 /// A second bit in the same word of the table: both are set for what is looked for.

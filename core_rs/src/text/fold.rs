@@ -35,6 +35,14 @@ impl View {
         self.ends.push(end as u32);
     }
 
+    /// Adds what needs no folding but small letters: the bytes from `start` on.
+    fn plain(&mut self, bytes: &[u8], start: usize) {
+        let places = start as u32..(start + bytes.len()) as u32;
+        self.text.extend(bytes.iter().map(u8::to_ascii_lowercase));
+        self.starts.extend(places.clone());
+        self.ends.extend(places.map(|place| place + 1));
+    }
+
     /// The span of the original that `start..end` of this view stands for.
     pub fn original(&self, start: usize, end: usize) -> (usize, usize) {
         let last = end.clamp(start + 1, self.text.len().max(start + 1)) - 1;
@@ -47,18 +55,24 @@ impl View {
 /// Lower case, NFKD without marks, look-alikes as Latin, invisible characters dropped, tag characters
 /// spelt out, backslash, percent and character-entity escapes resolved.
 pub fn fold(text: &[u8]) -> View {
-    let mut view = View::default();
-    view.text.reserve(text.len());
+    let mut view = View {
+        text: Vec::with_capacity(text.len()),
+        starts: Vec::with_capacity(text.len()),
+        ends: Vec::with_capacity(text.len()),
+        ..View::default()
+    };
+    let special = |byte: &u8| *byte >= 0x80 || matches!(byte, b'\\' | b'%' | b'&');
     let mut at = 0;
-    while let Some(byte) = text.get(at) {
-        let next = match byte {
-            b'\\' => backslash(text, at, &mut view),
-            b'%' => percent(text, at, &mut view),
-            b'&' => entity(text, at, &mut view),
-            0..=0x7f => {
-                view.put(byte.to_ascii_lowercase(), at, at + 1);
-                Some(at + 1)
-            }
+    while at < text.len() {
+        let rest = &text[at..];
+        let size = rest.iter().position(special).unwrap_or(rest.len());
+        view.plain(&rest[..size], at);
+        at += size;
+        let next = match text.get(at) {
+            None => break,
+            Some(b'\\') => backslash(text, at, &mut view),
+            Some(b'%') => percent(text, at, &mut view),
+            Some(b'&') => entity(text, at, &mut view),
             _ => None,
         };
         at = next.unwrap_or_else(|| wide(text, at, &mut view));

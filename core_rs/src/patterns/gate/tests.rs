@@ -1,4 +1,5 @@
 //! The gate against an automaton of another make.
+use super::super::word::stands;
 use super::*;
 use aho_corasick::AhoCorasick;
 
@@ -13,7 +14,23 @@ fn draw(state: &mut u64, below: usize) -> usize {
 #[test]
 fn finds_what_an_automaton_finds() {
     let forms = [
-        "@", "ab", "abc", "abcd", "bcd", "Abcd", "abcde", "a b", "cdé", "=a", "dab c",
+        "@",
+        "ab",
+        "abc",
+        "abcd",
+        "bcd",
+        "Abcd",
+        "abcde",
+        "a b",
+        "cdé",
+        "=a",
+        "dab c",
+        "é a",
+        "éab",
+        "a-b",
+        "abcdabcdab",
+        "abcdcbcdab",
+        "=abcd",
     ];
     let alphabet = [
         "a", "b", "c", "d", "e", "A", "B", " ", "=", "@", "é", "1", "_", "\\n",
@@ -24,10 +41,10 @@ fn finds_what_an_automaton_finds() {
             words.number(form, border);
         });
     }
-    let gate = words.build().expect("words");
+    let gate = words.gate(|_| true, &HashMap::new()).expect("words");
     let machine = AhoCorasick::builder()
         .ascii_case_insensitive(true)
-        .build(gate.words.iter().map(|(word, _)| word))
+        .build(words.list.iter().map(|(word, _)| word))
         .expect("words");
     let (mut state, mut seen) = (7, 0);
     for _ in 0..4000 {
@@ -40,12 +57,8 @@ fn finds_what_an_automaton_finds() {
             .find_overlapping_iter(bytes)
             .map(|found| (found.start(), found.end(), found.pattern().as_u32()))
             .filter(|(start, end, word)| {
-                let (written, border) = &gate.words[*word as usize];
-                match border {
-                    Border::Free => true,
-                    Border::Whole => bounded(bytes, *start, *end),
-                    Border::Opens => **written == bytes[*start..*end] && opens(bytes, *start),
-                }
+                let (written, border) = words.word(*word);
+                stands(bytes, *start, *end, written.as_bytes(), *border)
             })
             .collect();
         let marks = gate.marks(bytes);

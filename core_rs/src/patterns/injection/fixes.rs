@@ -1,11 +1,16 @@
 //! Where a text nearly says one of our words, and the text with those words put right.
 use super::detector::Injection;
-use crate::patterns::gate::Mark;
+use super::dull::{Dull, PART};
+use crate::patterns::word::Mark;
 use crate::text::View;
 
 impl Injection {
     /// Words near one of ours that are nearly one of ours, and leetspeak anywhere.
     pub(super) fn fixes(&self, text: &[u8], marks: &[Mark]) -> Vec<(usize, usize, Vec<u8>)> {
+        Dull::with(|dull| self.fixed(text, marks, dull))
+    }
+
+    fn fixed(&self, text: &[u8], marks: &[Mark], dull: &Dull<'_>) -> Vec<(usize, usize, Vec<u8>)> {
         let mut fixes = Vec::new();
         let mut at = 0;
         let mut next = 0;
@@ -15,63 +20,56 @@ impl Injection {
                 continue;
             }
             let start = at;
-            let (mut letters, mut others) = (0, 0);
+            let (mut letters, mut plain) = (0, true);
             while let Some(part) = text.get(at).map(|byte| PART[usize::from(*byte)]) {
                 if part == 0 {
                     break;
                 }
-                letters += usize::from(part == 1);
-                others += usize::from(part == 2);
+                letters += usize::from(part & 1);
+                plain &= part == 1;
                 at += 1;
             }
             if !(3..=16).contains(&(at - start)) || letters < 2 {
                 continue;
             }
-            while marks.get(next).is_some_and(|mark| mark.end + 120 < start) {
+            let key = match plain {
+                true => Dull::key(text, start, at),
+                false => Dull::as_leet(Dull::key(text, start, at)),
+            };
+            if dull.holds(key) || (plain && joined(text, start, at)) {
+                continue;
+            }
+            let passed = |mark: &Mark| mark.end + 120 < start || !self.lexicon.knows(mark.word);
+            while marks.get(next).is_some_and(passed) {
                 next += 1;
             }
             let close = marks.get(next).is_some_and(|mark| mark.start < at + 120);
-            if others == 0 && !close {
-                continue;
-            }
-            let joint =
-                |place: Option<&u8>| matches!(place, Some(b'_' | b'(' | b'.' | b'=' | b'/'));
-            if joint(start.checked_sub(1).map(|before| &text[before])) && others == 0 {
-                continue; // part of an identifier or path
-            }
-            if matches!(text.get(at), Some(b'_' | b'(' | b'=')) && others == 0 {
+            if plain && !close {
                 continue;
             }
             let mut word = [0; 16];
             let word = &mut word[..at - start];
             word.copy_from_slice(&text[start..at]);
             word.make_ascii_lowercase();
-            let fixed = match others {
-                0 => self.speller.correct(word).map(<[u8]>::to_vec),
-                _ => self.speller.leet(word),
+            let fixed = match plain {
+                true => self.speller.search(word).map(<[u8]>::to_vec),
+                false => self.speller.leet(word),
             };
-            if let Some(fixed) = fixed {
-                fixes.push((start, at, fixed));
+            match fixed {
+                Some(fixed) => fixes.push((start, at, fixed)),
+                None => dull.add(key),
             }
         }
         fixes
     }
 }
 
-/// What a byte is to a word: 1 a letter, 2 what may stand for a letter, 0 neither.
-const PART: [u8; 256] = {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' => 1,
-            b'0'..=b'9' | b'@' | b'$' | b'|' => 2,
-            _ => 0,
-        };
-        byte += 1;
-    }
-    table
-};
+/// Whether the word is a part of an identifier or path.
+fn joined(text: &[u8], start: usize, end: usize) -> bool {
+    let before = start.checked_sub(1).map(|before| text[before]);
+    matches!(before, Some(b'_' | b'(' | b'.' | b'=' | b'/'))
+        || matches!(text.get(end), Some(b'_' | b'(' | b'='))
+}
 
 /// `from..to` of the text with the fixes put in.
 pub(super) fn replaced(

@@ -3,7 +3,7 @@ use super::detector::{AFTER, BEFORE, Found, Injection, LAYERS, MIRRORED, TURNED}
 use super::fixes::replaced;
 use super::regions::foldable;
 use super::split::{spelt, untagged};
-use crate::patterns::gate::{Gate, Mark};
+use crate::patterns::word::Mark;
 use crate::text::decode::{embedded, rot13};
 use crate::text::{View, fold};
 
@@ -14,9 +14,9 @@ const AROUND: usize = 200;
 
 impl Injection {
     /// Ids of all patterns found, whatever they add up to.
-    pub fn matches(&self, gate: &Gate, text: &[u8], marks: &[Mark]) -> Vec<String> {
+    pub fn matches(&self, text: &[u8], marks: &[Mark]) -> Vec<String> {
         let mut found = Vec::new();
-        self.read(gate, text, marks, LAYERS, &mut found);
+        self.read(text, marks, LAYERS, &mut found);
         found
             .iter()
             .map(|one| self.patterns[one.pattern].raw.id.clone())
@@ -24,14 +24,7 @@ impl Injection {
     }
 
     /// Every reading of `text`: as it stands, folded, corrected, decoded.
-    pub(super) fn read(
-        &self,
-        gate: &Gate,
-        text: &[u8],
-        marks: &[Mark],
-        layers: usize,
-        found: &mut Vec<Found>,
-    ) {
+    pub(super) fn read(&self, text: &[u8], marks: &[Mark], layers: usize, found: &mut Vec<Found>) {
         let mut first = 0;
         for base in (0..text.len()).step_by(BLOCK) {
             let from = base.saturating_sub(BEFORE);
@@ -51,7 +44,7 @@ impl Injection {
                 })
                 .collect();
             let known = found.len();
-            self.block(gate, &text[from..to], &own, layers, found);
+            self.block(&text[from..to], &own, layers, found);
             for one in &mut found[known..] {
                 one.start += from;
                 one.end += from;
@@ -59,33 +52,19 @@ impl Injection {
         }
         if layers > 0 && text.len() >= 16 {
             for inner in embedded(text) {
-                let marks = gate.marks(&inner.text);
-                self.inside(
-                    gate,
-                    &inner.text,
-                    &marks,
-                    layers,
-                    (inner.start, inner.end),
-                    found,
-                );
+                let marks = self.gate.marks(&inner.text);
+                self.inside(&inner.text, &marks, layers, (inner.start, inner.end), found);
             }
         }
     }
 
-    fn block(
-        &self,
-        gate: &Gate,
-        text: &[u8],
-        marks: &[Mark],
-        layers: usize,
-        found: &mut Vec<Found>,
-    ) {
-        self.words(gate, text, marks, found);
+    fn block(&self, text: &[u8], marks: &[Mark], layers: usize, found: &mut Vec<Found>) {
+        self.words(text, marks, found);
         for (from, to) in foldable(text) {
             let view = fold(&text[from..to]);
-            let own = gate.marks(&view.text);
+            let own = self.gate.marks(&view.text);
             let first = found.len();
-            self.words(gate, &view.text, &own, found);
+            self.words(&view.text, &own, found);
             for one in &mut found[first..] {
                 (one.start, one.end) = view.original(one.start, one.end);
             }
@@ -97,7 +76,7 @@ impl Injection {
         }
         for view in [spelt(text), untagged(text)].into_iter().flatten() {
             let first = found.len();
-            self.words(gate, &view.text, &gate.marks(&view.text), found);
+            self.words(&view.text, &self.gate.marks(&view.text), found);
             for one in &mut found[first..] {
                 (one.start, one.end) = view.original(one.start, one.end);
             }
@@ -113,9 +92,8 @@ impl Injection {
         if layers > 0 && seen(TURNED) {
             let plain = rot13(text);
             self.inside(
-                gate,
                 &plain,
-                &gate.marks(&plain),
+                &self.gate.marks(&plain),
                 layers,
                 (0, text.len()),
                 found,
@@ -124,9 +102,8 @@ impl Injection {
         if layers > 0 && seen(MIRRORED) {
             let plain: Vec<u8> = text.iter().rev().copied().collect();
             self.inside(
-                gate,
                 &plain,
-                &gate.marks(&plain),
+                &self.gate.marks(&plain),
                 layers,
                 (0, text.len()),
                 found,
@@ -136,7 +113,6 @@ impl Injection {
 
     fn inside(
         &self,
-        gate: &Gate,
         text: &[u8],
         marks: &[Mark],
         layers: usize,
@@ -144,7 +120,7 @@ impl Injection {
         found: &mut Vec<Found>,
     ) {
         let first = found.len();
-        self.read(gate, text, marks, layers - 1, found);
+        self.read(text, marks, layers - 1, found);
         for one in &mut found[first..] {
             (one.start, one.end) = span;
         }
@@ -175,16 +151,9 @@ impl Injection {
     }
 
     /// The patterns on one reading, then on its correction.
-    fn words(&self, gate: &Gate, text: &[u8], marks: &[Mark], found: &mut Vec<Found>) {
-        let classes = |mark: &Mark| {
-            self.lexicon
-                .classes
-                .get(mark.word as usize)
-                .is_some_and(|list| !list.is_empty())
-        };
-        let own: Vec<Mark> = marks.iter().copied().filter(classes).collect();
-        self.match_all(text, &own, found);
-        let fixes = self.fixes(text, &own);
+    fn words(&self, text: &[u8], marks: &[Mark], found: &mut Vec<Found>) {
+        self.match_all(text, marks, found);
+        let fixes = self.fixes(text, marks);
         if fixes.is_empty() {
             return;
         }
@@ -200,9 +169,8 @@ impl Injection {
             }
             let to = (fixes[last].1 + AROUND).min(text.len());
             let view = replaced(text, from, to, &fixes[at..=last]);
-            let marks: Vec<Mark> = gate.marks(&view.text).into_iter().filter(classes).collect();
             let first = found.len();
-            self.match_all(&view.text, &marks, found);
+            self.match_all(&view.text, &self.gate.marks(&view.text), found);
             for one in &mut found[first..] {
                 (one.start, one.end) = view.original(one.start, one.end);
             }

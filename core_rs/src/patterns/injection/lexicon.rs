@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::patterns::Severity;
-use crate::patterns::gate::{Border, Words};
+use crate::patterns::gate::Words;
 use crate::patterns::later::Later;
+use crate::patterns::word::Border;
 use crate::text::fold;
 
 /// Separators between words, and a word.
@@ -49,9 +50,45 @@ pub struct Raw {
 pub struct Pattern {
     pub raw: Raw,
     pub needs: Vec<Vec<usize>>,
+    /// The same sets, bit by bit.
+    pub masks: Vec<Classes>,
     /// The set of `needs` that every match begins with; then `regex` is anchored.
     pub lead: Option<usize>,
     pub regex: Later,
+}
+
+impl Pattern {
+    /// Whether of each set of needs a class is present.
+    #[inline]
+    pub fn may_match(&self, present: &Classes) -> bool {
+        let empty = |set: &Classes| set.iter().zip(present).all(|(own, here)| own & here == 0);
+        !self.masks.iter().any(empty)
+    }
+}
+
+/// A set of classes, bit by bit.
+pub type Classes = [u64; CLASSES / 64];
+/// So many classes there can be.
+const CLASSES: usize = 320;
+
+pub const NO_CLASS: Classes = [0; CLASSES / 64];
+
+/// The classes of a set.
+pub fn members(set: &Classes) -> impl Iterator<Item = usize> + '_ {
+    (0..).step_by(64).zip(set).flat_map(|(first, part)| {
+        let mut rest = *part;
+        std::iter::from_fn(move || {
+            let next = (rest != 0).then(|| first + rest.trailing_zeros() as usize);
+            rest &= rest.wrapping_sub(1);
+            next
+        })
+    })
+}
+
+/// Adds a class to a set.
+#[inline]
+pub fn include(set: &mut Classes, class: usize) {
+    set[class / 64] |= 1 << (class % 64);
 }
 
 /// Classes by number, words by gate number.
@@ -59,6 +96,8 @@ pub struct Pattern {
 pub struct Lexicon {
     /// Gate word → classes it belongs to.
     pub classes: Vec<Vec<u16>>,
+    /// By class: how many words it has.
+    pub sizes: Vec<usize>,
     pub count: usize,
     pub vocabulary: Vec<String>,
     pub real: Vec<String>,
@@ -90,8 +129,17 @@ pub fn compile(text: &str, words: &mut Words) -> Result<(Lexicon, Vec<Pattern>),
             source
         };
         lexicon.literals(&raw.pattern);
+        let mask = |classes: &Vec<usize>| {
+            let mut set = NO_CLASS;
+            classes.iter().for_each(|class| include(&mut set, *class));
+            set
+        };
+        if lexicon.count > CLASSES {
+            return Err(format!("more than {CLASSES} classes and keys"));
+        }
         patterns.push(Pattern {
             raw: raw.clone(),
+            masks: needs.iter().map(mask).collect(),
             needs,
             lead,
             regex: Later::folded(source),
@@ -122,7 +170,19 @@ impl Lexicon {
             }
             self.literals(word);
         }
+        self.sizes.push(list.len());
         self.count += 1;
+    }
+
+    /// The classes that a word of the gate belongs to.
+    #[inline]
+    pub fn classes_of(&self, word: u32) -> &[u16] {
+        self.classes.get(word as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether it belongs to any.
+    pub fn knows(&self, word: u32) -> bool {
+        !self.classes_of(word).is_empty()
     }
 }
 

@@ -3,7 +3,8 @@ use std::cell::RefCell;
 use std::cmp::Ordering;
 
 use super::detector::{AFTER, BEFORE, Found, Injection};
-use crate::patterns::gate::Mark;
+use super::lexicon::{Classes, NO_CLASS, include};
+use crate::patterns::word::Mark;
 
 /// How near the needed words must stand to each other.
 const NEAR: usize = 140;
@@ -22,17 +23,26 @@ impl Injection {
         SEEN.with_borrow_mut(|seen| {
             seen.resize(seen.len().max(self.lexicon.count), Vec::new());
             seen.iter_mut().for_each(Vec::clear);
+            let mut present = NO_CLASS;
             for mark in marks {
-                for class in &self.lexicon.classes[mark.word as usize] {
-                    seen[usize::from(*class)].push(mark.start as u32);
+                for class in self.lexicon.classes_of(mark.word) {
+                    let class = usize::from(*class);
+                    seen[class].push(mark.start as u32);
+                    include(&mut present, class);
                 }
             }
-            self.match_seen(text, seen, found);
+            self.match_seen(text, seen, &present, found);
         });
     }
 
     /// The same with the places of each class' words.
-    fn match_seen(&self, text: &[u8], seen: &[Vec<u32>], found: &mut Vec<Found>) {
+    fn match_seen(
+        &self,
+        text: &[u8],
+        seen: &[Vec<u32>],
+        present: &Classes,
+        found: &mut Vec<Found>,
+    ) {
         let within = |from: usize, to: usize, set: &[usize]| {
             set.iter().any(|class| {
                 let list = &seen[*class];
@@ -41,11 +51,8 @@ impl Injection {
             })
         };
         let size = |set: &[usize]| set.iter().map(|class| seen[*class].len()).sum::<usize>();
-        for (index, pattern) in self.patterns.iter().enumerate() {
-            let empty = |set: &Vec<usize>| set.iter().all(|class| seen[*class].is_empty());
-            if pattern.needs.iter().any(empty) {
-                continue;
-            }
+        for index in self.possible(present) {
+            let pattern = &self.patterns[index];
             let rarest = (0..pattern.needs.len()).min_by_key(|place| size(&pattern.needs[*place]));
             let Some(rarest) = pattern.lead.or(rarest) else {
                 continue;

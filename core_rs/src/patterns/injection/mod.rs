@@ -6,6 +6,7 @@
 //! layers). Each pattern is a sequence of word classes (`lexicon`); evidence adds up, and hits are given from
 //! `ENOUGH` on.
 mod detector;
+mod dull;
 mod fixes;
 mod judge;
 mod lexicon;

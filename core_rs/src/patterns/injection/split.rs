@@ -83,25 +83,40 @@ fn spelt_word(text: &[u8], at: usize) -> usize {
 
 /// The text without tags and comments, if some stand between two letters: those go, others are a space.
 pub(super) fn untagged(text: &[u8]) -> Option<View> {
-    memchr::memchr(b'<', text)?;
+    let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphabetic);
+    let splits = |at: usize, end: usize| {
+        letter(at.checked_sub(1).map(|before| &text[before])) && letter(text.get(end))
+    };
+    // Most texts with tags have none within a word, and no view is made for them.
+    if !each_tag(text).any(|(at, end)| splits(at, end)) {
+        return None;
+    }
     let mut view = View::default();
-    let (mut at, mut split) = (0, false);
-    while at < text.len() {
-        let end = tags(text, at);
-        if end == at {
-            view.put(text[at], at, at + 1);
-            at += 1;
-            continue;
-        }
-        let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphabetic);
-        if letter(at.checked_sub(1).map(|before| &text[before])) && letter(text.get(end)) {
-            split = true;
-        } else {
+    let mut done = 0;
+    for (at, end) in each_tag(text) {
+        (done..at).for_each(|place| view.put(text[place], place, place + 1));
+        if !splits(at, end) {
             view.put(b' ', at, end);
         }
-        at = end;
+        done = end;
     }
-    split.then_some(view)
+    (done..text.len()).for_each(|place| view.put(text[place], place, place + 1));
+    Some(view)
+}
+
+/// Where tags that follow each other begin and end, in order.
+fn each_tag(text: &[u8]) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let at = from + memchr::memchr(b'<', &text[from..])?;
+            let end = tags(text, at);
+            from = end.max(at + 1);
+            if end > at {
+                return Some((at, end));
+            }
+        }
+    })
 }
 
 /// Where the tags that follow each other from `at` on end.

@@ -1,14 +1,7 @@
 //! Words nearly written: typos and leetspeak, put right where they meet the vocabulary.
-use std::cell::RefCell;
 use std::collections::HashSet;
 
-/// Slots of the memory for words that need no correction.
-const SLOTS: usize = 1 << 12;
-
-thread_local! {
-    /// Words seen before that are nothing of ours, as numbers: natural text repeats itself.
-    static DULL: RefCell<Vec<u128>> = RefCell::new(vec![0; SLOTS]);
-}
+use super::dull::Dull;
 
 /// The letters that a word holds, and the word.
 type Known = (u32, Vec<u8>);
@@ -69,15 +62,23 @@ impl Speller {
         if !(3..=16).contains(&word.len()) {
             return None;
         }
-        remembered(word, |word| self.search(word))
+        Dull::with(|dull| {
+            let key = Dull::key(word, 0, word.len());
+            if dull.holds(key) {
+                return None;
+            }
+            let found = self.search(word);
+            if found.is_none() {
+                dull.add(key);
+            }
+            found
+        })
     }
 
-    fn search(&self, word: &[u8]) -> Option<&[u8]> {
+    /// The same without the memory of words that are nothing of ours.
+    pub fn search(&self, word: &[u8]) -> Option<&[u8]> {
         let one = variants(word).any(|hash| self.holds(hash));
         if !one && word.len() < 7 {
-            return None;
-        }
-        if self.exact.contains(word) || self.real.contains(word) {
             return None;
         }
         let mask = letters(word);
@@ -108,7 +109,9 @@ impl Speller {
                 }
             }
         }
-        best.map(|(_, known)| known)
+        // Asked last, since most words are near none of ours.
+        let meant = |_: &(usize, &[u8])| !self.exact.contains(word) && !self.real.contains(word);
+        best.filter(meant).map(|(_, known)| known)
     }
 
     fn holds(&self, hash: u64) -> bool {
@@ -130,7 +133,9 @@ impl Speller {
             }
         }
         let [i, l] = both.each_ref().map(|spelt| &spelt[..word.len()]);
-        if i == word {
+        // Every sign that stands for no letter is a slip, and two are the most that are put right.
+        let odd = i.iter().filter(|byte| !byte.is_ascii_lowercase()).count();
+        if i == word || odd > 2 {
             return None;
         }
         let known = |word: &[u8]| self.holds(whole(word)) && self.exact.contains(word);
@@ -155,24 +160,6 @@ fn plain(byte: u8, one: u8) -> u8 {
         b'9' => b'g',
         other => other,
     }
-}
-
-/// `search(word)`, but a word that it found nothing for is not searched for again.
-fn remembered<T>(word: &[u8], search: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
-    let mut padded = [0; 16];
-    padded[..word.len()].copy_from_slice(word);
-    let key = u128::from_le_bytes(padded);
-    let (low, high) = (key as u64, (key >> 64) as u64);
-    let mixed = (low ^ high.rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let slot = (mixed >> 40) as usize % SLOTS;
-    if DULL.with_borrow(|dull| dull[slot] == key) {
-        return None;
-    }
-    let found = search(word);
-    if found.is_none() {
-        DULL.with_borrow_mut(|dull| dull[slot] = key);
-    }
-    found
 }
 
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;

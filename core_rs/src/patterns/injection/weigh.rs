@@ -1,7 +1,7 @@
 //! From patterns found to hits: evidence that stands together adds up.
 use super::ENOUGH;
 use super::detector::{Found, Injection, LAYERS};
-use crate::patterns::gate::{Gate, Mark};
+use crate::patterns::word::Mark;
 use crate::patterns::{Hit, Kind};
 
 /// Findings so near each other add up.
@@ -9,9 +9,9 @@ const TOGETHER: usize = 600;
 
 impl Injection {
     /// Adds the hits of `text`; `marks` are its gate words.
-    pub fn scan(&self, gate: &Gate, text: &[u8], marks: &[Mark], hits: &mut Vec<Hit>) {
+    pub fn scan(&self, text: &[u8], marks: &[Mark], hits: &mut Vec<Hit>) {
         let mut found = Vec::new();
-        self.read(gate, text, marks, LAYERS, &mut found);
+        self.read(text, marks, LAYERS, &mut found);
         found.sort_by_key(|one| (one.pattern, one.start, one.end));
         found.dedup_by_key(|one| (one.pattern, one.start));
         found.sort_by_key(|one| (one.start, one.end, one.pattern));
