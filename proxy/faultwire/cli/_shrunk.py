@@ -27,8 +27,9 @@ def shrink(source: str, command: tuple[str, ...], asked: Asked, traffic: Traffic
     from faultwire.cli._shrunk_report import explain, progress, report
     from faultwire.cli._shrunk_repro import write
     from faultwire.cli.output import say
-    from faultwire.shrink.journal import Journal
-    from faultwire.shrink.session import Budget, Shrinking
+    from faultwire.shrink.session import Shrinking
+    from faultwire.trials.journal import Journal
+    from faultwire.trials.series import Budget
 
     if asked.output is not None:
         placed(asked.output / "run.sh")
@@ -50,7 +51,7 @@ def shrink(source: str, command: tuple[str, ...], asked: Asked, traffic: Traffic
 
     def attempt(case: Case) -> Outcome:
         outcome = run_case(runner, case, found)
-        if not search.runs:
+        if not search.series.runs:
             affordable(asked, outcome)
         return replace(outcome, reason=secret_free(outcome.reason))
 
