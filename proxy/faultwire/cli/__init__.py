@@ -30,6 +30,7 @@ COMMANDS: dict[str, Lazy] = {
     "runs": Lazy("runs:runs", "List earlier runs."),
     "tape": Lazy("tape:tape", "List, show, verify, seal, export and import tapes."),
     "fork": Lazy("fork:fork", "Replay a tape up to one exchange, change its answer, and continue."),
+    "blame": Lazy("blame:blame", "Find the steps that made a run fail."),
     "shrink": Lazy("shrink:shrink", "Find the smallest set of faults with which a run still fails."),
     "scan": Lazy("scan:scan", "Find secrets, personal data and prompt injections."),
     "keys": Lazy("keys:keys", "Create, show and trust the keys that seal tapes."),
@@ -45,7 +46,7 @@ COMMANDS: dict[str, Lazy] = {
 SECTIONS = {
     "Start": ("demo", "init", "verify", "doctor", "exec", "proxy", "env", "mock", "mcp-shim"),
     "Gate": ("run", "contract", "replay", "ci", "score"),
-    "Evidence": ("report", "runs", "tape", "fork", "shrink", "scan", "keys"),
+    "Evidence": ("report", "runs", "tape", "fork", "blame", "shrink", "scan", "keys"),
     "Reference": ("faults", "profiles", "checks", "schema", "prices", "ca"),
 }
 """The visible commands under the headings of `--help`."""
@@ -55,7 +56,20 @@ RENAMED = {"chaos": "faultwire run --chaos-only"}
 
 
 _COUNT_COSTS = frozenset(
-    ("demo", "exec", "run", "contract", "replay", "ci", "score", "chaos", "fork", "shrink")
+    (
+        "demo",
+        "exec",
+        "run",
+        "contract",
+        "replay",
+        "ci",
+        "score",
+        "chaos",
+        "fork",
+        "blame",
+        "shrink",
+        "validate",
+    )
 )
 """Commands that start agents and tell what their models cost."""
 
