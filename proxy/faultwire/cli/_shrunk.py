@@ -12,8 +12,6 @@ from faultwire.errors import UsageError
 from faultwire.runner.folder import private_dir, state
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from faultwire.cli.options import Traffic
     from faultwire.shrink.case import Case
     from faultwire.trials.model import Outcome
@@ -23,12 +21,14 @@ def shrink(source: str, command: tuple[str, ...], asked: Asked, traffic: Traffic
     """Search, and report; the exit code. Raises UsageError, TapeError, FaultError."""
     from faultwire._core import sha256_hex
     from faultwire.capture import child
+    from faultwire.cli._failed_run import redactor
     from faultwire.cli._placed import placed
     from faultwire.cli._shrunk_report import explain, progress, report
     from faultwire.cli._shrunk_repro import write
     from faultwire.cli.output import say
-    from faultwire.shrink.journal import Journal
-    from faultwire.shrink.session import Budget, Shrinking
+    from faultwire.shrink.session import Shrinking
+    from faultwire.trials.journal import Journal
+    from faultwire.trials.series import Budget
 
     if asked.output is not None:
         placed(asked.output / "run.sh")
@@ -50,7 +50,7 @@ def shrink(source: str, command: tuple[str, ...], asked: Asked, traffic: Traffic
 
     def attempt(case: Case) -> Outcome:
         outcome = run_case(runner, case, found)
-        if not search.runs:
+        if not search.series.runs:
             affordable(asked, outcome)
         return replace(outcome, reason=secret_free(outcome.reason))
 
@@ -106,15 +106,6 @@ def affordable(asked: Asked, first: Outcome) -> None:
             f"costs {first.cost_usd:.4f} dollars, and fewer than {fewest} runs decide nothing",
             code="shrink.budget",
         )
-
-
-def redactor(traffic: Traffic) -> Callable[[str], str]:
-    """What takes secrets out of a text, as on the project's tapes."""
-    from faultwire.tape.redact.redactor import Redactor, load_key
-    from faultwire.tape.redact.rules import read_rules
-
-    made = Redactor(load_key(state() / "keys" / "redaction.key"), read_rules(traffic.redacts()))
-    return lambda text: made.error(text, {})
 
 
 def _identity(found: Subject, command: tuple[str, ...], asked: Asked, traffic: Traffic) -> list[object]:

@@ -25,7 +25,7 @@ def progress(search: Shrinking, outcome: Outcome) -> None:
     left = f", about {search.search.runs_left()} runs left" if search.stage == "faults" else ""
     reason = f" ({outcome.reason})" if outcome.failed is None else ""
     say(
-        f"run {search.runs}  {search.stage}  {WORDS[outcome.failed]}{reason}  "
+        f"run {search.series.runs}  {search.stage}  {WORDS[outcome.failed]}{reason}  "
         f"smallest: {smallest} of {total} decisions{left}"
     )
 

@@ -28,6 +28,14 @@ def config() -> None:
     show_json(schema())
 
 
+@schema.command(name="blame")
+def blame() -> None:
+    """Print the schema of a blame.json."""
+    from faultwire.report._blame_shape import schema
+
+    show_json(schema())
+
+
 @schema.command(name="report")
 def report() -> None:
     """Print the schema of a report.json."""

@@ -61,13 +61,15 @@ def _per_source() -> int:
 
 class SessionSettings(Frozen):
     """A session to open. `profile` is a profile as JSON (`Profile.dump()`); `via` is the shared user that its
-    traffic comes by, empty where it has one of its own."""
+    traffic comes by, empty where it has one of its own. `dice` is the session whose dice it has, where that
+    is another: repeats of one session make the same decisions."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9._#@:/+~-]{1,128}$")
     profile: dict[str, Any]
     seed: int
     agent: str = ""
     via: str = ""
+    dice: str = ""
 
 
 class ShareSettings(Frozen):

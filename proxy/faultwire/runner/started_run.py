@@ -81,8 +81,10 @@ class Run:
             return self.proxy_url
         return self.proxy_url.replace("//", f"//{self.engine.user}:{self.engine.token}@", 1)
 
-    def open_session(self, name: str, profile: Profile, seed: int) -> Mapping[str, str]:
+    def open_session(self, name: str, profile: Profile, seed: int, dice: str = "") -> Mapping[str, str]:
         """Open a session; the environment that sends a process's traffic through it.
+
+        With `dice`, its decisions are those of the session of that name.
 
         Once a process is shared (`share`), the session is one of those that share it; one whose faults act
         on connections waits until it is alone.
@@ -90,7 +92,7 @@ class Run:
         if self._shared:
             self._turnstile.enter(name, alone=not divide(profile).idle)
         try:
-            handle = self.engine.open_session(name, dump(profile), seed, via=self._shared)
+            handle = self.engine.open_session(name, dump(profile), seed, via=self._shared, dice=dice)
         except BaseException:
             self._turnstile.leave(name)
             raise

@@ -6,43 +6,25 @@ outcomes. Outcomes from an earlier start are taken from the journal in place of 
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from faultwire.errors import UsageError
 from faultwire.shrink import values
 from faultwire.shrink.case import Case
 from faultwire.shrink.pieces import pieces
 from faultwire.shrink.search import UNTESTABLE, Search
 from faultwire.trials.sequential import MixtureTest
+from faultwire.trials.series import Budget, OutOfBudget, Series
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from faultwire.profile.model import Profile
-    from faultwire.shrink.journal import Journal
+    from faultwire.trials.journal import Journal
     from faultwire.trials.model import Outcome, Pin
 
 Ended = Literal["found", "budget", "interrupted", "not_reproduced", "no_cause"]
-
-
-class OutOfBudget(Exception):
-    """The next trial would go over the budget."""
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """What a search may take; None: no limit. Time and cost are those of the trials."""
-
-    runs: int = 200
-    seconds: float | None = None
-    cost_usd: float | None = None
-
-    def spent(self, runs: int, seconds: float, cost_usd: float) -> bool:
-        """Is there nothing left for another trial?"""
-        late = self.seconds is not None and seconds >= self.seconds
-        return runs >= self.runs or late or (self.cost_usd is not None and cost_usd >= self.cost_usd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +62,12 @@ class Shrinking:
     prompt: str | None = None
     progress: Callable[[Shrinking, Outcome], None] = lambda _one, _outcome: None
     stage: str = "faults"
-    runs: int = 0
-    seconds: float = 0.0
-    cost_usd: float = 0.0
-    last: str = ""
-    undecided: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         """Start with everything."""
         self.smallest = Case(self.pins, {}, self.prompt)
         self.search = Search(len(self.pins), self.error, self.noise, self.seed)
-        self._earlier = deque(self.journal.earlier)
+        self.series = Series(self.journal, self.budget)
 
     def run(self) -> Result:
         """All stages; Ctrl-C ends it with what is known. Raises UsageError if the state file does not fit."""
@@ -109,8 +86,9 @@ class Shrinking:
     def _result(self, ended: Ended) -> Result:
         left = self.search.runs_left() if ended in ("budget", "interrupted") else 0
         kept = tuple(self.pins[at] for at in sorted(self.search.untestable & self.search.smallest))
-        about = (self.runs, self.seconds, self.cost_usd, self.search.rate, left, kept)
-        return Result(ended, self.smallest, *about, self.undecided, self.last, self.search.counts)
+        made = self.series
+        about = (made.runs, made.seconds, made.cost_usd, self.search.rate, left, kept)
+        return Result(ended, self.smallest, *about, made.undecided, made.last, self.search.counts)
 
     # ------------------------------------------------------------ stages
 
@@ -190,27 +168,7 @@ class Shrinking:
         return False
 
     def _try(self, case: Case) -> bool | None:
-        if self._earlier:
-            kept = self._earlier.popleft()
-            if kept.key != case.key:
-                raise UsageError(
-                    f"found `{self.journal.path}`, whose trials are not those of this search",
-                    code="shrink.state",
-                    hint="name another file with --state, or remove it",
-                )
-            outcome = kept.outcome
-        else:
-            if self.budget.spent(self.runs, self.seconds, self.cost_usd):
-                raise OutOfBudget
-            outcome = self.attempt(case)
-            self.journal.append(case.key, outcome)
-        self.runs += 1
-        self.seconds += outcome.seconds
-        self.cost_usd += outcome.cost_usd
-        if outcome.failed is None:
-            self.undecided[outcome.reason] += 1
-        elif outcome.failed:
-            self.last = outcome.reason
+        outcome = self.series.outcome(case.key, lambda: self.attempt(case))
         self.progress(self, outcome)
         return outcome.failed
 

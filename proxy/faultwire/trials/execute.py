@@ -11,6 +11,7 @@ from faultwire._core import sha256_hex
 from faultwire.agents._process import Processes
 from faultwire.checks._transcripts import models
 from faultwire.events import AgentResult
+from faultwire.runner.folder import RunFolder
 from faultwire.runner.launch import start_run
 from faultwire.trials.model import Outcome, Pin
 from faultwire.trials.pins import pinned, pins_of
@@ -56,19 +57,22 @@ class TrialRunner:
         Raises UsageError and its kinds where the agent or the proxy cannot be started at all, and
         FaultError where faultwire fails. A run that proves nothing has the outcome None.
         """
-        profile = self._profile(trial)
         started = clock.monotonic()
-        folder: Path | None = None
+        folder = trial_folder(self.settings)
         try:
-            with start_run(replace(self.settings, tape=keep)) as run:
-                folder = run.folder.path
-                history, closed = self._play(run, profile, trial.seed)
-                outcome = self._judged(history, closed, run.tape)
+            with start_run(replace(self.settings, tape=keep), folder) as run:
+                outcome = self.run_in(run, trial, self.session)
                 run.folder.end("finished")
         finally:
-            if folder is not None:
-                shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(folder.path, ignore_errors=True)
         return replace(outcome, seconds=clock.monotonic() - started, tape=keep)
+
+    def run_in(self, run: Run, trial: Trial, name: str) -> Outcome:
+        """Run the agent once in a session of this name of a run that was started. Raises as `run` does."""
+        started = clock.monotonic()
+        history, closed = self._play(run, self._profile(trial), trial.seed, name)
+        outcome = self._judged(history, closed, run.tape)
+        return replace(outcome, seconds=clock.monotonic() - started)
 
     def _profile(self, trial: Trial) -> Profile:
         """The pinned profile. A tape gives the servers' answers only where there is a profile; for a run
@@ -78,14 +82,14 @@ class TrialRunner:
             return pinned(profile, trial.pins)
         return pinned(profile, [Pin(profile.entries[0].id, NEVER)])
 
-    def _play(self, run: Run, profile: Profile, seed: int) -> tuple[History, SessionSummary]:
-        environment = run.open_session(self.session, profile, seed)
+    def _play(self, run: Run, profile: Profile, seed: int, name: str) -> tuple[History, SessionSummary]:
+        environment = run.open_session(name, profile, seed, self.session)
         if self.settings.frozen is not None:
             environment = self.settings.frozen.environment(environment)
         ended = Processes().run(self.command, environment, timeout_s=self.timeout_s)
-        closed = run.close_session(self.session)
+        closed = run.close_session(name)
         result = AgentResult(ended.stdout, ended.code, ended.duration_s, ended.stderr, ended.timed_out)
-        return replace(run.history(self.session), agent=result, voids=closed.voids), closed
+        return replace(run.history(name), agent=result, voids=closed.voids), closed
 
     def _judged(self, history: History, closed: SessionSummary, tape: Path) -> Outcome:
         fired = frozenset(pins_of(history.exchanges))
@@ -98,11 +102,16 @@ class TrialRunner:
             return Outcome(None, reason=closed.voids[0], **about)
         if not history.exchanges:
             return Outcome(None, reason="no traffic came through the proxy", **about)
-        if lacking := (closed.replay or {}).get("missed", 0) + self._faked(history):
+        if lacking := self._missed(closed) + self._faked(history):
             calls = "1 call" if lacking == 1 else f"{lacking} calls"
             return Outcome(None, reason=f"{NOT_ON_TAPE} to {calls}", **about)
         failed, why = self.oracle.judge(history, tape)
         return Outcome(failed, reason=why, **about)
+
+    def _missed(self, closed: SessionSummary) -> int:
+        """Calls that nobody could answer; where misses go to servers, there are none."""
+        replay = self.settings.replay
+        return closed.replay["missed"] if closed.replay and replay and replay.on_miss == "fail" else 0
 
     def _faked(self, history: History) -> int:
         """Exchanges that the tape answered with what a fault had made."""
@@ -110,6 +119,13 @@ class TrialRunner:
             return 0
         served = (exchange for exchange in history.exchanges if exchange.upstream is not None)
         return sum(key_of(exchange, exchange.upstream) in self.made_by_faults for exchange in served)
+
+
+def trial_folder(settings: LaunchSettings) -> RunFolder:
+    """A folder for trials, which is none of a user's runs: whoever says `last` does not mean it, even if a
+    killed search leaves it there."""
+    base = settings.base / "trials"
+    return RunFolder.create(settings.command, base=base, status="running", **settings.about)
 
 
 def answers_of_faults(exchanges: Iterable[Recorded]) -> frozenset[AnswerKey]:

@@ -65,7 +65,8 @@ class Checks:
 class Command:
     """A run fails if a command exits with anything but 0; 125 says that it cannot judge.
 
-    It gets the agent's output on stdin, and `FAULTWIRE_TAPE` and `FAULTWIRE_EXIT_CODE` in its environment.
+    It gets the agent's output on stdin, and `FAULTWIRE_TAPE`, `FAULTWIRE_SESSION` (the session to judge) and
+    `FAULTWIRE_EXIT_CODE` in its environment.
     """
 
     command: tuple[str, ...]
@@ -95,7 +96,12 @@ class Command:
         exit_code = "" if agent is None or agent.exit_code is None else str(agent.exit_code)
         ended = self._processes.run(
             self.command,
-            {**os.environ, "FAULTWIRE_TAPE": str(tape.absolute()), "FAULTWIRE_EXIT_CODE": exit_code},
+            {
+                **os.environ,
+                "FAULTWIRE_TAPE": str(tape.absolute()),
+                "FAULTWIRE_EXIT_CODE": exit_code,
+                "FAULTWIRE_SESSION": history.session,
+            },
             data=agent.answer.encode("utf-8", "replace") if agent is not None else b"",
             timeout_s=LIMIT_S,
         )

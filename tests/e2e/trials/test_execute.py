@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -10,11 +11,12 @@ import pytest
 
 from faultwire.profile.load import parse
 from faultwire.replay.settings import ReplaySettings
-from faultwire.runner.launch import LaunchSettings
+from faultwire.runner.launch import LaunchSettings, start_run
 from faultwire.tape.read.reader import TapeReader
 from faultwire.trials.execute import NOT_ON_TAPE, TrialRunner, answers_of_faults
 from faultwire.trials.model import Pin, Trial
 from faultwire.trials.oracle import ExitCode
+from faultwire.trials.shared import SharedTrials
 
 AGENT = """import httpx, os, sys
 url = "https://api.openai.com/v1/chat/completions"
@@ -49,7 +51,8 @@ def test_pinned_decisions_fire_and_no_other(runner: TrialRunner, tmp_path: Path)
     assert outcome.cost_usd > 0
     assert outcome.seconds > 0
     assert runner.run(calls(1, 4)).failed is False
-    assert not list((tmp_path / "state" / "runs").iterdir()), "trials leave no folder"
+    assert not (tmp_path / "state" / "runs").exists(), "trials are no runs of the user's"
+    assert not list((tmp_path / "state" / "trials" / "runs").iterdir()), "and leave no folder"
 
 
 def test_a_tape_never_gives_the_answer_of_a_fault_for_a_servers(runner: TrialRunner, tmp_path: Path) -> None:
@@ -71,3 +74,29 @@ def test_a_run_without_traffic_proves_nothing(runner: TrialRunner) -> None:
     outcome = silent.run(calls())
     assert outcome.failed is None
     assert "no traffic" in outcome.reason
+
+
+def test_trials_share_a_run_and_are_what_they_are_alone(runner: TrialRunner, tmp_path: Path) -> None:
+    """The same faults at the same calls in every session, and one engine for all of them."""
+    with SharedTrials(runner) as shared:
+        outcomes = [shared.run(calls(*numbers)) for numbers in ((1, 3), (1, 4), (1, 3), ())]
+        (folder,) = (tmp_path / "state" / "trials" / "runs").iterdir()
+        assert folder.is_dir()
+    assert [one.failed for one in outcomes] == [True, False, True, False]
+    assert outcomes[0].fired == outcomes[2].fired == calls(1, 3).pins
+    assert [one.exchanges for one in outcomes] == [4, 4, 4, 4], "a session has its own exchanges only"
+    assert not list((tmp_path / "state" / "trials" / "runs").iterdir())
+
+
+def test_sessions_that_share_a_run_have_the_dice_of_the_one_that_failed(runner: TrialRunner) -> None:
+    """Chance decides here, call by call: the same in each session of these dice, not in others."""
+    chance = parse("faults: [{status: {code: 503}, trigger: {probability: 0.5}}]", "p.yaml")
+    with start_run(runner.settings) as run:
+        answers = []
+        for name, dice in (("exec~1", "exec"), ("exec~2", "exec"), ("exec", ""), ("other", "")):
+            environment = run.open_session(name, chance, 7, dice)
+            subprocess.run(runner.command, env=environment, check=False, capture_output=True, timeout=60)
+            run.close_session(name)
+            answers.append([len(one.faults) and one.faults[0].outcome for one in run.history(name).exchanges])
+    assert answers[0] == answers[1] == answers[2]
+    assert answers[0] != answers[3]

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from faultwire.cli import main
 
 TITLES = {"profile": "faultwire profile", "config": "faultwire.yaml", "report": "faultwire report"}
+TITLES["blame"] = "faultwire blame"
 
 
 @pytest.mark.parametrize(("what", "title"), TITLES.items())

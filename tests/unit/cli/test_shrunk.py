@@ -15,7 +15,7 @@ from faultwire.cli._shrunk import affordable
 from faultwire.cli._shrunk_report import explain, report
 from faultwire.cli._shrunk_repro import Written, findings
 from faultwire.cli._shrunk_subject import Subject
-from faultwire.cli.shrink import as_seconds
+from faultwire.cli._trial_options import as_seconds
 from faultwire.errors import FaultError, UsageError
 from faultwire.profile.load import parse
 from faultwire.shrink.case import Case

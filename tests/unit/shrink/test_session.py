@@ -9,9 +9,10 @@ import pytest
 from faultwire.errors import UsageError
 from faultwire.profile.load import parse
 from faultwire.shrink.case import Case
-from faultwire.shrink.journal import Journal
-from faultwire.shrink.session import Budget, Shrinking, fewest_runs
+from faultwire.shrink.session import Shrinking, fewest_runs
+from faultwire.trials.journal import Journal
 from faultwire.trials.model import Outcome, Pin
+from faultwire.trials.series import Budget
 
 PROFILE = parse(
     "faults:\n"

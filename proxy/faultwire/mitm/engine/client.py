@@ -111,12 +111,19 @@ class Engine:
         return self._process.poll() is None
 
     def open_session(
-        self, name: str, profile: dict[str, Any], seed: int, agent: str = "", *, via: str = ""
+        self,
+        name: str,
+        profile: dict[str, Any],
+        seed: int,
+        agent: str = "",
+        *,
+        via: str = "",
+        dice: str = "",
     ) -> SessionHandle:
-        """Open a session; `profile` is a profile as JSON, `via` the shared user that its traffic comes by."""
-        return self._handle(
-            name, self._call("open_session", name=name, profile=profile, seed=seed, agent=agent, via=via)
-        )
+        """Open a session; `profile` is a profile as JSON, `via` the shared user that its traffic comes by,
+        and `dice` the session whose dice it has, where that is another."""
+        about = {"profile": profile, "seed": seed, "agent": agent, "via": via, "dice": dice}
+        return self._handle(name, self._call("open_session", name=name, **about))
 
     def share(self, name: str, *, unnamed: bool = False) -> SessionHandle:
         """Open a user that several sessions share; with `unnamed`, of traffic without a user as well."""

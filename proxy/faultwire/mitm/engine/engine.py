@@ -189,7 +189,7 @@ class Engine:
 
     def _open(self, settings: SessionSettings) -> Session:
         profile = from_dump(settings.profile)
-        dice = Dice(settings.seed, settings.name)
+        dice = Dice(settings.seed, settings.dice or settings.name)
         context = SessionContext(settings.name, profile, dice, SessionState())
         session = self.gateway.sessions.open(context, settings.agent)
         if self.gateway.replays is not None:

@@ -19,7 +19,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One line: the key of a case and its outcome."""
+    """One line: the key of a trial and its outcome."""
 
     key: str
     outcome: Outcome
@@ -28,22 +28,24 @@ class Kept:
 class Journal:
     """An open state file. `earlier` are the outcomes that it held, in order."""
 
-    def __init__(self, path: Path, handle: int, earlier: tuple[Kept, ...]) -> None:
+    def __init__(self, path: Path, handle: int, earlier: tuple[Kept, ...], command: str) -> None:
         self.path = path
         self.earlier = earlier
+        self.command = command
         self._handle = handle
         self._any = bool(earlier)
 
     @classmethod
-    def open(cls, path: Path, about: str) -> Journal:
-        """Open a file, or start one. `about` is a digest of all that the outcomes depend on.
+    def open(cls, path: Path, about: str, command: str = "shrink") -> Journal:
+        """Open a file, or start one. `about` is a digest of all that the outcomes depend on, `command` the
+        one that makes the trials.
 
         A last line that was cut off is dropped. Raises UsageError where the file is another search's, is
         held by another process, or is no state file.
         """
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            _lock(handle, path)
+            _lock(handle, path, command)
             with os.fdopen(os.dup(handle), "rb") as file:
                 data = file.read()
             whole = data[: data.rfind(b"\n") + 1]
@@ -51,13 +53,13 @@ class Journal:
             if not lines:
                 os.truncate(handle, 0)
                 os.lseek(handle, 0, os.SEEK_END)
-                made = cls(path, handle, ())
-                made._append({"faultwire_shrink": VERSION, "about": about})
+                made = cls(path, handle, (), command)
+                made._append({f"faultwire_{command}": VERSION, "about": about})
                 return made
-            earlier = _read(lines, about, path)
+            earlier = _read(lines, about, path, command)
             os.truncate(handle, len(whole))
             os.lseek(handle, 0, os.SEEK_END)
-            return cls(path, handle, earlier)
+            return cls(path, handle, earlier, command)
         except BaseException:
             os.close(handle)
             raise
@@ -87,34 +89,35 @@ class Journal:
         os.fsync(self._handle)
 
 
-def _lock(handle: int, path: Path) -> None:
+def _lock(handle: int, path: Path, command: str) -> None:
     import fcntl
 
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise UsageError(
-            f"found `{path}` in use by another process, expected one search at a time", code="shrink.state"
+            f"found `{path}` in use by another process, expected one search at a time",
+            code=f"{command}.state",
         ) from None
 
 
-def _read(lines: list[bytes], about: str, path: Path) -> tuple[Kept, ...]:
+def _read(lines: list[bytes], about: str, path: Path, command: str) -> tuple[Kept, ...]:
     hint = "name another file with --state, or remove it"
     try:
         first = orjson.loads(lines[0])
-        if first["faultwire_shrink"] != VERSION:
+        if first[f"faultwire_{command}"] != VERSION:
             raise ValueError
         if first["about"] != about:
             raise UsageError(
                 f"found the state of another search in `{path}`, expected one with the same run, faults, "
                 "command, oracle and seed",
-                code="shrink.state",
+                code=f"{command}.state",
                 hint=hint,
             )
         return tuple(_kept(orjson.loads(line)) for line in lines[1:])
     except (ValueError, KeyError, TypeError):
         raise UsageError(
-            f"found `{path}`, which is not a state file of `shrink`", code="shrink.state", hint=hint
+            f"found `{path}`, which is not a state file of `{command}`", code=f"{command}.state", hint=hint
         ) from None
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from faultwire.errors import UsageError
-from faultwire.shrink.journal import Journal
+from faultwire.trials.journal import Journal
 from faultwire.trials.model import Outcome
 
 FIRST, SECOND = Outcome(True, 4, 0.25, 1.5, "exited with 1"), Outcome(None, 0, 0.0, 0.5, "no traffic")

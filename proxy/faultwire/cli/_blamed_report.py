@@ -1,0 +1,166 @@
+"""What `faultwire blame` prints: what it will take, a line per run, the result, and why there is none."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from faultwire.cli.output import fields, say, show, show_json
+from faultwire.errors import FaultError, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from faultwire.blame.rates import Coalition
+    from faultwire.blame.session import Blaming
+    from faultwire.cli._blamed_subject import Asked, Subject
+    from faultwire.cli.options import Traffic
+    from faultwire.trials.journal import Journal
+    from faultwire.trials.model import Outcome
+    from faultwire.trials.series import Budget
+
+WORDS = {True: "fails", False: "passes", None: "undecided"}
+INTERRUPTED = 130
+PRIVATE = 0o600
+"""Results hold what was said to the agent."""
+
+
+def announce(found: Subject, budget: Budget, usual: int, journal: Journal) -> None:
+    """What it will take, before it starts."""
+    many = "part" if len(found.parts) == 1 else "parts"
+    said = f"{len(found.parts)} {many} of {len(found.exchanges)} exchanges in {found.tape}"
+    if found.consequences:
+        said += f"; {found.consequences} exchanges were made in the failed run only: consequences"
+    say(said)
+    limits = [f"at most {budget.runs} runs"]
+    limits += [f"{budget.seconds:g} s"] if budget.seconds is not None else []
+    limits += [f"{budget.cost_usd:g} dollars"] if budget.cost_usd is not None else []
+    say(
+        f"about {usual} runs, {usual * found.seconds:.0f} s of traffic as recorded and "
+        f"{usual * found.cost_usd:.4f} dollars of models; {', '.join(limits)}"
+    )
+    if journal.earlier:
+        say(f"going on after {len(journal.earlier)} runs of {journal.path}")
+
+
+def progress(search: Blaming, coalition: Coalition, outcome: Outcome) -> None:
+    """One run, and how many parts are decided."""
+    design, series = search.design, search.series
+    reason = f" ({outcome.reason})" if outcome.failed is None else ""
+    left = design.runs_left()
+    took = series.seconds / series.runs
+    say(
+        f"run {series.runs}  {design.stage}  {WORDS[outcome.failed]}{reason}  "
+        f"with {_held(design.size, coalition)}; about {left} runs, {left * took:.0f} s left"
+    )
+
+
+def _held(size: int, coalition: Coalition) -> str:
+    if len(coalition) == size:
+        return "all parts"
+    if not coalition:
+        return "none"
+    if len(coalition) == size - 1 and size > 2:
+        return f"all but part {min(frozenset(range(size)) - coalition) + 1}"
+    return (
+        f"parts {', '.join(str(at + 1) for at in sorted(coalition)[:6])}{' …' if len(coalition) > 6 else ''}"
+    )
+
+
+def report(
+    search: Blaming, found: Subject, command: tuple[str, ...], asked: Asked, traffic: Traffic, output: Path
+) -> int:
+    """Print and write what is known; the exit code. Raises FaultError where the budget ended first."""
+    from faultwire.blame.document import About, document
+    from faultwire.cli._failed_run import oracle, redactor
+    from faultwire.report.blame import lines, render
+
+    clean = redactor(traffic)
+    judge = oracle("blame", asked.oracle, asked.expect, asked.contract)
+    about = About(
+        str(found.tape), found.session.name, asked.calm, clean(command[0]), clean(judge.description),
+        found.session.seed, asked.error,
+    )  # fmt: skip
+    made = document(search, about, found.exchanges, clean)
+    page, data = _write(output, render(made), json.dumps(made, indent=1))
+    if asked.format_ == "json":
+        show_json(made)
+    else:
+        for line in lines(made):
+            show(line)
+        series = search.series
+        rows = [("runs", f"{series.runs}, {series.seconds:.0f} s, {series.cost_usd:.4f} dollars of models")]
+        rows += [("undecided", f"{count}: {reason}") for reason, count in series.undecided.most_common(3)]
+        rows += [("needs", made["needs"])] if made["needs"] else []
+        show(fields([*rows, ("page", str(page)), ("data", str(data)), ("state", str(search.journal.path))]))
+    if search.ended == "budget":
+        left = search.design.runs_left()
+        raise FaultError(
+            f"the budget ended after {series_runs(search)} runs, before every part was decided; about {left} "
+            "more are needed",
+            code="blame.budget",
+            hint=f"the same command with `--max-runs {series_runs(search) + 2 * left}` goes on",
+        )
+    if search.ended == "interrupted":
+        return INTERRUPTED
+    return 0 if made["blamed"] else 1
+
+
+def series_runs(search: Blaming) -> int:
+    """Runs so far."""
+    return search.series.runs
+
+
+def _write(folder: Path, page: str, data: str) -> tuple[Path, Path]:
+    """Both files, each whole or not at all. Raises UsageError where they cannot be written."""
+    from faultwire.cli._placed import anywhere
+    from faultwire.output_file import write_text
+
+    paths = folder / "blame.html", folder / "blame.json"
+    for path, text in zip(paths, (page, data), strict=True):
+        write_text(path, text, anywhere=anywhere(), parents=True, mode=PRIVATE)
+    return paths
+
+
+def explain(search: Blaming, found: Subject) -> int:
+    """0 where there is something to report, and 130 where there is nothing yet. Raises UsageError where the
+    run has nothing to blame, FaultError where it could not be judged."""
+    design, series = search.design, search.series
+    whole, calm = design.of(design.whole), design.of(design.calm)
+    if search.ended == "undecidable":
+        _undecidable(search)
+    if search.ended == "not_reproduced":
+        raise UsageError(
+            f"found no failure: as in the failed run, {whole.failed} of {whole.runs} runs failed, and "
+            f"{calm.failed} of {calm.runs} calm ones, expected a run that fails",
+            code="blame.no_failure",
+            hint="a failure that comes in less than a quarter of the runs takes more runs than this is for; "
+            "--oracle, --expect and --contract say what a failure is",
+        )
+    if search.ended == "no_difference":
+        raise UsageError(
+            f"found a failure without any of the {len(found.parts)} parts: {calm.failed} of {calm.runs} calm "
+            f"runs failed, and {whole.failed} of {whole.runs} as in the failed run, expected a difference",
+            code="blame.no_difference",
+            hint="the oracle says `fails` of calm runs as well: change --oracle, --expect or --contract",
+        )
+    if search.ended == "interrupted" and not series.runs:
+        return INTERRUPTED
+    return 0
+
+
+def _undecidable(search: Blaming) -> None:
+    from faultwire.trials.execute import NOT_ON_TAPE
+
+    reason, count = search.series.undecided.most_common(1)[0]
+    design = search.design
+    which = "the calm run" if design.of(design.calm).undecided else "the failed run"
+    if reason.startswith(NOT_ON_TAPE):
+        raise UsageError(
+            f"found a tape that cannot answer {which}: {reason}, expected all answers on it; needs --mock or "
+            "--live",
+            code="blame.answers",
+            hint="--mock or --script FILE lets the mock answer, --live the servers; --calm TAPE brings the "
+            "answers of a run that did not fail",
+        )
+    raise FaultError(f"{count} runs of {which} could not be judged: {reason}", code="blame.undecided")

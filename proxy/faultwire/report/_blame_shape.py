@@ -1,0 +1,141 @@
+"""The shape of `blame.json`, as models; `faultwire schema blame` prints it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from faultwire.report._exchange_shape import Count, Part as Shape
+
+VERSION = "1"
+Verdict = Literal["cause", "needed", "enough", "none", "open", "untestable"]
+Ended = Literal["found", "budget", "interrupted", "not_reproduced", "no_difference", "undecidable"]
+
+
+class Interval(Shape):
+    """A difference of failure rates with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Runs(Shape):
+    """Runs of one intervention."""
+
+    failed: Count
+    passed: Count
+    undecided: Count
+
+
+class Run(Shape):
+    """What was examined, and how."""
+
+    tape: str
+    session: str
+    calm: str | None
+    command: str
+    oracle: str
+    seed: int
+    error: float
+
+
+class Step(Shape):
+    """One exchange of the failed run. `parts` are those of the document that stand in it."""
+
+    exchange: Count
+    name: str
+    status: Count | None
+    faults: list[str]
+    parts: list[Count]
+
+
+class BlamedPart(Shape):
+    """One place in which the failed run differs from the calm one, and what the runs say of it."""
+
+    exchange: Count
+    kind: Literal["fault", "answer", "field", "event"]
+    label: str
+    path: str
+    failed: str
+    calm: str
+    verdict: Verdict
+    words: str
+    blame: Interval
+    necessity: Interval
+    sufficiency: Interval
+    without: Runs
+    alone: Runs
+    shapley: Interval | None
+
+
+class Pair(Shape):
+    """Two parts that act together; a positive interaction: both are needed."""
+
+    first: Count
+    second: Count
+    interaction: Interval
+
+
+class Baselines(Shape):
+    """The exchange that each simple rule names, and the share of parts that a guess would hit."""
+
+    first_step: Count | None
+    last_step: Count | None
+    first_fault: Count | None
+    random: float
+
+
+class CurvePoint(Shape):
+    """Runs that are as the failed one up to exchange `exchange` and calm after it (0: calm from the
+    start)."""
+
+    exchange: Count
+    failed: Count
+    runs: Count
+    low: float
+    high: float
+
+
+class Change(Shape):
+    """The exchange at which the failure became inevitable, and those that hold 95 % of the probability."""
+
+    exchange: Count
+    low: Count
+    high: Count
+    probability: float
+
+
+class Curve(Shape):
+    """The failure rate over the step at which a run is forked."""
+
+    points: list[CurvePoint]
+    change: Change | None
+
+
+class Document(Shape):
+    """The whole document."""
+
+    schema_version: Literal["1"]
+    run: Run
+    ended: Ended
+    runs: Count
+    seconds: float
+    cost_usd: float
+    runs_left: Count
+    undecided: dict[str, Count]
+    whole: Runs
+    calm: Runs
+    steps: list[Step]
+    parts: list[BlamedPart]
+    blamed: list[Count]
+    pairs: list[Pair]
+    explained: Interval | None
+    baselines: Baselines
+    curve: Curve | None
+    needs: str | None
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema."""
+    made = Document.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made, "title": "faultwire blame"}

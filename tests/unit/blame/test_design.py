@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from faultwire.blame.design import LOOKS, Design, fewest_runs, usual_runs
+from faultwire.blame.rates import Coalition
+from faultwire.dice import unit
+
+
+def run(design: Design, rate: Callable[[Coalition], float | None]) -> list[Coalition]:
+    """Simulate an agent that fails with these chances; None: the run cannot be judged."""
+    made: list[Coalition] = []
+    while (coalition := design.candidate()) is not None:
+        assert len(made) < 5000, "it does not end"
+        chance = rate(coalition)
+        made.append(coalition)
+        design.record(coalition, None if chance is None else unit(7, "test", "run", "", len(made)) < chance)
+    return made
+
+
+def needs(*causes: int) -> Callable[[Coalition], float]:
+    return lambda coalition: 0.9 if frozenset(causes) <= coalition else 0.05
+
+
+def test_a_single_cause_is_necessary_and_sufficient() -> None:
+    design = Design(12)
+    run(design, needs(4))
+    assert (design.state, design.blamed()) == ("found", [4])
+    assert design.is_necessary(4)
+    assert design.is_sufficient(4)
+    assert design.is_necessary(5) is False
+    assert design.is_sufficient(5) is False
+
+
+def test_a_pair_is_necessary_and_not_sufficient() -> None:
+    design = Design(12)
+    run(design, needs(2, 9))
+    assert design.blamed() == [2, 9]
+    assert [design.is_sufficient(one) for one in (2, 9)] == [False, False]
+    assert design.of(frozenset({2, 9})).runs >= 8, "both together were run"
+
+
+def test_either_of_two_is_sufficient_and_not_necessary() -> None:
+    design = Design(12)
+    run(design, lambda coalition: 0.9 if coalition & {2, 9} else 0.05)
+    assert design.blamed() == [2, 9]
+    assert [design.is_necessary(one) for one in (2, 9)] == [False, False]
+
+
+def test_many_survivors_are_walked() -> None:
+    design = Design(8)
+    run(design, lambda coalition: 0.95 if coalition >= {0, 1, 2, 3, 4, 5} else 0.02)
+    assert design.blamed() == [0, 1, 2, 3, 4, 5]
+    assert design.walks is not None
+    assert design.walks.candidate() is None
+    assert sum(one.value for one in design.walks.values().values()) == pytest.approx(0.95, abs=0.2)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_few_parts(size: int) -> None:
+    design = Design(size)
+    run(design, needs(0))
+    assert design.blamed() == [0]
+
+
+@pytest.mark.parametrize(
+    ("rate", "state"), [(0.0, "not_reproduced"), (0.05, "not_reproduced"), (0.9, "no_difference")]
+)
+def test_an_oracle_that_never_changes(rate: float, state: str) -> None:
+    design = Design(6)
+    assert len(run(design, lambda _: rate)) <= 2 * LOOKS[-1]
+    assert (design.state, design.blamed()) == (state, [])
+
+
+def test_what_cannot_be_judged_is_not_tried_again_and_not_blamed() -> None:
+    design = Design(6)
+    run(design, lambda coalition: None if 3 not in coalition and coalition else needs(1)(coalition))
+    assert design.state == "found"
+    assert design.is_untestable(1), "it alone cannot be judged"
+    assert design.is_necessary(1), "but all without it can"
+    assert 3 not in design.blamed()
+    assert design.is_untestable(3)
+    assert design.of(design.necessity(3)).tried == 2
+    nothing = Design(6)
+    run(nothing, lambda coalition: None if not coalition else 0.9)
+    assert nothing.state == "undecidable"
+
+
+def test_the_curve_runs_every_prefix() -> None:
+    design = Design(6, curve=True)
+    run(design, needs(2))
+    assert all(design.of(one).runs >= design.least for one in design.prefixes())
+    plain = Design(6)
+    run(plain, needs(2))
+    assert plain.trials < design.trials
+
+
+def test_the_same_outcomes_lead_to_the_same_questions() -> None:
+    assert run(Design(9), needs(3)) == run(Design(9), needs(3))
+    assert run(Design(9, seed=1), needs(3)) != run(Design(9, seed=2), needs(3))
+
+
+def test_planning_figures() -> None:
+    assert fewest_runs(1) < fewest_runs(5) == fewest_runs(50) <= 16
+    design = Design(20)
+    assert 0.6 <= usual_runs(20) / len(run(design, needs(3))) <= 1.6
+    assert design.runs_left() == 0
+    with pytest.raises(ValueError, match="no part"):
+        Design(0)

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from faultwire.blame.design import Design
+from faultwire.blame.parts import Part, baselines
+from faultwire.blame.rates import Coalition
+from faultwire.blame.session import Blaming
+from faultwire.errors import UsageError
+from faultwire.trials.journal import Journal
+from faultwire.trials.model import Outcome, Pin
+from faultwire.trials.series import Budget
+
+PARTS = [Part(at + 1, "fault", f"status on its call {at + 1}", pin=Pin("status", at + 1)) for at in range(6)]
+
+
+def blaming(path: Path, attempt: object = None, budget: Budget | None = None) -> Blaming:
+    def planted(coalition: Coalition) -> Outcome:
+        return Outcome(3 in coalition, 6, 0.01, 2.0, "exited with 1")
+
+    journal = Journal.open(path / "state.jsonl", "about", "blame")
+    return Blaming(PARTS, attempt or planted, journal, budget or Budget(500), Design(6))  # type: ignore[arg-type]
+
+
+def test_it_ends_with_the_cause(tmp_path: Path) -> None:
+    search = blaming(tmp_path)
+    assert search.run() == "found"
+    assert search.design.blamed() == [3]
+    assert search.series.runs == search.design.trials
+    assert search.series.cost_usd == pytest.approx(0.01 * search.series.runs)
+
+
+def test_it_goes_on_where_it_was_killed(tmp_path: Path) -> None:
+    (tmp_path / "whole").mkdir()
+    whole = blaming(tmp_path / "whole")
+    whole.run()
+    made: list[Coalition] = []
+
+    def dying(coalition: Coalition) -> Outcome:
+        if len(made) == 23:
+            raise SystemError("killed")
+        made.append(coalition)
+        return Outcome(3 in coalition)
+
+    first = blaming(tmp_path, dying)
+    with pytest.raises(SystemError):
+        first.run()
+    first.journal.close()
+
+    def rest(coalition: Coalition) -> Outcome:
+        made.append(coalition)
+        return Outcome(3 in coalition)
+
+    second = blaming(tmp_path, rest)
+    assert second.run() == "found"
+    assert len(made) == whole.series.runs, "no trial is made twice, and none is left out"
+
+
+def test_ctrl_c_keeps_what_was_learned(tmp_path: Path) -> None:
+    runs: list[int] = []
+
+    def attempt(coalition: Coalition) -> Outcome:
+        runs.append(1)
+        if len(runs) == 40:
+            raise KeyboardInterrupt
+        return Outcome(3 in coalition)
+
+    search = blaming(tmp_path, attempt)
+    assert search.run() == "interrupted"
+    assert search.series.runs == 39
+    assert search.design.runs_left() > 0
+
+
+def test_a_budget_ends_it(tmp_path: Path) -> None:
+    search = blaming(tmp_path, budget=Budget(20))
+    assert search.run() == "budget"
+    assert search.series.runs == 20
+
+
+def test_a_state_of_other_parts_is_refused(tmp_path: Path) -> None:
+    blaming(tmp_path).journal.append("0" * 64, Outcome(True))
+    again = tmp_path / "again"
+    again.mkdir()
+    (again / "state.jsonl").write_bytes((tmp_path / "state.jsonl").read_bytes())
+    with pytest.raises(UsageError, match="not those of this search"):
+        blaming(again).run()
+
+
+def test_a_coalition_is_known_by_its_parts_and_not_by_their_texts(tmp_path: Path) -> None:
+    search = blaming(tmp_path)
+    keys = {search.key(frozenset(one)) for one in ([], [0], [1], [0, 1])}
+    assert len(keys) == 4
+    assert Part(1, "fault", "other words", pin=Pin("status", 1)).identity == PARTS[0].identity
+
+
+def test_simple_rules() -> None:
+    assert baselines(PARTS[2:], 9) == {"first step": 1, "last step": 9, "first fault": 3}
+    assert baselines([Part(4, "answer", "answer")], 0) == {
+        "first step": None, "last step": None, "first fault": None,
+    }  # fmt: skip

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from faultwire.errors import UsageError
+from faultwire.trials.journal import Journal
+from faultwire.trials.model import Outcome
+from faultwire.trials.series import Budget, OutOfBudget, Series
+
+
+def series(path: Path, budget: Budget, command: str = "blame") -> Series:
+    return Series(Journal.open(path, "about", command), budget)
+
+
+def test_outcomes_of_an_earlier_start_are_taken_in_place_of_trials(tmp_path: Path) -> None:
+    first = series(tmp_path / "s", Budget())
+    first.outcome("k1", lambda: Outcome(True, 3, 0.5, 2.0, "exited with 1"))
+    first.outcome("k2", lambda: Outcome(None, 0, 0.0, 1.0, "no traffic"))
+    first.journal.close()
+    again = series(tmp_path / "s", Budget())
+    made: list[str] = []
+    for key in ("k1", "k2", "k3"):
+        again.outcome(key, lambda key=key: made.append(key) or Outcome(False))  # type: ignore[misc]
+    assert made == ["k3"]
+    assert (again.runs, again.seconds, again.cost_usd, again.last) == (3, 3.0, 0.5, "exited with 1")
+    assert again.undecided == {"no traffic": 1}
+
+
+@pytest.mark.parametrize("budget", [Budget(runs=2), Budget(seconds=4.0), Budget(cost_usd=1.0)])
+def test_a_budget_ends_it_before_the_next_trial(tmp_path: Path, budget: Budget) -> None:
+    one = series(tmp_path / "s", budget)
+    for number in range(2):
+        one.outcome(str(number), lambda: Outcome(False, 1, 0.5, 2.0))
+    with pytest.raises(OutOfBudget):
+        one.outcome("2", lambda: pytest.fail("it was run"))
+    assert one.runs == 2
+
+
+def test_a_journal_of_other_trials_or_another_command_is_refused(tmp_path: Path) -> None:
+    one = series(tmp_path / "s", Budget())
+    one.outcome("k1", lambda: Outcome(False))
+    one.journal.close()
+    other = series(tmp_path / "s", Budget())
+    with pytest.raises(UsageError, match="not those of this search"):
+        other.outcome("k9", lambda: Outcome(False))
+    other.journal.close()
+    with pytest.raises(UsageError, match="not a state file of `shrink`"):
+        series(tmp_path / "s", Budget(), "shrink")
