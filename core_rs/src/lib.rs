@@ -8,6 +8,7 @@ pub mod eventstream;
 pub mod glob;
 pub mod grpc;
 pub mod heads;
+pub mod http1;
 pub mod json;
 pub mod line;
 pub mod matching;
