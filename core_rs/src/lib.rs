@@ -19,5 +19,6 @@ pub mod sse;
 pub mod stats;
 pub mod tape;
 pub mod text;
+pub mod tunnel;
 
 pub use error::Error;

@@ -1,0 +1,43 @@
+"""Messages as they are written: the bytes of mitmproxy's HTTP/1 layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mitmproxy import http
+from mitmproxy.net.http import http1
+
+from faultwire.mitm.messages import convert
+
+if TYPE_CHECKING:
+    Message = http.Request | http.Response
+
+
+class MessageWriter:
+    """Writes one message after the other to one side."""
+
+    def __init__(self) -> None:
+        self.trailers: http.Headers | None = None
+        self._chunked = False
+
+    def head(self, message: Message) -> bytes:
+        """A head; how what follows is framed is said in it."""
+        coding = convert.value_of(message.headers, b"transfer-encoding") or ""
+        self._chunked = "chunked" in coding.lower()
+        if isinstance(message, http.Response):
+            return bytes(http1.assemble_response_head(message))
+        return bytes(http1.assemble_request_head(message))
+
+    def data(self, pieces: Sequence[bytes]) -> bytes:
+        """Parts of the body, each in a chunk of its own."""
+        if self._chunked:
+            return b"".join([b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces if piece])
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def end(self) -> bytes:
+        """The end of the body, with its trailers."""
+        trailers, self.trailers = self.trailers, None
+        if not self._chunked:
+            return b""
+        return b"0\r\n%s\r\n" % (bytes(trailers) if trailers is not None else b"")
