@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Iterable
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from mitmproxy import http
@@ -33,7 +34,7 @@ from faultwire.mitm.flow.driver import ExchangeDriver
 from faultwire.mitm.flow.stream_state import Commands, Ended, RequestPhase, ResponsePhase, StreamState
 from faultwire.mitm.flow.websocket import WebSocketLayer
 from faultwire.mitm.native.roles import STREAM
-from faultwire.mitm.native.writing import MessageWriter
+from faultwire.mitm.native.writing import MessageWriter, ends_connection
 from faultwire.wire.framing import split as framing
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class NativeExchange:
 
     def __init__(self, layer: ClientSide) -> None:
         self.layer = layer
-        context = layer.context.fork()
+        context = copy(layer.context)  # `fork` makes a server of its own first
         self.state = StreamState(context, STREAM, layer.gateway)
         self.driver = ExchangeDriver(
             self.state, finish=self._finish, killed=self._killed, upgrade=self._upgrade
@@ -233,11 +234,7 @@ class NativeExchange:
         if not (self._request_read and self._response_sent) or self._over or self.socket is not None:
             return
         self._over = True
-        if flow.response is not None and (
-            _ends_by_closing(flow.request, flow.response)
-            or http1.connection_close(flow.request.http_version, flow.request.headers)
-            or http1.connection_close(flow.response.http_version, flow.response.headers)
-        ):
+        if flow.response is not None and ends_connection(flow.request, flow.response):
             self.layer.close_client()
         else:
             self.layer.over()
@@ -297,11 +294,3 @@ class NativeExchange:
 
 def _fields(pairs: tuple[tuple[str, str], ...]) -> http.Headers:
     return http.Headers([(name.encode("latin-1"), value.encode("latin-1")) for name, value in pairs])
-
-
-def _ends_by_closing(request: http.Request, response: http.Response) -> bool:
-    """Does only the end of the connection show where this response ends?"""
-    try:
-        return http1.expected_http_body_size(request, response) == -1
-    except ValueError:
-        return False

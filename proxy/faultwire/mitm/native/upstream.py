@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from mitmproxy import http
 from mitmproxy.connection import Server
-from mitmproxy.net.http import http1
 from mitmproxy.proxy import events
 from mitmproxy.proxy.layers.http._events import (
     RequestData,
@@ -24,7 +23,7 @@ from faultwire.mitm import compat
 from faultwire.mitm.flow import request_balance
 from faultwire.mitm.native.openssl import OpenSsl
 from faultwire.mitm.native.roles import STREAM
-from faultwire.mitm.native.writing import MessageWriter
+from faultwire.mitm.native.writing import MessageWriter, ends_connection
 from faultwire.wire.framing.split import SWITCHING
 
 if TYPE_CHECKING:
@@ -250,11 +249,7 @@ class Upstream:
         if not (self._request_sent and self._response_read) or request is None or response is None:
             return
         self._asks = None
-        if (
-            _until_close(request, response)
-            or http1.connection_close(request.http_version, request.headers)
-            or http1.connection_close(response.http_version, response.headers)
-        ):
+        if ends_connection(request, response):
             self.close()
 
     # ------------------------------------------------------------ ends
@@ -297,10 +292,3 @@ class Upstream:
         else:
             rest = bytes(tunnel.rest(server=True))
             self._lost(f"unexpected server response: {rest!r}" if rest else "server closed connection")
-
-
-def _until_close(request: http.Request, response: http.Response) -> bool:
-    try:
-        return http1.expected_http_body_size(request, response) == -1
-    except ValueError:
-        return False
