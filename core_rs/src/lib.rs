@@ -8,6 +8,7 @@ pub mod eventstream;
 pub mod glob;
 pub mod grpc;
 pub mod heads;
+pub mod http1;
 pub mod json;
 pub mod line;
 pub mod matching;
@@ -18,5 +19,6 @@ pub mod sse;
 pub mod stats;
 pub mod tape;
 pub mod text;
+pub mod tunnel;
 
 pub use error::Error;

@@ -8,7 +8,7 @@ runs without the GIL.
 """
 
 from collections.abc import Sequence
-from typing import Final, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 __all__ = [
     "ArraySplitter",
@@ -22,11 +22,14 @@ __all__ = [
     "SseSplitter",
     "TapeVerdict",
     "TapeVerifier",
+    "Terms",
+    "Tunnel",
     "UserPatterns",
     "__version__",
     "benjamini_hochberg",
     "boschloo_test",
     "chain_hash",
+    "client_hello",
     "clopper_pearson_interval",
     "compare_texts",
     "confidence_sequence",
@@ -676,3 +679,77 @@ class RequestCounter:
 
     def stop(self) -> None:
         """The connection speaks another protocol from here on."""
+
+# --- tunnels ------------------------------------------------------------------------------------
+
+def client_hello(data: bytes, /) -> tuple[str | None, list[bytes], bool] | None:
+    """The server that a ClientHello asks for (RFC 8446 §4.1.2), its ALPN offers, and whether a tunnel can
+    serve it: it takes HTTP/1.1, a suite and a signature that a tunnel has. None while it is not whole.
+
+    Raises ValueError where the bytes are none.
+    """
+
+@final
+class Terms:
+    """What all tunnels of an engine share. `bundle` holds the authorities that servers' certificates must
+    chain to, as PEM.
+    """
+
+    def __new__(cls, bundle: bytes, /) -> Terms: ...
+    def add_leaf(self, name: str, chain: Sequence[bytes], key: bytes, /) -> None:
+        """Show clients of `name` this certificate: its chain in DER, leaf first, and its key in PKCS #8."""
+
+    def drop_leaf(self, name: str, /) -> None:
+        """Forget a certificate."""
+
+_Word: TypeAlias = tuple[Any, ...]
+"""What one side has said, its kind first:
+
+- `("open",)`: its handshake is done; `("failed", why)`: its TLS failed; `("closed",)`: it has ended its TLS
+- `("head", method, target, version, fields, bodiless, written)` of a request, `("head", status, version,
+  reason, fields, bodiless, written)` of a response; text is Latin-1, `written` the head as it is passed on
+- `("interim", status)`: a 1xx response before the final one
+- `("data", bytes)`, `("trailers", fields)`, `("end",)`
+- `("flaw", "head" | "large" | "body", why)`: a message that cannot be read, nor anything behind it
+- `("raw", bytes)`: bytes behind `switch`
+"""
+
+@final
+class Tunnel:
+    """TLS or none to a client and to a server, HTTP/1.1 between them (RFC 9112); without sockets. `name` is
+    that of the certificate which the client is shown. `server` says which side a method is about.
+
+    Raises ValueError where `terms` hold no certificate for `name`.
+    """
+
+    def __new__(cls, terms: Terms, name: str | None, /) -> Tunnel: ...
+    def open_server(self, name: str | None, /) -> None:
+        """There is a new connection to a server; with `name` TLS begins, for a certificate of that name."""
+
+    def receive(self, data: bytes, /, *, server: bool) -> list[_Word]:
+        """Bytes came; what is said with them."""
+
+    def next(self, *, server: bool, to_head: bool = False) -> list[_Word]:
+        """The next message is wanted (of a server: the response to a `HEAD`, or to another request); what
+        was said of it already."""
+
+    def finish(self, *, server: bool) -> list[_Word]:
+        """The connection has ended: the end of the message that was read, or what is missing of it."""
+
+    def switch(self) -> tuple[bytes, bytes]:
+        """Both speak another protocol from here on; what client and server have said of it already."""
+
+    def send(self, data: bytes, /, *, server: bool) -> int:
+        """Send plain bytes; how many requests begin in what a server is sent."""
+
+    def close(self, *, server: bool) -> None:
+        """End the TLS of one side."""
+
+    def take(self, *, server: bool) -> bytes | None:
+        """What is to be written to the connection, if anything is."""
+
+    def pending(self, *, server: bool) -> int:
+        """Plain bytes that came and were not read."""
+
+    def rest(self, *, server: bool) -> bytes:
+        """Those bytes, which are then gone."""

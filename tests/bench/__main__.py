@@ -22,6 +22,7 @@ from tests.bench import (
     curves,
     memory,
     micro,
+    native,
     recording,
     reports,
     rounds,
@@ -47,6 +48,7 @@ NAMES = (
     "memory",
     "crowd",
     "taped",
+    "native",
     *(curve.name for curve in curves.CURVES),
     "serial",
     "help",
@@ -123,7 +125,7 @@ def traffic(folder: Path, wanted: Sequence[str], *, quick: bool) -> list[Row]:
     """The measures that need proxies, an upstream and a load."""
     measures = [m for m in MEASURES if m.name in wanted]
     growing = {"serial", *(curve.name for curve in curves.CURVES)} & set(wanted)
-    if not measures and not growing and not {"memory", "crowd", "taped"} & set(wanted):
+    if not measures and not growing and not {"memory", "crowd", "taped", "native"} & set(wanted):
         return []
     rows: list[Row] = []
     with Rig(folder) as rig:
@@ -137,6 +139,9 @@ def traffic(folder: Path, wanted: Sequence[str], *, quick: bool) -> list[Row]:
         if "taped" in wanted:
             say("taped: with a tape and without")
             rows += taped.run(rig, quick=quick)
+        if "native" in wanted:
+            say("native: TLS and HTTP/1.1 in the core, and in mitmproxy")
+            rows += native.run(rig, rig.bare(), rig.bare(STREAM), quick=quick)
         if growing:
             say("curves: how the cost of an exchange grows")
             rows += curves.run(rig, growing, quick=quick)

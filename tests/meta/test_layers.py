@@ -41,7 +41,7 @@ def test_an_upward_import_is_found(tmp_path: Path) -> None:
         ("the pipeline of an exchange", '"pipeline",\n  "stages"', '"stages",\n  "pipeline"'),
         ("the rooms of a tape", '"read | record",\n  "evidence | redact"', '"evidence | redact",\n  "read | record"'),
         ("the rooms of a tape", '"files | export | import_"', '"files | export"'),
-        ("the rooms of the proxy", '"engine",\n  "flow | flowfile"', '"flow | flowfile",\n  "engine"'),
+        ("the rooms of the proxy", '"native",\n  "flow | flowfile"', '"flow | flowfile",\n  "native"'),
         ("the rooms of the proxy", '"messages | sessions",\n  "network"', '"network",\n  "messages | sessions"'),
     ],
 )  # fmt: skip

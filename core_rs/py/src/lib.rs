@@ -14,6 +14,7 @@ mod sse;
 mod stats;
 mod tape;
 mod text;
+mod tunnel;
 
 use pyo3::prelude::*;
 
@@ -33,5 +34,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     stats::register(module)?;
     tape::register(module)?;
     text::register(module)?;
+    tunnel::register(module)?;
     Ok(())
 }

@@ -55,6 +55,21 @@ def _seconds(variable: str, default: float) -> Any:
     return Field(default_factory=partial(_limit, variable, default), gt=0)
 
 
+NATIVE = "FAULTWIRE_NATIVE"
+
+
+def _native() -> bool:
+    """Does the environment choose the native path? Raises UsageError."""
+    found = os.environ.get(NATIVE, "")
+    if found not in ("", "on", "off"):
+        raise UsageError(
+            f"`{NATIVE}` is `{found}`, expected `on` or `off`",
+            code="engine.settings",
+            hint="leave it out for `off`",
+        )
+    return found == "on"
+
+
 def _per_source() -> int:
     return int(_limit("FAULTWIRE_CONNECTIONS", PER_SOURCE, "connections"))
 
@@ -153,6 +168,8 @@ class EngineSettings(Frozen):
     idle_request_s: float = _seconds("FAULTWIRE_IDLE_REQUEST_S", REQUEST_S)
     handshake_s: float = _seconds("FAULTWIRE_HANDSHAKE_S", HANDSHAKE_S)
     per_source: int = Field(default_factory=_per_source, ge=1)
+    native: bool = Field(default_factory=_native)
+    """Are TLS and HTTP/1.1 of tunnels the core's, where it does all that a tunnel needs?"""
     drain_s: float = Field(default=5.0, ge=0)
 
     @field_validator("routes")

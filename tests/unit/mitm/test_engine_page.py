@@ -92,7 +92,7 @@ def test_the_process_is_started_as_it_says(monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_parts_are_where_it_says() -> None:
     places = PAGE.partition("## Where things are")[2].partition("\n## ")[0]
     folders = set(re.findall(r"`(\w+)/`", places))
-    assert folders == {"engine", "flow", "network", "compat"}
+    assert folders == {"engine", "native", "flow", "network", "compat"}
     assert all((MITM / name).is_dir() for name in folders)
     stock = PAGE.partition("## In a stock mitmdump")[2]
     addons = re.findall(r"`(addons/\w+\.py)`", stock)

@@ -71,6 +71,23 @@ def test_routes_of_base_url_mode_have_plain_names(name: str) -> None:
     assert EngineSettings(**WHERE, reverse={"a-1.b_2": "https://x.test/v1"}).reverse
 
 
+@pytest.mark.parametrize(("text", "native"), [(None, False), ("", False), ("off", False), ("on", True)])
+def test_the_native_path_is_chosen_by_the_environment(
+    monkeypatch: pytest.MonkeyPatch, text: str | None, native: bool
+) -> None:
+    if text is None:
+        monkeypatch.delenv("FAULTWIRE_NATIVE", raising=False)
+    else:
+        monkeypatch.setenv("FAULTWIRE_NATIVE", text)
+    assert EngineSettings(**WHERE).native is native
+
+
+def test_a_path_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAULTWIRE_NATIVE", "yes")
+    with pytest.raises(UsageError, match="`FAULTWIRE_NATIVE` is `yes`, expected `on` or `off`"):
+        EngineSettings(**WHERE)
+
+
 @pytest.mark.parametrize(
     ("variable", "field", "default"),
     [

@@ -31,6 +31,7 @@ from faultwire.mitm.engine.tape import open_tape
 from faultwire.mitm.flow import replay, request_balance
 from faultwire.mitm.flow.addon import FaultwireAddon
 from faultwire.mitm.flow.gateway import Gateway
+from faultwire.mitm.native.choice import native_path
 from faultwire.mitm.network import ca, upstream_trust
 from faultwire.mitm.network.bypassed import past_us
 from faultwire.mitm.network.egress_guard import Guard
@@ -118,6 +119,7 @@ class Engine:
         self.master = Master(options)
         self.proxyserver = Proxyserver()
         ours = FaultwireAddon(self.gateway)
+        ours.native = native_path(self.settings, self.gateway, bundle)
         self.master.addons.add(Core(), self.proxyserver, ours, compat.LeafCertificates())
         options.update(
             connection_strategy="lazy",

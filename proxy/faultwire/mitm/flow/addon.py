@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from mitmproxy import ctx
 from mitmproxy.connection import Client, Server
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from mitmproxy import http, tls
     from mitmproxy.proxy import layer
+    from mitmproxy.proxy.context import Context
     from mitmproxy.proxy.server_hooks import ServerConnectionHookData
 
     from faultwire.mitm.compat.hooks import Hangup, Pause
@@ -84,10 +85,19 @@ def _client_of(data: Any) -> Client | None:
     return next((found for found in candidates if isinstance(found, Client)), None)
 
 
+class Chooser(Protocol):
+    """Who may take a tunnel over."""
+
+    def choose(self, context: Context, data: bytes) -> layer.Layer | Literal["waits"] | None:
+        """The layer for a tunnel that begins with these bytes; None for mitmproxy's own."""
+
+
 class FaultwireAddon:
     """The hooks; what they and the streams decide with is the gateway."""
 
     name = "faultwire"
+    native: Chooser | None = None
+    """Chooses the native path, where that is on."""
 
     def __init__(self, gateway: Gateway) -> None:
         self.gateway = gateway
@@ -117,12 +127,21 @@ class FaultwireAddon:
             outermost = len(context.layers) == 2
             mode = HTTPMode.regular if outermost else HTTPMode.transparent
             nextlayer.layer = self._http(context, mode)
-        elif tls:
-            server_tls = ServerTLSLayer(context)
-            server_tls.child_layer = compat.JoiningTls(context)
-            nextlayer.layer = server_tls
         else:
-            nextlayer.layer = self._http(context, HTTPMode.transparent)
+            nextlayer.layer = self._tunnel(context, data, tls=tls)
+
+    def _tunnel(self, context: Any, data: bytes, *, tls: bool) -> layer.Layer | None:
+        """The layer of what a tunnel begins with; None while that is not known yet."""
+        native = self.native.choose(context, data) if self.native is not None else None
+        if native == "waits":
+            return None
+        if native is not None:
+            return native
+        if not tls:
+            return self._http(context, HTTPMode.transparent)
+        server_tls = ServerTLSLayer(context)
+        server_tls.child_layer = compat.JoiningTls(context)
+        return server_tls
 
     def _http(self, context: Any, mode: HTTPMode) -> FaultLayer:
         made = FaultLayer(context, mode)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -79,8 +80,15 @@ class Stats:
     crowded_out: int = 0
     """Connections over what one source may have."""
     voided: int = 0
+    native: int = 0
+    """Tunnels whose TLS and HTTP/1.1 are the core's."""
+    native_declined: Counter[str] = field(default_factory=Counter)
+    """Tunnels that stayed mitmproxy's although the native path is on, by reason."""
+    native_openssl: int = 0
+    """Connections to servers of such tunnels for which OpenSSL was asked after the core."""
     strangers: UnknownUsers = field(default_factory=UnknownUsers)
 
-    def counted(self) -> dict[str, int]:
+    def counted(self) -> dict[str, int | dict[str, int]]:
         """Every counter by its name."""
-        return {name: value for name, value in vars(self).items() if isinstance(value, int)}
+        numbers = {name: value for name, value in vars(self).items() if isinstance(value, int)}
+        return {**numbers, "native_declined": dict(self.native_declined)}

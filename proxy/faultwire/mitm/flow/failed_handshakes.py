@@ -33,6 +33,10 @@ class FailedHandshakes:
         self._programs: dict[str, asyncio.Future[str | None]] = {}
         self._naming: set[asyncio.Task[None]] = set()
 
+    def is_suspect(self, host: str) -> bool:
+        """Have clients given up on this host before, so that those of the next are still looked for?"""
+        return 0 < self._suspects[host] < LOOKUPS
+
     def begin(self, client: Client, host: str) -> Awaitable[object] | None:
         """A client says hello. Where clients have given up on this host before, what is to be waited for
         before it is answered: as long as it waits for us, its socket is there."""

@@ -1,13 +1,8 @@
 """One HTTP exchange inside mitmproxy, carrying out what its pipeline asks for on a live stream.
 
 `FaultStream` takes over mitmproxy's stream state machine from the point where a request head has been
-validated. It is made of parts that know mitmproxy's events and commands but not the stream:
-
-    RequestReader ─► Responder ─► ActionExecutor ─► ResponseWriter
-          └──────► ReplaySource ──────┘
-
-What they share is in a `StreamState`. The stream hands them its events and runs everything in one wrapper:
-an exception in our code refuses the exchange and voids the run, it never lets traffic pass.
+validated, and is the port that carries out what a `driver` gives. It hands it its events and runs everything
+in one wrapper: an exception in our code refuses the exchange and voids the run, it never lets traffic pass.
 """
 
 from __future__ import annotations
@@ -17,30 +12,19 @@ from typing import TYPE_CHECKING, Any
 from mitmproxy.proxy import events
 from mitmproxy.proxy.layers.http import DropStream, HttpLayer, HttpStream, SendHttp
 from mitmproxy.proxy.layers.http._events import (
-    RequestData,
-    RequestEndOfMessage,
     RequestHeaders,
     RequestProtocolError,
-    RequestTrailers,
-    ResponseData,
     ResponseEndOfMessage,
-    ResponseHeaders,
     ResponseProtocolError,
-    ResponseTrailers,
 )
 from mitmproxy.proxy.layers.http._hooks import HttpRequestHeadersHook
 
 from faultwire.mitm import compat
 from faultwire.mitm.compat import transports
 from faultwire.mitm.flow import request_balance
-from faultwire.mitm.flow.actions import ActionExecutor
-from faultwire.mitm.flow.replay_source import ReplaySource
-from faultwire.mitm.flow.request import RequestReader
-from faultwire.mitm.flow.response import Responder
-from faultwire.mitm.flow.response_writer import ResponseWriter
+from faultwire.mitm.flow.driver import ExchangeDriver
 from faultwire.mitm.flow.stream_state import RequestPhase, ResponsePhase, StreamState
 from faultwire.mitm.flow.websocket import WebSocketLayer
-from faultwire.mitm.messages import error_responses
 from faultwire.wire.framing import split as framing
 
 if TYPE_CHECKING:
@@ -104,25 +88,12 @@ class FaultStream(HttpStream):
     def __init__(self, context: Context, stream_id: int, gateway: Gateway) -> None:
         super().__init__(context, stream_id)
         state = self._state = StreamState(context, stream_id, gateway)
-        writer = self._writer = ResponseWriter(state, self.flow_done)
-        executor = ActionExecutor(state, writer)
-        responder = self._responder = Responder(state, writer, executor, self._killed, self._upgrade)
-        self._replay: ReplaySource | None = None
-        if gateway.replays is not None:
-            self._replay = ReplaySource(state, writer, executor, responder, gateway.replays)
-        reader = self._reader = RequestReader(state, writer, executor, responder, self._replay, self._killed)
+        driver = self._driver = ExchangeDriver(
+            state, finish=self.flow_done, killed=self._killed, upgrade=self._upgrade
+        )
         self._handlers: dict[type[events.Event], Callable[[Any], Commands]] = {
+            **driver.handlers,
             RequestHeaders: self._head,
-            RequestData: reader.data,
-            RequestTrailers: reader.trailers,
-            RequestEndOfMessage: reader.end,
-            ResponseHeaders: responder.head,
-            ResponseData: responder.data,
-            ResponseTrailers: responder.trailers,
-            ResponseEndOfMessage: responder.end,
-            RequestProtocolError: self._client_failed,
-            events.Wakeup: reader.stalled,
-            ResponseProtocolError: responder.lost,
         }
         self._running: Commands | None = None
 
@@ -134,22 +105,13 @@ class FaultStream(HttpStream):
         Commands that are known go back as they are. Where something is waited for, mitmproxy's own machinery
         runs the generator.
         """
-        kind, state = type(event), self._state
-        if kind in (ResponseHeaders, ResponseData) and state.begun and state.recorded.watch is not None:
-            state.recorded.watch.note_data()
-        elif type(event) is RequestData and state.begun and state.recorded.upload is not None:
-            state.recorded.upload.note_data(len(event.data))
-        elif kind is RequestEndOfMessage and state.begun and state.recorded.upload is not None:
-            state.recorded.upload.stop()
-        if kind is RequestProtocolError:
-            state.leave()
-        elif state.pause is not None and type(event) is ResponseData:
-            state.hold_back(len(event.data))
+        kind = type(event)
+        self._driver.note(event)
         if self._paused is None and (handler := self._handlers.get(kind)) is not None:
             try:
                 found = handler(event)
             except Exception as error:  # noqa: BLE001 - ours fails closed
-                found = self._fail(error)
+                found = self._driver.fail(error)
             if type(found) is tuple:
                 return found
             self._running = found
@@ -163,19 +125,7 @@ class FaultStream(HttpStream):
                 running = self._handlers.get(type(event), self._unhandled)(event)
             yield from running
         except Exception as error:  # noqa: BLE001 - ours fails closed
-            yield from self._fail(error)
-
-    def _fail(self, error: Exception) -> Commands:
-        state, refusal = self._state, error_responses.internal(error)
-        answered = state.head_sent or state.request is RequestPhase.FAILED
-        client = self.flow.client_conn
-        state.gateway.failed(client, state.recorded, error, None if answered else refusal)
-        if answered:
-            yield from self._writer.hang_up("refused", refusal.message)
-        else:
-            yield from self._writer.cancel_upstream()
-            state.request = RequestPhase.DONE
-            yield from self._writer.answer(refusal.response(), "refused", refusal.message)
+            yield from self._driver.fail(error)
 
     # ------------------------------------------------------------ what is mitmproxy's own
 
@@ -191,7 +141,7 @@ class FaultStream(HttpStream):
             self._state.flow = self.flow
         if self._checked(first) and not self._state.gateway.stock_hooks:
             stock.close()
-            return self._reader.head(event)
+            return self._driver.reader.head(event)
         return self._head_shown(first, stock, event)
 
     def _checked(self, command: commands.Command | None) -> bool:
@@ -206,7 +156,7 @@ class FaultStream(HttpStream):
             if self._checked(command):
                 stock.close()
                 if not (yield from self._killed()):
-                    yield from self._reader.head(event)
+                    yield from self._driver.reader.head(event)
                 return
             command = next(stock, None)
         self._state.fail()
@@ -222,9 +172,6 @@ class FaultStream(HttpStream):
         if isinstance(event, RequestProtocolError | ResponseProtocolError):
             return self.handle_protocol_error(event)
         return ()
-
-    def _client_failed(self, event: RequestProtocolError) -> Commands:
-        return self._writer.abandon(event)
 
     def _killed(self) -> Ended:
         """Has another addon ended this flow?"""
@@ -248,7 +195,7 @@ class FaultStream(HttpStream):
         if self.flow.websocket is not None:
             return self._open_websocket()
         assert self.flow.response is not None
-        if self._writer.all_sent:
+        if self._driver.writer.all_sent:
             self.flow.live = False
             return (DropStream(self.stream_id),)
         if self.flow.response.status_code == framing.SWITCHING:
@@ -262,7 +209,8 @@ class FaultStream(HttpStream):
     def _open_websocket(self) -> Commands:
         state = self._state
         state.release_all()  # from here on the socket counts what it holds
-        played = self._replay.websocket() if self._replay is not None else None
+        replay = self._driver.replay
+        played = replay.websocket() if replay is not None else None
         self.child_layer = played or WebSocketLayer(self.context, self.flow, state.gateway, state.recorded)
         self._handlers = {}
         self._handle_event = self.state_websocket  # type: ignore[method-assign]

@@ -1,0 +1,184 @@
+//! HTTP/1.1 messages: any division of the bytes gives the same events, and nothing panics.
+//!
+//! Long: `cargo test --release --test http1_fuzz -- --ignored`; for a time instead of a number with
+//! `FAULTWIRE_FUZZ_S=600`, the seconds for each direction.
+
+mod dice;
+
+use dice::{Dice, cut, damage, joined, seeds};
+
+use faultwire_core::heads;
+use faultwire_core::http1::{Event, Flaw, Kind, LIMIT, Reader};
+
+/// Every event of every message in the pieces, pieces of a body joined, and what ended them.
+fn events(requests: bool, pieces: &[&[u8]], ends: bool) -> (Vec<Event>, Option<Flaw>) {
+    let mut reader = if requests {
+        Reader::requests()
+    } else {
+        Reader::responses()
+    };
+    let (mut found, mut messages) = (Vec::new(), 0);
+    reader.next(false);
+    for piece in pieces {
+        reader.feed(piece);
+        if let Err(flaw) = gather(&mut reader, &mut found, &mut messages) {
+            return (found, Some(flaw));
+        }
+    }
+    if ends {
+        loop {
+            match reader.finish() {
+                Ok(Some(event)) => keep(&mut found, event),
+                Ok(None) => break,
+                Err(flaw) => return (found, Some(flaw)),
+            }
+        }
+    }
+    (found, None)
+}
+
+fn gather(reader: &mut Reader, found: &mut Vec<Event>, messages: &mut usize) -> Result<(), Flaw> {
+    loop {
+        match reader.read()? {
+            Some(event) => {
+                let over = event == Event::End;
+                keep(found, event);
+                if over {
+                    *messages += 1;
+                    // Every third answer is one to `HEAD`, whatever it says of its body.
+                    reader.next(*messages % 3 == 2);
+                }
+            }
+            None => return Ok(()),
+        }
+    }
+}
+
+fn keep(found: &mut Vec<Event>, event: Event) {
+    if let (Event::Data(more), Some(Event::Data(data))) = (&event, found.last_mut()) {
+        data.extend_from_slice(more);
+    } else {
+        found.push(event);
+    }
+}
+
+const REQUESTS: [&[u8]; 12] = [
+    b"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+    b"\r\nPOST /v1 HTTP/1.1\r\nhost: a\r\nContent-Length: 5\r\n\r\nhello",
+    b"POST /v1 HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost:a\r\nTransfer-Encoding: chunked\r\n\r\nA;x=\"y\"\r\n0123456789\r\n00\r\nt: 1\r\nu:2\r\n\r\n",
+    b"PUT http://a/b HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\nx",
+    b"GET / HTTP/1.0\r\n\r\n",
+    b"GET / HTTP/1.1\nHost: a\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: a\r\n folded\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: a\r\ncontent-length: 1\r\ncontent-length: 1\r\n\r\nx",
+    b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\nx\r\n0\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\n0\r\n\r\n",
+];
+
+const RESPONSES: [&[u8]; 12] = [
+    b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+    b"HTTP/1.1 200\r\ncontent-length: 0\r\n\r\n",
+    b"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n",
+    b"HTTP/1.1 100 Continue\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n3;a\r\nabc\r\n0\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\ngrpc-status: 0\r\n\r\n",
+    b"HTTP/1.1 304 Not Modified\r\ncontent-length: 7\r\n\r\n",
+    b"HTTP/1.0 200 OK\r\n\r\nuntil the end",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nuntil the end",
+    b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\ncontent-length: 4\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\ncontent-length: 3\r\n\r\n",
+];
+
+fn fuzz(requests: bool, seeds: impl Iterator<Item = u64>) {
+    let parts = if requests { &REQUESTS } else { &RESPONSES };
+    let (mut streams, mut heads, mut refused) = (0u64, 0, 0u64);
+    for seed in seeds {
+        streams += 1;
+        let mut dice = Dice(seed);
+        let mut stream = joined(&mut dice, parts, 5);
+        if seed % 2 == 1 {
+            damage(&mut dice, &mut stream);
+        }
+        let ends = dice.below(2) == 1;
+        let whole = events(requests, &[&stream], ends);
+        let divided = events(requests, &cut(&mut dice, &stream), ends);
+        assert_eq!(whole, divided, "seed {seed}");
+        for event in &whole.0 {
+            if let Event::Head(head, _) = event {
+                heads += 1;
+                read_again(requests, &head.written(), seed);
+            }
+        }
+        refused += u64::from(whole.1.is_some());
+    }
+    println!("{streams} streams, {heads} heads, {refused} refused");
+    assert!(heads > 0 && refused > 0);
+}
+
+/// What we write of a head is a head without a flaw, and says the same.
+fn read_again(requests: bool, written: &[u8], seed: u64) {
+    let flaw = if requests {
+        heads::request(written)
+    } else {
+        heads::response(written)
+    };
+    assert_eq!(flaw, Ok(()), "seed {seed}");
+    let (again, _) = events(requests, &[written], false);
+    assert!(
+        matches!(again.first(), Some(Event::Head(head, _)) if head.written() == written),
+        "seed {seed}"
+    );
+}
+
+#[test]
+fn some_divisions() {
+    fuzz(true, 0..4000);
+    fuzz(false, 0..4000);
+}
+
+#[test]
+#[ignore = "long"]
+fn requests() {
+    fuzz(true, seeds());
+}
+
+#[test]
+#[ignore = "long"]
+fn responses() {
+    fuzz(false, seeds());
+}
+
+/// Cuts at every place where a limit is reached: what is too large is too large however it comes.
+#[test]
+fn limits_hold_at_any_division() {
+    let long = "x".repeat(LIMIT);
+    let chunked = "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n";
+    let streams = [
+        (
+            format!("GET / HTTP/1.1\r\nhost: a\r\na: {long}\r\n\r\n"),
+            Kind::Large,
+        ),
+        (
+            format!("GET / HTTP/1.1\r\nhost: a\r\na: {long}"),
+            Kind::Large,
+        ),
+        (format!("{chunked}1;{long}\r\nx\r\n0\r\n\r\n"), Kind::Body),
+        (format!("{chunked}0\r\na: {long}\n\r\n"), Kind::Body),
+        (
+            format!("{chunked}0\r\na: 1\r\nb: {long}\r\n\r\n"),
+            Kind::Body,
+        ),
+    ];
+    for (stream, kind) in streams {
+        let stream = stream.as_bytes();
+        let whole = events(true, &[stream], false);
+        assert_eq!(whole.1.as_ref().map(|flaw| flaw.kind), Some(kind));
+        for size in [1, 7, 4096, LIMIT - 1, LIMIT, LIMIT + 1, LIMIT + 2] {
+            let pieces: Vec<&[u8]> = stream.chunks(size).collect();
+            assert_eq!(events(true, &pieces, false), whole, "{size}");
+        }
+    }
+}

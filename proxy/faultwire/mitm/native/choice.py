@@ -1,0 +1,123 @@
+"""Which path a tunnel takes, decided once for each, here and nowhere else: the native one, where it does all
+that the tunnel may ask of it, or mitmproxy's own layers. Both are counted, the latter by reason."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509 import load_pem_x509_certificate
+from mitmproxy import ctx
+
+from faultwire import _core
+from faultwire.mitm.compat import FastHandler, transports
+from faultwire.mitm.compat.leaves import KEPT, LeafCertificates
+from faultwire.mitm.native.layer import NativeLayer
+
+if TYPE_CHECKING:
+    from mitmproxy.proxy.context import Context
+
+    from faultwire.mitm.flow.gateway import Gateway
+    from faultwire.mitm.settings import EngineSettings
+
+HELLO_LIMIT = 64 * 1024
+"""Bytes of a ClientHello that are waited for; a longer one is mitmproxy's."""
+
+TLS_RECORD = b"\x16"
+
+Hello = tuple[str | None, list[bytes], bool]
+Waits = Literal["waits"]
+"""The ClientHello is not whole yet."""
+
+
+def native_path(settings: EngineSettings, gateway: Gateway, bundle: str) -> NativePath | None:
+    """The native path of an engine, where its settings want it; `bundle` is a file of authorities."""
+    return NativePath(gateway, Path(bundle)) if settings.native else None
+
+
+class NativePath:
+    """The native path of one engine. `bundle` are the authorities that servers' certificates chain to."""
+
+    def __init__(self, gateway: Gateway, bundle: Path) -> None:
+        self.gateway = gateway
+        self._bundle = bundle
+        self._shown: dict[str, Any] = {}
+
+    @cached_property
+    def terms(self) -> _core.Terms:
+        """Certificates and trust of all tunnels."""
+        return _core.Terms(self._bundle.read_bytes())
+
+    def choose(self, context: Context, data: bytes) -> NativeLayer | Waits | None:
+        """The native layer for a client that begins in its tunnel with these bytes; None for mitmproxy's."""
+        name, why = None, self._unfit(context)
+        tls = data[:1] == TLS_RECORD
+        if why is None and tls:
+            try:
+                hello = _core.client_hello(data)
+            except ValueError:
+                hello, why = None, "hello"
+            else:
+                if hello is None and len(data) < HELLO_LIMIT:
+                    return "waits"
+                why = "hello" if hello is None else self._distrusts(context, hello)
+            name = hello[0] if hello is not None else None
+        if why is not None:
+            self.gateway.stats.native_declined[why] += 1
+            return None
+        self.gateway.stats.native += 1
+        return NativeLayer(context, self.gateway, self._tunnel(context, name, tls=tls), tls=tls)
+
+    def _distrusts(self, context: Context, hello: Hello) -> str | None:
+        """Why a client's TLS is mitmproxy's; if it is not, what is known of the client from it."""
+        name, offers, fits = hello
+        client, address = context.client, context.server.address
+        if not fits:
+            return "tls"
+        if self.gateway.handshakes.is_suspect(name or (address[0] if address else "")):
+            return "distrust"  # such clients are looked at before they are answered
+        client.sni, client.alpn_offers = name, offers
+        client.alpn = b"http/1.1" if offers else None
+        return None
+
+    def _unfit(self, context: Context) -> str | None:
+        """What the tunnel may ask of mitmproxy that only mitmproxy does; None for nothing."""
+        gateway, client = self.gateway, context.client
+        if type(transports.handler_of(client)) is not FastHandler:
+            return "handler"
+        if gateway.replays is not None:
+            return "replay"
+        if gateway.stock_hooks:
+            return "hooks"
+        if gateway.reverse:
+            return "base_url"
+        if client.tls or context.server.address is None:
+            return "nested"
+        tunnel = gateway.tunnels.of(client)
+        if tunnel is not None and tunnel.flaw is not None:
+            return "flaw"
+        if not isinstance(ctx.master.addons.get("tlsconfig"), LeafCertificates):
+            return "certificates"
+        return None
+
+    def _tunnel(self, context: Context, name: str | None, *, tls: bool) -> _core.Tunnel:
+        """A tunnel that shows the certificate which any client of this name is shown."""
+        if not tls:
+            return _core.Tunnel(self.terms, None)
+        leaves: Any = ctx.master.addons.get("tlsconfig")
+        entry = leaves.get_cert(context)
+        name = name or str(context.server.address[0] if context.server.address else "")
+        if self._shown.get(name) is not entry:
+            while len(self._shown) >= KEPT:
+                oldest = next(iter(self._shown))
+                del self._shown[oldest]
+                self.terms.drop_leaf(oldest)
+            key = entry.privatekey.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
+            shown = (entry.cert, *entry.chain_certs)
+            chain = [load_pem_x509_certificate(one.to_pem()).public_bytes(Encoding.DER) for one in shown]
+            self.terms.add_leaf(name, chain, key)
+            self._shown[name] = entry
+        context.client.mitmcert = entry.cert
+        return _core.Tunnel(self.terms, name)

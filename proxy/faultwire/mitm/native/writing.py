@@ -1,0 +1,65 @@
+"""Messages as they are written: the bytes of mitmproxy's HTTP/1 layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mitmproxy import http
+from mitmproxy.net.http import http1
+
+from faultwire.mitm.messages import convert
+
+if TYPE_CHECKING:
+    Message = http.Request | http.Response
+
+
+def ends_connection(request: http.Request, response: http.Response) -> bool:
+    """Must the connection end behind these two (RFC 9112 §9.3)? mitmproxy's own answer, which takes several
+    times as long to give, is asked for only where a head says more than a length."""
+    if convert.value_of(response.headers, b"content-length") is None and _ends_by_closing(request, response):
+        return True
+    return _closes(request) or _closes(response)
+
+
+def _closes(message: Message) -> bool:
+    if convert.value_of(message.headers, b"connection") is None:
+        return message.data.http_version != b"HTTP/1.1"
+    return bool(http1.connection_close(message.http_version, message.headers))
+
+
+def _ends_by_closing(request: http.Request, response: http.Response) -> bool:
+    """Does only the end of the connection show where this response ends?"""
+    try:
+        return http1.expected_http_body_size(request, response) == -1
+    except ValueError:
+        return False
+
+
+class MessageWriter:
+    """Writes one message after the other to one side."""
+
+    def __init__(self) -> None:
+        self.trailers: http.Headers | None = None
+        self._chunked = False
+
+    def head(self, message: Message) -> bytes:
+        """A head; how what follows is framed is said in it."""
+        coding = convert.value_of(message.headers, b"transfer-encoding") or ""
+        self._chunked = "chunked" in coding.lower()
+        if isinstance(message, http.Response):
+            return bytes(http1.assemble_response_head(message))
+        return bytes(http1.assemble_request_head(message))
+
+    def data(self, pieces: Sequence[bytes]) -> bytes:
+        """Parts of the body, each in a chunk of its own."""
+        if self._chunked:
+            return b"".join([b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces if piece])
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def end(self) -> bytes:
+        """The end of the body, with its trailers."""
+        trailers, self.trailers = self.trailers, None
+        if not self._chunked:
+            return b""
+        return b"0\r\n%s\r\n" % (bytes(trailers) if trailers is not None else b"")
