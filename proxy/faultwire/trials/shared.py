@@ -17,7 +17,7 @@ from faultwire.trials.execute import trial_folder
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from faultwire.runner.launch import Run
+    from faultwire.runner.started_run import Run
     from faultwire.trials.execute import TrialRunner
     from faultwire.trials.model import Outcome, Trial
 
