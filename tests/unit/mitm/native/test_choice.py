@@ -14,6 +14,7 @@ from mitmproxy.connection import Client, ConnectionState, Server
 from mitmproxy.options import Options
 from mitmproxy.proxy.context import Context
 
+from faultwire import _core
 from faultwire.mitm.compat import FastHandler
 from faultwire.mitm.compat.leaves import LeafCertificates
 from faultwire.mitm.flow.gateway import Gateway
@@ -154,7 +155,9 @@ def test_certificates_are_handed_to_the_core_once_and_no_more_than_are_kept(
     monkeypatch.setattr(choice, "KEPT", 2)
     for name in ("a.example", "b.example", "a.example", "c.example", "a.example"):
         assert isinstance(place.choose(hello(name=name)), NativeLayer)
-    assert len(place.path._shown) == 2
+    assert list(place.path._shown) == ["c.example", "a.example"]
+    with pytest.raises(ValueError, match="no certificate"):
+        _core.Tunnel(place.path.terms, "b.example")
 
 
 @pytest.mark.parametrize("on", [True, False])
