@@ -170,7 +170,33 @@ fn secretlike(value: &[u8]) -> bool {
         && turns >= 4
         && turns * 4 > value.len()
         && (upper && lower || digits >= 3 || signs);
-    !dotted && (mixed || random_letters(value))
+    !dotted && !named(value) && (mixed || random_letters(value))
+}
+
+/// Whether a value is put together from names and numbers: `cmp2-qat-1208358310`, `id7:AgencyCodeContentType`.
+fn named(value: &[u8]) -> bool {
+    let short = |part: &[u8]| {
+        let letters = part.iter().take_while(|byte| byte.is_ascii_alphabetic());
+        let digits = &part[letters.count()..];
+        let name = part.len() < 6 || digits.len() == part.len();
+        name && digits.iter().all(u8::is_ascii_digit)
+    };
+    let words = |text: &[u8]| {
+        let small = |byte: &&u8| byte.is_ascii_lowercase();
+        let size = 1 + text[1..].iter().take_while(small).count();
+        (text[0].is_ascii_uppercase() && size > 3).then_some(size)
+    };
+    let mut parts = value.split(|byte| b"-_.".contains(byte));
+    let (mut at, mut row) = (0, 0);
+    while at < value.len() {
+        let size = words(&value[at..]);
+        row = size.map_or(0, |_| row + 1);
+        if row == 3 {
+            return true;
+        }
+        at += size.unwrap_or(1);
+    }
+    parts.all(short)
 }
 
 fn class(byte: u8) -> u8 {
@@ -179,5 +205,29 @@ fn class(byte: u8) -> u8 {
         b'a'..=b'z' => 1,
         b'A'..=b'Z' => 2,
         _ => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_numbers_are_no_secret_and_short_parts_of_chance_are() {
+        for name in [
+            "cmp2-qat-1208358310",
+            "id7:AgencyCodeContentType",
+            "12.34-5678",
+        ] {
+            assert!(named(name.as_bytes()), "{name}");
+        }
+        for value in [
+            "A3F9-K2M4-9QX7-Z1B8",
+            "xAbcDefGhiJkl",
+            "8f3Kq-1208358310",
+            "QhdWkzvTgNbLpXsRfMjc",
+        ] {
+            assert!(!named(value.as_bytes()), "{value}");
+        }
     }
 }
