@@ -14,7 +14,6 @@ from pattern_clean import KINDS, clean
 
 from faultwire.patterns import scan
 from faultwire.tape.record.body import Body
-from faultwire.tape.redact.headers import Head
 from faultwire.tape.redact.messages import WaitingMessages
 from faultwire.tape.redact.redactor import Redactor
 from faultwire.tape.redact.rules import Rules
@@ -33,9 +32,7 @@ def recorded(carrier: str, text: str) -> bool:
     body.add(((0, data),))
     waiting = WaitingMessages(REDACTOR, {})
     for message in made.get("messages", ()):
-        own = Body(REDACTOR, Head(()), {})
-        own.add(((0, message.data),))
-        waiting.add(message, own.release(final=True)[0])
+        waiting.add(message)
     kept = [(one, one.data) for one in made.get("messages", ())]
     left = REDACTOR.checked({"path": REDACTOR.path(path, {}, "tools.test")}, {})["path"]
     return (left, body.release(final=True)[0], waiting.release(final=True)) == (path, data, kept)
