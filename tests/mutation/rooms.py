@@ -171,6 +171,7 @@ PYTHON = (
         (
             "tests/unit/faults/attack",
             "tests/unit/faults/test_carrier.py",
+            "tests/unit/faults/test_carrier_texts.py",
             "tests/unit/faults/test_payloads.py",
         ),
     ),

@@ -187,6 +187,7 @@ def test_without_the_layer_values_are_found(
     monkeypatch.setattr(recording, "untouched", lambda redactor, head, parts: None)
     monkeypatch.setattr(Redactor, "path", lambda self, path, counts, host="": path)
     monkeypatch.setattr(Redactor, "suspects", lambda self, record: False)
+    monkeypatch.setattr("faultwire.tape.redact.messages.whole_edits", lambda text, rules: [])
     monkeypatch.setattr("faultwire.tape.redact.messages.joined_edits", lambda text, pieces, rules: [])
     monkeypatch.setattr("faultwire.tape.redact.messages.whole_edits", lambda text, rules: [])
     wanted = list(cells(carrier, 20))
