@@ -56,8 +56,8 @@ class Log:
 
     @property
     def broke_off(self) -> bool:
-        """Did its client fail by itself after it had sent a request? It then does not know of the answer, which
-        came: openai-agents asks with a connection of an event loop that is closed."""
+        """Did its client fail by itself after it had sent a request? It then does not know of the answer, though
+        one came: openai-agents asks with a connection of an event loop that is closed."""
         return any(one.get("error") == "RuntimeError" for one in self.sent)
 
     def after(self, one: dict[str, Any]) -> list[dict[str, Any]]:
