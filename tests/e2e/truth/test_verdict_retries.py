@@ -56,7 +56,7 @@ class Log:
 
     @property
     def broke_off(self) -> bool:
-        """Did its client fail by itself after it had sent a request? It then does not know of the answer, though
+        """Did its client fail by itself after it had sent a request? It does not know of the answer, though
         one came: openai-agents asks with a connection of an event loop that is closed."""
         return any(one.get("error") == "RuntimeError" for one in self.sent)
 
