@@ -264,9 +264,9 @@ def play(
         "contract": {
             "name": "labelled",
             "invariants": [
-                {"type": check, **settings}
+                {"type": check, **settings, "scenarios": sorted(places)}
                 for check, (settings, _) in CHECKS.items()
-                if scenarios.keys() & set(settings.get("scenarios", scenarios))
+                if (places := scenarios.keys() & set(settings.get("scenarios", scenarios)))
             ],
             "chaos_matrix": [{"name": name, "faults": faults} for name, faults in scenarios.items()],
         },

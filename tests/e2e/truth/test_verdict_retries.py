@@ -54,6 +54,12 @@ class Log:
     def failed(self) -> list[dict[str, Any]]:
         return [one for one in self.sent if one.get("status") != 200]
 
+    @property
+    def broke_off(self) -> bool:
+        """Did its client fail by itself after it had sent a request? It does not know of the answer, though
+        one came: openai-agents asks with a connection of an event loop that is closed."""
+        return any(one.get("error") == "RuntimeError" for one in self.sent)
+
     def after(self, one: dict[str, Any]) -> list[dict[str, Any]]:
         return [other for other in self.sent if other["began"] >= one["ended"]]
 
@@ -105,7 +111,11 @@ CHECKS: dict[str, Row] = {
     ),
     "recovers_within": Row(
         {"max_s": 60, "scenarios": FAILING},
-        lambda log: all(any(one.get("status") == 200 for one in log.after(bad)) for bad in log.failed),
+        lambda log: (
+            None
+            if log.broke_off
+            else all(any(one.get("status") == 200 for one in log.after(bad)) for bad in log.failed)
+        ),
     ),
     "fallback_used": Row({"scenarios": FAILING}, lambda log: False),
 }

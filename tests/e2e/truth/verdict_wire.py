@@ -70,6 +70,9 @@ def _backed_off(log: Log) -> str | None:
     )
 
 
+NO_OTHER_WAY = "failed, and no other way was taken with success"
+
+
 def _fell_back(log: Log) -> str | None:
     if not log.manner or log.scenario == "cut":
         return None
@@ -77,7 +80,13 @@ def _fell_back(log: Log) -> str | None:
         return "nothing of kind `llm` failed"
     if log.manner == "fallback" and log.answer is not None:
         return f"` failed, `api.openai.com{log.asked[-1]['path']}` answered"
-    return "failed, and no other way was taken with success"
+    return NO_OTHER_WAY
+
+
+def _fell_back_elsewhere(log: Log) -> str | None:
+    """To a model that none of these agents asks."""
+    words = _fell_back(log)
+    return NO_OTHER_WAY if words is not None and "answered" in words else words
 
 
 def _recovered(log: Log) -> str | None:
@@ -222,11 +231,17 @@ WIRE = [
         "fallback_used",
         {"model": "gpt-4o"},
         {
-            "failed, and no other way was taken with success": "fail",
+            NO_OTHER_WAY: "fail",
             "` failed, `api.openai.com/v1/{}` answered": "pass",
             "nothing of kind `llm` failed": "unknown",
         },
         _fell_back,
+    ),
+    Claim(
+        "fallback_used",
+        {"id": "fallback_to_another_model", "model": "gpt-4.1"},
+        {NO_OTHER_WAY: "fail", "nothing of kind `llm` failed": "unknown"},
+        _fell_back_elsewhere,
     ),
     Claim(
         "recovers_within",
