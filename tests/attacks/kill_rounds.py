@@ -71,7 +71,9 @@ def run(folder: Path, number: int) -> list[str]:
         stderr=subprocess.PIPE,
     )
     assert process.stdout is not None
-    agent, *below = map(int, process.stdout.readline().split())
+    agent, *below = map(int, process.stdout.readline().split() or (0,))
+    if not agent:
+        return [f"it did not start: {process.communicate()[1]}"]
     for _ in range(FEWEST):
         if not process.stdout.readline():
             return [f"the agent made no calls: {process.communicate()[1]}"]

@@ -99,13 +99,8 @@ def main() -> None:
     folder.mkdir(exist_ok=True)
     before = len(list(folder.iterdir()))
     print(json.dumps({"target": asked.target, "folder": str(folder), "kept": before}), flush=True)
-    limits = [
-        f"-max_len={LONGEST}",
-        "-len_control=0",
-        "-timeout=60",
-        "-rss_limit_mb=4096",
-        "-print_final_stats=1",
-    ]
+    limits = [f"-max_len={LONGEST}", "-len_control=0", "-timeout=60", "-rss_limit_mb=4096"]
+    limits += ["-print_final_stats=1", f"-artifact_prefix={folder}/"]
     atheris.Setup([sys.argv[0], str(folder), *limits], Guided(target, 60 * asked.minutes))
     atheris.Fuzz()
 
