@@ -119,10 +119,12 @@ def test_a_killed_command_takes_all_with_it_but_a_process_that_left(outside: Out
 def test_nothing_is_left_behind(outside: Outside) -> None:
     done = outside.run(
         *command(), "exec", "--capture", "netns", "--mock", "-q", "--allow-no-traffic", "--",
-        "sh", "-c", "pwd; id -u; readlink /proc/self/ns/net; exit 7",
+        "sh", "-c", "pwd; id -u; readlink /proc/self/ns/net; readlink /proc/$$/fd/* | grep -v pipe; exit 7",
     )  # fmt: skip
     assert done.returncode == 7, done.stderr
-    folder, user, network = done.stdout.split()
+    folder, user, network, *held = done.stdout.split()
+    # No descriptor leads out of the namespace, or to what it was made with.
+    assert [one for one in held if one.startswith(("socket:", "net:", "user:", "mnt:"))] == []
     assert (folder, user) == (str(outside.work), str(outside.user))
     assert network != os.readlink("/proc/self/ns/net")
     assert in_network(network) == []
