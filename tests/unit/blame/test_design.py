@@ -58,6 +58,20 @@ def test_many_survivors_are_walked() -> None:
     assert sum(one.value for one in design.walks.values().values()) == pytest.approx(0.95, abs=0.2)
 
 
+def test_all_parts_share_the_error_rate() -> None:
+    """Each with an error rate of its own, half of these designs would blame a harmless part."""
+    falsely = 0
+    for seed in range(10):
+        design = Design(20, seed=seed)
+        made = 0
+        while (coalition := design.candidate()) is not None:
+            made += 1
+            chance = needs(3)(coalition)
+            design.record(coalition, unit(seed, "test", "shared", "", made) < chance)
+        falsely += design.blamed() != [3]
+    assert falsely <= 1
+
+
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_few_parts(size: int) -> None:
     design = Design(size)
