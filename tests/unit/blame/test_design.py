@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from faultwire.blame.design import LOOKS, Design, fewest_runs, usual_runs
-from faultwire.blame.rates import Coalition
+from faultwire.blame.rates import Coalition, Counts
 from faultwire.dice import unit
 
 
@@ -58,18 +58,22 @@ def test_many_survivors_are_walked() -> None:
     assert sum(one.value for one in design.walks.values().values()) == pytest.approx(0.95, abs=0.2)
 
 
-def test_all_parts_share_the_error_rate() -> None:
-    """Each with an error rate of its own, half of these designs would blame a harmless part."""
-    falsely = 0
-    for seed in range(10):
-        design = Design(20, seed=seed)
-        made = 0
-        while (coalition := design.candidate()) is not None:
-            made += 1
-            chance = needs(3)(coalition)
-            design.record(coalition, unit(seed, "test", "shared", "", made) < chance)
-        falsely += design.blamed() != [3]
-    assert falsely <= 1
+@pytest.mark.parametrize(
+    ("arm", "blames", "clears"), [("sufficiency", "whole", "calm"), ("necessity", "calm", "whole")]
+)
+def test_all_parts_share_the_error_rate(arm: str, blames: str, clears: str) -> None:
+    """Among more parts, more runs are needed to blame one of them; to clear one, no more."""
+
+    def runs(size: int, decided: str) -> int:
+        design = Design(size)
+        design.counts = {design.whole: Counts(14, 6), design.calm: Counts(2, 18)}
+        one = getattr(design, arm)(1)
+        while design.decided(one) != decided:
+            design.of(one).add(decided == "whole")
+        return design.of(one).runs
+
+    assert runs(40, blames) > runs(4, blames)
+    assert runs(40, clears) == runs(4, clears)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])

@@ -16,6 +16,7 @@ def test_the_terminal_names_the_cause_within_60_columns(tmp_path: Path) -> None:
     assert max(map(len, shown)) <= WIDTH
     text = "\n".join(shown)
     assert "cause: fails 0 of" in text
+    assert shown[1].startswith("#3 status on its call 3")
     assert "inevitable from #3 on" in text
     assert "first step #1, last step #5, first fault #1" in text
 
