@@ -17,7 +17,7 @@ def test_the_terminal_names_the_cause_within_60_columns(tmp_path: Path) -> None:
     text = "\n".join(shown)
     assert "cause: fails 0 of" in text
     assert shown[1].startswith("#3 status on its call 3")
-    assert "inevitable from #3 on" in text
+    assert "forked from #3 on, 100% of runs fail,\n  forked before it 0%" in text
     assert "first step #1, last step #5, first fault #1" in text
 
 
