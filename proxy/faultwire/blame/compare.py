@@ -62,7 +62,7 @@ def compare(failed: Iterable[Recorded], calm: Iterable[Recorded], masks: Masks) 
     parts = [
         _part(key, found, theirs[key])
         for key, found in ours.items()
-        if key in theirs and [_said(one) for one in found] != [_said(one) for one in theirs[key]]
+        if key in theirs and [_content(one) for one in found] != [_content(one) for one in theirs[key]]
     ]
     only = [
         sum(len(found) for key, found in a.items() if key not in b)
@@ -101,17 +101,17 @@ def shown(exchange: Recorded) -> str:
     if got is None:
         return f"no answer ({exchange.ending})"
     view = _view(exchange, got)
-    said = ""
+    words = ""
     if view is not None and got.status < 400:
         calls = "; ".join(f"{call.name}({call.arguments})" for call in view.tool_calls)
-        said = view.text or calls
-    said = said or got.body.decode("utf-8", "replace")
-    text = said if got.status < 300 else f"{got.status} {said}"
+        words = view.text or calls
+    words = words or got.body.decode("utf-8", "replace")
+    text = words if got.status < 300 else f"{got.status} {words}"
     ended = "" if exchange.ending == "complete" else f" ({exchange.ending})"
     return f"{text[:SHOWN]}{'…' if len(text) > SHOWN else ''}{ended}"
 
 
-def _said(exchange: Recorded) -> object:
+def _content(exchange: Recorded) -> object:
     """What an answer says, without what is new in every answer."""
     got = exchange.delivered
     if got is None:

@@ -99,7 +99,7 @@ def _part(part: Part, found: Finding, value: Estimate | None, clean: Callable[[s
         "exchange": part.exchange,
         "kind": part.kind,
         "label": clean(part.label),
-        "path": part.path,
+        "settings": clean(part.settings),
         "failed": clean(part.failed),
         "calm": clean(part.calm),
         "verdict": found.verdict,

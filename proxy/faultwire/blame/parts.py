@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from faultwire.trials.model import Pin
 
-Kind = Literal["fault", "answer", "field", "event"]
+Kind = Literal["fault", "answer"]
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """One place at which a run can be as in the failed run, or as in the calm one.
 
-    `exchange` is its number in the failed run and `step` what was asked there. A `fault` is one decision of a
-    fault (`pin`); an `answer` is all that was answered to one request; a `field` or an `event` is a piece of
-    an answer, at `path`. `failed` and `calm` are what either run has there, for readers.
+    `exchange` is its number in the failed run and `step` what was asked there. A `fault` is one decision of
+    a fault (`pin`, with its `settings` in words); an `answer` is all that was answered to one request.
+    `failed` and `calm` are what either run has there, for readers.
     """
 
     exchange: int
@@ -26,7 +26,7 @@ class Part:
     step: str = ""
     pin: Pin | None = None
     key: str = ""
-    path: str = ""
+    settings: str = ""
     failed: str = ""
     calm: str = ""
 
@@ -34,7 +34,7 @@ class Part:
     def identity(self) -> list[object]:
         """What a journal knows it by."""
         pinned = [self.pin.entry, self.pin.call] if self.pin is not None else []
-        return [self.exchange, self.kind, self.key, self.path, *pinned]
+        return [self.exchange, self.kind, self.key, *pinned]
 
 
 def baselines(parts: list[Part], steps: int) -> dict[str, int | None]:

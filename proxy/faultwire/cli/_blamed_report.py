@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 WORDS = {True: "fails", False: "passes", None: "undecided"}
 INTERRUPTED = 130
 PRIVATE = 0o600
-"""Results hold what was said to the agent."""
+"""Results hold what the agent got."""
 
 
 def announce(found: Subject, budget: Budget, usual: int, journal: Journal) -> None:
     """What it will take, before it starts."""
     many = "part" if len(found.parts) == 1 else "parts"
-    said = f"{len(found.parts)} {many} of {len(found.exchanges)} exchanges in {found.tape}"
+    line = f"{len(found.parts)} {many} of {len(found.exchanges)} exchanges in {found.tape}"
     if found.consequences:
-        said += f"; {found.consequences} exchanges were made in the failed run only: consequences"
-    say(said)
+        line += f"; {found.consequences} exchanges were made in the failed run only: consequences"
+    say(line)
     limits = [f"at most {budget.runs} runs"]
     limits += [f"{budget.seconds:g} s"] if budget.seconds is not None else []
     limits += [f"{budget.cost_usd:g} dollars"] if budget.cost_usd is not None else []

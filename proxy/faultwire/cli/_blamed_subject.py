@@ -117,7 +117,7 @@ def _faulted(
         Part(
             pin.exchange, "fault", f"{pin.entry} on its call {pin.call}", step_of(numbered[pin.exchange]),
             pin, failed=shown(numbered[pin.exchange]), calm=_unfaulted(numbered[pin.exchange]),
-            path=", ".join(f"{name}: {value}" for name, value in settings[pin.entry].items()),
+            settings=", ".join(f"{name}: {value}" for name, value in settings[pin.entry].items()),
         )
         for pin in ordered
     )  # fmt: skip
@@ -156,7 +156,7 @@ def _compared(
 ) -> Subject:
     """Parts are answers that differ from those of the calm run; a run is answered from both tapes."""
     from faultwire.blame.compare import compare
-    from faultwire.cli._failed_run import oracle, session_of
+    from faultwire.cli._failed_run import engine_name, oracle, session_of
     from faultwire.profile.load import parse
     from faultwire.replay.mask import Masks
     from faultwire.replay.reader import open_tape
@@ -178,7 +178,8 @@ def _compared(
     profile = parse(QUIET, "blame")
     settings = replace(traffic.launch("blame", profile=profile), replay=None)
     judge = oracle("blame", asked.oracle, asked.expect, asked.contract)
-    runner = TrialRunner(settings, profile, command, judge, asked.timeout, made.session.name)
+    name = engine_name(made.session.name)
+    runner = TrialRunner(settings, profile, command, judge, asked.timeout, name)
     tapes = _Tapes(folder, made, calm, calm_info, compared)
     beyond = asked.live or traffic.mock or traffic.script is not None
 
@@ -216,7 +217,9 @@ class _Tapes:
         replayed = replay_settings(
             replace(traffic, replay=str(tape), on_miss="live" if live else "fail", mock=False, script=None)
         )
-        settings = replace(runner.settings, replay=replayed)
+        assert replayed is not None
+        named = {runner.session: self.made.session.name}
+        settings = replace(runner.settings, replay=replayed.model_copy(update={"sessions": named}))
         return replace(runner, settings=settings).run(Trial(frozenset(), self.made.session.seed))
 
     def _tape(self, coalition: Coalition) -> Path:

@@ -46,6 +46,12 @@ def session_of(
         return path, sessions[name], pins_of(tape.exchanges(name))
 
 
+def engine_name(session: str) -> str:
+    """The session's name where an engine takes it; those of imported tapes may be any text."""
+    plain = all(letter.isascii() and (letter.isalnum() or letter in "._#@:/+-") for letter in session)
+    return session if plain and 0 < len(session) <= 100 else "exec"
+
+
 def profile_of(command: str, traffic: Traffic, tape: Path, info: SessionInfo, pins: Sequence[Pin]) -> Profile:
     """The run's profile: as given again, else the file that it names. Raises UsageError, ProfileError."""
     from faultwire.profile.load import load

@@ -53,9 +53,9 @@ class BlamedPart(Shape):
     """One place in which the failed run differs from the calm one, and what the runs say of it."""
 
     exchange: Count
-    kind: Literal["fault", "answer", "field", "event"]
+    kind: Literal["fault", "answer"]
     label: str
-    path: str
+    settings: str
     failed: str
     calm: str
     verdict: Verdict

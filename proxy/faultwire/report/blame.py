@@ -51,7 +51,9 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
         yield f"{first} and {second} {word}: {_span(pair['interaction'])}"
     if (change := (found["curve"] or {}).get("change")) is not None:
         between = f" (#{change['low']} to #{change['high']})" if change["low"] != change["high"] else ""
-        yield f"inevitable from #{change['exchange']} on{between}"
+        before, after = rates_around(found["curve"])
+        yield f"forked from #{change['exchange']} on{between}, {after:.0%} of runs fail,"
+        yield f"  forked before it {before:.0%}"
     simple = found["baselines"]
     rules = [
         f"{name} #{simple[key]}"
@@ -76,6 +78,16 @@ def headline(found: dict[str, Any]) -> str:
     if open_ones:
         return f"no part is blamed so far; {open_ones} of {len(found['parts'])} are not decided"
     return f"none of the {len(found['parts'])} parts makes the failure on its own or is needed for it"
+
+
+def rates_around(curve: dict[str, Any]) -> tuple[float, float]:
+    """The failure rates of runs that are forked before the change point, and from it on."""
+    at = curve["change"]["exchange"]
+    rates = []
+    for side in (False, True):
+        points = [one for one in curve["points"] if (one["exchange"] >= at) == side]
+        rates.append(sum(one["failed"] for one in points) / max(1, sum(one["runs"] for one in points)))
+    return rates[0], rates[1]
 
 
 def picture(curve: dict[str, Any]) -> dict[str, Any]:

@@ -69,3 +69,32 @@ def test_a_real_tape_is_replayed_and_forked(tmp_path: Path) -> None:
     forked = faultwire("fork", "real", "--at", "2", "--set", change, "--tail", "tape", "--", *agent)
     assert "The flight is cancelled." in forked.splitlines()
     assert "hello" not in forked.splitlines()
+
+
+@NEEDS
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+def test_the_answer_that_made_the_difference_between_two_real_tapes(tmp_path: Path) -> None:
+    """What `tracefork blame` is for, on its own tapes: which answer made the outcome."""
+    python = environments.python("tracefork-1.0.0", NEWER)
+    (tmp_path / "agent.py").write_text(AGENT)
+    agent = [str(environments.python("anthropic-2")), "agent.py"]
+
+    def faultwire(*arguments: str, code: int = 0) -> str:
+        done = subprocess.run(
+            [*harness.faultwire(), *arguments],
+            cwd=tmp_path, env=harness.base_environment(), capture_output=True, text=True, timeout=800,
+        )  # fmt: skip
+        assert done.returncode == code, done.stderr
+        return done.stdout + done.stderr
+
+    for name, text in (("failed", "The flight is cancelled."), ("calm", "hello")):
+        (tmp_path / name).mkdir()
+        subprocess.run([python, WRITER, tmp_path / name, text], check=True, capture_output=True, timeout=300)
+        faultwire("tape", "import", f"{name}/tape.sqlite", "-o", name)
+    judged = ("--expect", "contains: hello")
+    said = faultwire("blame", "failed", "--calm", "calm", *judged, "--", *agent)
+    assert "makes the failure" in said
+    assert "cause: fails 0 of" in said
+    same = faultwire("blame", "calm", "--calm", "calm", *judged, "--", *agent, code=2)
+    assert "both runs are the same on the wire" in same

@@ -1,4 +1,7 @@
-"""Writes a tape in every form that the installed tracefork has: a 429, then an answer. Prints its digest."""
+"""Writes a tape in every form that the installed tracefork has: a 429, then an answer. Prints its digest.
+
+Arguments: the folder, and the text of the answer.
+"""
 
 import inspect
 import json
@@ -12,7 +15,7 @@ out = Path(sys.argv[1])
 asked = {"model": "claude-x", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
 refused = {"type": "error", "error": {"type": "rate_limit_error", "message": "slow"}, "request_id": "r"}
 answered = {"type": "message", "role": "assistant", "model": "claude-x", "stop_reason": "end_turn"}
-answered["content"] = [{"type": "text", "text": "hello"}]
+answered["content"] = [{"type": "text", "text": sys.argv[2] if len(sys.argv) > 2 else "hello"}]
 
 tape = Tape(agent_name="shop agent")
 tape.draws = [("clock", "1.5"), ("uuid", "x\nD:y:z")]

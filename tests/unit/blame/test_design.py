@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from faultwire.blame.design import LOOKS, Design, fewest_runs, usual_runs
-from faultwire.blame.rates import Coalition
+from faultwire.blame.rates import Coalition, Counts
 from faultwire.dice import unit
 
 
@@ -56,6 +56,24 @@ def test_many_survivors_are_walked() -> None:
     assert design.walks is not None
     assert design.walks.candidate() is None
     assert sum(one.value for one in design.walks.values().values()) == pytest.approx(0.95, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    ("arm", "blames", "clears"), [("sufficiency", "whole", "calm"), ("necessity", "calm", "whole")]
+)
+def test_all_parts_share_the_error_rate(arm: str, blames: str, clears: str) -> None:
+    """Among more parts, more runs are needed to blame one of them; to clear one, no more."""
+
+    def runs(size: int, decided: str) -> int:
+        design = Design(size)
+        design.counts = {design.whole: Counts(14, 6), design.calm: Counts(2, 18)}
+        one = getattr(design, arm)(1)
+        while design.decided(one) != decided:
+            design.of(one).add(decided == "whole")
+        return design.of(one).runs
+
+    assert runs(40, blames) > runs(4, blames)
+    assert runs(40, clears) == runs(4, clears)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])

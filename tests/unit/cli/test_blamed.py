@@ -130,3 +130,11 @@ def test_oracles() -> None:
 
 def test_times() -> None:
     assert [as_seconds(None, None, text) for text in ("90s", "2m", "1h")] == [90, 120, 3600]  # type: ignore[arg-type]
+
+
+def test_names_of_imported_sessions_become_ones_that_an_engine_takes() -> None:
+    from faultwire.cli._failed_run import engine_name
+
+    assert [engine_name(name) for name in ("exec", "fr/calm/r0", "shop agent", "", "x" * 200)] == [
+        "exec", "fr/calm/r0", "exec", "exec", "exec",
+    ]  # fmt: skip

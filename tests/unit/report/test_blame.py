@@ -16,11 +16,12 @@ def test_the_terminal_names_the_cause_within_60_columns(tmp_path: Path) -> None:
     assert max(map(len, shown)) <= WIDTH
     text = "\n".join(shown)
     assert "cause: fails 0 of" in text
-    assert "inevitable from #3 on" in text
+    assert shown[1].startswith("#3 status on its call 3")
+    assert "forked from #3 on, 100% of runs fail,\n  forked before it 0%" in text
     assert "first step #1, last step #5, first fault #1" in text
 
 
-def test_a_pair_is_told_as_a_pair(tmp_path: Path) -> None:
+def test_a_pair_is_named_as_a_pair(tmp_path: Path) -> None:
     text = "\n".join(lines(made(tmp_path, frozenset({0, 2}))))
     assert "#1, #4 make the failure" in text
     assert "#1 and #4 are needed together" in text

@@ -1,0 +1,190 @@
+"""What `faultwire validate` does: plant causes on the user's agent, and search for them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from faultwire.cli.output import columns, say, show, show_json
+from faultwire.errors import FaultError, UsageError
+
+if TYPE_CHECKING:
+    from faultwire.blame.planted import Bars, Found, Plant
+    from faultwire.blame.rates import Coalition
+    from faultwire.cli.options import Traffic
+    from faultwire.profile.model import Profile
+    from faultwire.runner.launch import LaunchSettings
+    from faultwire.trials.model import Pin
+
+PLANTED = "latency: {ms: 1}"
+"""What is planted unless something else is given: it fires on every call and changes nothing."""
+MOST = 64
+"""Decisions among which causes are planted."""
+Fails = Callable[["Coalition"], "bool | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options that are `validate`'s own."""
+
+    cases: int
+    seed: int
+    max_runs: int
+    timeout: float
+    live: bool
+    shrink: bool
+    check: bool
+    format_: str
+    quiet: bool
+
+
+def validate(command: tuple[str, ...], asked: Asked, bars: Bars, traffic: Traffic) -> int:
+    """Plant, search, and report; the exit code. Raises UsageError, ProfileError, FaultError."""
+    from faultwire.blame.design import usual_runs
+    from faultwire.blame.planted import KINDS, Found, plants
+    from faultwire.capture import child
+
+    if not (traffic.mock or traffic.script is not None or asked.live):
+        raise UsageError(
+            "found nobody who answers the agent, expected --mock, --script or --live", code="validate.answers"
+        )
+    child.find(command, os.environ)
+    if not traffic.fault and not traffic.profile:
+        traffic = replace(traffic, fault=(PLANTED,))
+    profile = traffic.load()
+    settings = replace(traffic.launch("validate", profile=profile), replay=None)
+    pins = fired(command, settings, profile, asked)
+    planted = plants(len(pins), asked.cases, asked.seed)
+    usual = 1 + len(planted) * usual_runs(len(pins))
+    usual += 2 * len(pins) * len(planted) if asked.shrink else 0
+    if not asked.quiet:
+        among = f"{len(planted)} plants among {len(pins)} decisions"
+        say(f"{among}; about {usual} runs, at most {asked.max_runs}")
+    if asked.max_runs < usual // 2:
+        raise UsageError(
+            f"found `--max-runs {asked.max_runs}`, expected about {usual}",
+            code="validate.budget",
+            hint="fewer --cases take fewer runs",
+        )
+    found = {kind: Found(kind) for kind in KINDS}
+    spent = 1
+    for plant in planted:
+        kind, left = found[plant.kind], asked.max_runs - spent
+        spent += _one(plant, kind, pins, command, asked, settings, profile, left)
+        if not asked.quiet:
+            say(f"{plant.kind}: {kind.exact} of {kind.cases} exact, {spent} runs so far")
+    return report(list(found.values()), spent, bars, asked)
+
+
+def fired(
+    command: tuple[str, ...], settings: LaunchSettings, profile: Profile, asked: Asked
+) -> tuple[Pin, ...]:
+    """The decisions that fire in one run of the agent. Raises UsageError where there is none."""
+    from faultwire.agents._process import Processes
+    from faultwire.runner.launch import start_run
+    from faultwire.trials.execute import SESSION, trial_folder
+    from faultwire.trials.pins import pins_of
+
+    folder = trial_folder(settings)
+    try:
+        with start_run(settings, folder) as run:
+            environment = run.open_session(SESSION, profile, asked.seed)
+            Processes().run(command, environment, timeout_s=asked.timeout)
+            closed = run.close_session(SESSION)
+            pins = pins_of(run.history(SESSION).exchanges)
+            folder.end("finished")
+    finally:
+        shutil.rmtree(folder.path, ignore_errors=True)
+    if not pins:
+        why = closed.voids[0] if closed.voids else "no fault fired on its traffic"
+        raise UsageError(
+            f"found no decision to plant a cause in: {why}, expected an agent that calls something",
+            code="validate.no_part",
+        )
+    return pins[:MOST]
+
+
+def _one(
+    plant: Plant,
+    found: Found,
+    pins: tuple[Pin, ...],
+    command: tuple[str, ...],
+    asked: Asked,
+    settings: LaunchSettings,
+    profile: Profile,
+    left: int,
+) -> int:
+    """Search for one plant; the runs that it took. Raises FaultError where the budget ends."""
+    from faultwire.blame.design import Design
+    from faultwire.blame.planted import PlantedOracle
+    from faultwire.shrink.search import Search
+    from faultwire.trials.execute import TrialRunner
+    from faultwire.trials.model import Trial
+    from faultwire.trials.shared import SharedTrials
+
+    oracle = PlantedOracle(plant, pins)
+    runner = TrialRunner(settings, profile, command, oracle, asked.timeout)
+    made = 0
+    with SharedTrials(runner) as trials:
+
+        def fails(coalition: Coalition) -> bool | None:
+            nonlocal made
+            if made >= left:
+                raise FaultError(
+                    f"the budget of {asked.max_runs} runs ended before every plant was searched for",
+                    code="validate.budget",
+                    hint="a larger --max-runs, or fewer --cases",
+                )
+            made += 1
+            return trials.run(Trial(frozenset(pins[at] for at in coalition), asked.seed)).failed
+
+        design = Design(len(pins), seed=plant.seed)
+        while (coalition := design.candidate()) is not None:
+            design.record(coalition, fails(coalition))
+        found.add(plant, design)
+        if asked.shrink and plant.causes:
+            search = Search(len(pins), noise=max(0.01, plant.noise), seed=plant.seed)
+            while (candidate := search.candidate()) is not None:
+                search.record(candidate, fails(candidate))
+            found.add_shrunk(plant, search.smallest, search.trials)
+    return made
+
+
+def report(found: list[Found], runs: int, bars: Bars, asked: Asked) -> int:
+    """Print what was found; 1 where `--check` was given and a bar is missed."""
+    missed = bars.missed(found)
+    if asked.format_ == "json":
+        show_json({"runs": runs, "missed": missed, "kinds": [_as_json(one) for one in found]})
+    else:
+        head = ("planted", "cases", "cause first", "exact", "false blame", "coverage", "runs", "shrink exact")
+        show(columns(head, [_row(one) for one in found]))
+        show(f"{runs} runs")
+        for line in missed:
+            show(f"below the bar: {line}")
+    return int(asked.check and bool(missed))
+
+
+def _row(one: Found) -> tuple[str, ...]:
+    covered = f"{sum(one.covered)}/{len(one.covered)}" if one.covered else ""
+    shrunk = f"{one.shrunk}/{len(one.shrink_runs)}" if one.shrink_runs else ""
+    first = f"{one.first}/{one.cases}" if one.kind != "none" else ""
+    counts = first, f"{one.exact}/{one.cases}", f"{one.falsely}/{one.cases}"
+    return (one.kind, str(one.cases), *counts, covered, str(sum(one.runs)), shrunk)
+
+
+def _as_json(one: Found) -> dict[str, Any]:
+    return {
+        "kind": one.kind,
+        "cases": one.cases,
+        "cause_first": one.first,
+        "exact": one.exact,
+        "false_blame": one.falsely,
+        "intervals": len(one.covered),
+        "intervals_that_cover": sum(one.covered),
+        "runs": one.runs,
+        "shrink_exact": one.shrunk,
+        "shrink_runs": one.shrink_runs,
+    }
