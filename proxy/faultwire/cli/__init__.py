@@ -30,6 +30,7 @@ COMMANDS: dict[str, Lazy] = {
     "runs": Lazy("runs:runs", "List earlier runs."),
     "tape": Lazy("tape:tape", "List, show, verify, seal, export and import tapes."),
     "fork": Lazy("fork:fork", "Replay a tape up to one exchange, change its answer, and continue."),
+    "explore": Lazy("explore:explore", "Search for the faults that break an agent that is fine so far."),
     "audit": Lazy("audit:audit", "Find out by experiment why two runs of one seed differ."),
     "shrink": Lazy("shrink:shrink", "Find the smallest set of faults with which a run still fails."),
     "scan": Lazy("scan:scan", "Find secrets, personal data and prompt injections."),
@@ -46,7 +47,7 @@ COMMANDS: dict[str, Lazy] = {
 SECTIONS = {
     "Start": ("demo", "init", "verify", "doctor", "exec", "proxy", "env", "mock", "mcp-shim"),
     "Gate": ("run", "contract", "replay", "ci", "score"),
-    "Evidence": ("report", "runs", "tape", "fork", "shrink", "audit", "scan", "keys"),
+    "Evidence": ("report", "runs", "tape", "fork", "shrink", "explore", "audit", "scan", "keys"),
     "Reference": ("faults", "profiles", "checks", "schema", "prices", "ca"),
 }
 """The visible commands under the headings of `--help`."""
@@ -56,7 +57,20 @@ RENAMED = {"chaos": "faultwire run --chaos-only"}
 
 
 _COUNT_COSTS = frozenset(
-    ("demo", "exec", "run", "contract", "replay", "ci", "score", "chaos", "fork", "shrink", "audit")
+    (
+        "demo",
+        "exec",
+        "run",
+        "contract",
+        "replay",
+        "ci",
+        "score",
+        "chaos",
+        "fork",
+        "shrink",
+        "explore",
+        "audit",
+    )
 )
 """Commands that start agents and tell what their models cost."""
 
