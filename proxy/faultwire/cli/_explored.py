@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from faultwire.errors import FaultError, UsageError
+from faultwire.errors import UsageError
 from faultwire.runner.folder import private_dir, state
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from faultwire.cli.options import Traffic
     from faultwire.cli.output import Format
-    from faultwire.explore.search import Explorer, Result, Strategy
+    from faultwire.explore.search import Explorer, Strategy
     from faultwire.profile.model import Profile
     from faultwire.trials.model import Oracle
 
@@ -120,12 +120,3 @@ def _identity(profile: Profile, command: tuple[str, ...], asked: Asked, traffic:
     oracle = [asked.oracle, asked.expect, contract, asked.timeout]
     program = [list(command), program_hash(command)]
     return [dump(profile)["entries"], program, oracle, traffic.seed, traffic.mock, script, traffic.replay]
-
-
-def undecided(result: Result) -> FaultError:
-    """Why nothing could be learned."""
-    return FaultError(
-        f"the run without faults cannot be judged: {result.reason}",
-        code="explore.undecided",
-        hint="answer what the tape lacks: --mock, --script, or a tape with all calls",
-    )

@@ -135,8 +135,6 @@ def _point(point: Any, executor: Executor) -> dict[str, Any]:
 def explain(result: Result, budget: int) -> int:
     """The exit code. Raises UsageError where the agent fails without faults, FaultError where nothing could
     be learned, or the budget ended before that."""
-    from faultwire.cli._explored import undecided
-
     if result.ended == "calm_fails":
         raise UsageError(
             f"found an agent that fails without any fault: {result.reason}; expected one that is fine so far",
@@ -144,7 +142,11 @@ def explain(result: Result, budget: int) -> int:
             hint="`faultwire shrink` is for runs that fail; --expect and --oracle say what a failure is",
         )
     if result.ended == "undecided":
-        raise undecided(result)
+        raise FaultError(
+            f"the run without faults cannot be judged: {result.reason}",
+            code="explore.undecided",
+            hint="answer what the tape lacks: --mock, --script, or a tape with all calls",
+        )
     if result.ended == "interrupted":
         return INTERRUPTED
     if result.finds:
