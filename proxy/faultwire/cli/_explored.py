@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from faultwire.cli.output import Format
     from faultwire.explore.search import Explorer, Strategy
     from faultwire.profile.model import Profile
+    from faultwire.runner.launch import LaunchSettings
+    from faultwire.trials.execute import AnswerKey
     from faultwire.trials.model import Oracle
 
 FEWEST = 3
@@ -73,7 +75,10 @@ def explore(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: F
         placed(asked.state)
     journal = Journal(asked.state or home / f"{about[:12]}.jsonl", about)
     settings = traffic.launch("explore", profile=profile)
-    runner = TrialRunner(settings, profile, command, _oracle(asked), asked.timeout)
+    made_by_faults = _made_by_faults(settings)
+    runner = TrialRunner(
+        settings, profile, command, _oracle(asked), asked.timeout, made_by_faults=made_by_faults
+    )
     budget = Budget(asked.max_runs, asked.max_time, asked.max_cost)
     executor = Executor(runner, traffic.seed, budget, journal, redactor(traffic), asked.workers)
 
@@ -96,6 +101,17 @@ def explore(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: F
     else:
         report(result, executor, written, asked.depth)
     return explain(result, asked.max_runs)
+
+
+def _made_by_faults(settings: LaunchSettings) -> frozenset[AnswerKey]:
+    """The answers on a replayed tape that no server gave. Raises TapeError."""
+    from faultwire.tape.read.reader import TapeReader
+    from faultwire.trials.execute import answers_of_faults
+
+    if settings.replay is None:
+        return frozenset()
+    with TapeReader.open(settings.replay.tape) as tape:
+        return answers_of_faults(tape.exchanges())
 
 
 def _oracle(asked: Asked) -> Oracle:

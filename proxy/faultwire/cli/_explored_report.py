@@ -27,6 +27,7 @@ WHY: dict[Reason, str] = {
     "together": "fired together in a run with further faults, which passed",
     "same reaction": "have one fault that the agent takes like another one, which was run",
     "lineage": "are on calls between which no bytes lead, and each alone changed nothing later",
+    "undecided": "were run, and could not be judged",
     "open": "were not run",
 }
 
@@ -68,7 +69,7 @@ def _faults(find: Find) -> str:
 
 def _claimed(result: Result, claim: Claim, depth: int) -> Iterator[str]:
     run, total = claim.counts["run"], sum(claim.counts.values())
-    excluded = total - run - claim.counts["open"]
+    excluded = total - run - claim.counts["open"] - claim.counts["undecided"]
     other = "other failure" if result.finds else "failure"
     if claim.holds:
         some = "any one" if depth == 1 else f"any {depth}"

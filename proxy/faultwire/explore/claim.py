@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
     from faultwire.explore.space import Call, Faults, Observation, Point
 
-Reason = Literal["run", "a find", "same call", "not met", "together", "same reaction", "lineage", "open"]
+Reason = Literal[
+    "run", "a find", "same call", "not met", "together", "same reaction", "lineage", "undecided", "open"
+]  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -108,6 +110,15 @@ class Known:
         """The run with this fault alone, if it passed."""
         return self.passed.get(frozenset([point]))
 
+    def of_single(self, point: Point) -> Reason:
+        """What is known of one fault alone."""
+        alone = frozenset([point])
+        if alone in self.passed:
+            return "run"
+        if self.holds_find(alone):
+            return "a find"
+        return "undecided" if alone in self.undecided else "open"
+
     def reason(self, one: Point, other: Point) -> Reason:
         """What is known of a pair."""
         pair = frozenset([one, other])
@@ -115,6 +126,8 @@ class Known:
             return "run"
         if self.holds_find(pair):
             return "a find"
+        if pair in self.undecided:
+            return "undecided"
         if one.call == other.call:
             return "same call"
         if self.steady and (self._not_met(one, other) or self._not_met(other, one)):
@@ -185,8 +198,10 @@ def claim(known: Known, points: Iterable[Point], extra: Iterable[Faults], depth:
     counts: Counter[Reason] = Counter()
     excluded: list[tuple[Faults, Reason]] = []
     for point in every:
-        alone = frozenset([point])
-        counts["run" if alone in known.passed else "a find" if known.holds_find(alone) else "open"] += 1
+        reason = known.of_single(point)
+        counts[reason] += 1
+        if reason != "run":
+            excluded.append((frozenset([point]), reason))
     pairs = [*combinations(every, 2), *(tuple(sorted(pair)) for pair in extra)] if depth > 1 else []
     for one, other in pairs:
         reason = known.reason(one, other)
@@ -194,6 +209,8 @@ def claim(known: Known, points: Iterable[Point], extra: Iterable[Faults], depth:
         if reason != "run":
             excluded.append((frozenset([one, other]), reason))
     why_not = ""
+    if counts["undecided"]:
+        why_not = f"{counts['undecided']} sets were run and could not be judged"
     if counts["open"]:
         why_not = f"{counts['open']} sets were not run and are not excluded"
         if known.why_hidden:

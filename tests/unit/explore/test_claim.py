@@ -91,6 +91,15 @@ def test_a_find_takes_in_what_the_agent_takes_alike() -> None:
     assert other.reason(A2, B1) != "a find"
 
 
+def test_what_could_not_be_judged_was_run_and_is_no_pass() -> None:
+    made = known(a1=replace(WITH_SPARE, output="less"), b1=CALM)
+    made.undecided |= {frozenset([A1, B1]), frozenset([A2])}
+    assert made.reason(A1, B1) == "undecided"
+    assert made.of_single(A2) == "undecided"
+    found = claim(made, [A1, B1], [], 2)
+    assert (found.holds, found.why_not) == (False, "1 sets were run and could not be judged")
+
+
 def test_a_claim_counts_every_set() -> None:
     made = known(a1=WITH_SPARE, a2=WITH_SPARE, b1=CALM)
     found = claim(made, CALM.points, [], 2)
