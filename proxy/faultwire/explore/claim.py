@@ -49,7 +49,7 @@ class Known:
     _absorbed: dict[Point, bool] = field(default_factory=dict)
     _reactions: dict[Point, object] = field(default_factory=dict)
     _alikes: dict[object, list[Point]] = field(default_factory=dict)
-    _met: dict[Point, frozenset[Call]] = field(default_factory=dict)
+    _calls: dict[Point, frozenset[Call]] = field(default_factory=dict)
     _alone: dict[Point, Observation] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class Known:
             self.why_hidden = self.why_hidden or hidden(self.calm, run, point)
             changed = effect(self.calm, run)
             quiet = not (changed.changed or changed.missing) and run.output == self.calm.output
-            self._absorbed[point], self._met[point] = quiet, frozenset(run.asked)
+            self._absorbed[point], self._calls[point] = quiet, frozenset(run.asked)
             self._alone[point] = run
             self._reactions[point] = reaction = hash((point.call, run.calls, run.output))
             self._alikes.setdefault(reaction, []).append(point)
@@ -130,7 +130,7 @@ class Known:
             return "undecided"
         if one.call == other.call:
             return "same call"
-        if self.steady and (self._not_met(one, other) or self._not_met(other, one)):
+        if self.steady and (self._never_together(one, other) or self._never_together(other, one)):
             return "not met"
         if not self.is_visible:
             return "open"
@@ -140,9 +140,9 @@ class Known:
             return "same reaction"
         return "lineage" if self._apart(one, other) else "open"
 
-    def _not_met(self, one: Point, other: Point) -> bool:
+    def _never_together(self, one: Point, other: Point) -> bool:
         """Does the call of `other` never come once `one` has fired?"""
-        calls = self._met.get(one)
+        calls = self._calls.get(one)
         return calls is not None and other.call not in calls
 
     def reaction(self, point: Point) -> object:
