@@ -59,8 +59,8 @@ class Agent:
     counts: int = 0
     """Of a hidden agent: it gives up after so many errors."""
 
-    def run(self, faults: Faults) -> Session:
-        session = Session(self, {point.call: point.entry for point in faults})
+    def run(self, faults: Faults, *, record: bool = False) -> Session:
+        session = Session(self, {point.call: point.entry for point in faults}, record)
         try:
             for stage in self.stages:
                 session.values[stage.number] = session.stage(stage)
@@ -79,6 +79,8 @@ class Session:
 
     agent: Agent
     faults: dict[Call, str]
+    record: bool = False
+    """Are exchanges kept? Only lineage needs them."""
     values: dict[int, str] = field(default_factory=dict)
     calls: list[tuple[Call, str]] = field(default_factory=list)
     exchanges: list[Recorded] = field(default_factory=list)
@@ -103,7 +105,8 @@ class Session:
         garbled = f"GARBLED-{stage.number}-{9000 + stage.number}"
         got = {None: answer, "garbage": garbled}.get(fault)
         self.calls.append((call, body))
-        self._record(place, body, got)
+        if self.record:
+            self._record(place, body, got)
         agent = self.agent
         if agent.secret is not None and agent.secret <= self.met:
             raise Crashed("a secret reason")
@@ -220,7 +223,7 @@ class Counted:
             if self.runs >= self.limit:
                 raise OutOfBudget
             self.runs += 1
-            yield self.agent.run(faults).observed(lineage=not faults)
+            yield self.agent.run(faults, record=not faults).observed(lineage=not faults)
 
 
 def searched(
