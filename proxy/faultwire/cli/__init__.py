@@ -32,6 +32,7 @@ COMMANDS: dict[str, Lazy] = {
     "fork": Lazy("fork:fork", "Replay a tape up to one exchange, change its answer, and continue."),
     "blame": Lazy("blame:blame", "Find the steps that made a run fail."),
     "validate": Lazy("validate:validate", "Plant known causes on an agent, and see if blame finds them."),
+    "explore": Lazy("explore:explore", "Search for the faults that break an agent that is fine so far."),
     "audit": Lazy("audit:audit", "Find out by experiment why two runs of one seed differ."),
     "shrink": Lazy("shrink:shrink", "Find the smallest set of faults with which a run still fails."),
     "scan": Lazy("scan:scan", "Find secrets, personal data and prompt injections."),
@@ -48,7 +49,19 @@ COMMANDS: dict[str, Lazy] = {
 SECTIONS = {
     "Start": ("demo", "init", "verify", "doctor", "exec", "proxy", "env", "mock", "mcp-shim"),
     "Gate": ("run", "contract", "replay", "ci", "score"),
-    "Evidence": ("report", "runs", "tape", "fork", "blame", "shrink", "validate", "audit", "scan", "keys"),
+    "Evidence": (
+        "report",
+        "runs",
+        "tape",
+        "fork",
+        "blame",
+        "validate",
+        "shrink",
+        "explore",
+        "audit",
+        "scan",
+        "keys",
+    ),
     "Reference": ("faults", "profiles", "checks", "schema", "prices", "ca"),
 }
 """The visible commands under the headings of `--help`."""
@@ -69,9 +82,10 @@ _COUNT_COSTS = frozenset(
         "chaos",
         "fork",
         "blame",
-        "shrink",
-        "audit",
         "validate",
+        "shrink",
+        "explore",
+        "audit",
     )
 )
 """Commands that start agents and tell what their models cost."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re  # noqa: TID251 - a fixed pattern
 from dataclasses import dataclass
+from functools import lru_cache
 from zlib import crc32
 
 WORDS = 4
@@ -18,6 +19,8 @@ RUN = 8
 """Words in a row from which on two texts overlap; shorter runs are phrases of the language."""
 SHARED = 4
 """Fingerprints that two texts share, from which on they overlap though no run is that long."""
+KEPT = 4096
+"""Characters of the longest text that is kept taken apart."""
 _WORD = re.compile(r"\w+")
 
 
@@ -36,11 +39,18 @@ class Words:
 
 
 def words_of(text: str) -> Words:
-    """A text taken apart."""
+    """A text taken apart. Conversations repeat their messages, so short texts are kept."""
+    return _kept(text) if len(text) <= KEPT else _words_of(text)
+
+
+def _words_of(text: str) -> Words:
     matches = list(_WORD.finditer(text))
     words = tuple(match[0].lower() for match in matches)
     hashes = [crc32(" ".join(words[at : at + WORDS]).encode()) for at in range(len(words) - WORDS + 1)]
     return Words(text, words, tuple(match.span() for match in matches), _winnowed(hashes))
+
+
+_kept = lru_cache(maxsize=1024)(_words_of)
 
 
 def _winnowed(hashes: list[int]) -> dict[int, int]:

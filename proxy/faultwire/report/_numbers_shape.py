@@ -92,6 +92,8 @@ class Statistics(Part):
     squares: list[SquareRate]
     flaky: list[Flaky]
     flaky_count: Count
+    broken: Annotated[list[Flaky], Field(default_factory=list)]
+    broken_count: Count = 0
     decisions: list[Decided]
 
 

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from faultwire.contract.statistics import Decision, Sample
 
 FLAKY = 200
-"""Flaky cells that a report lists; the rest are counted."""
+"""Flaky cells, and broken ones, that a report lists; the rest are counted."""
+BROKEN = 2
+"""Repeats that all failed, from which on a cell is broken: it is not by chance that it failed."""
 Subjects = dict[tuple[str, int], bool]
 """Did it pass, by prompt and repeat."""
 Square = tuple[str, str]
@@ -53,7 +55,9 @@ def statistics_part(
     """
     k = repeat or max((cell.invocation.repeat for cell in matrix.cells), default=1)
     squares = _squares(matrix.cells)
-    calm, flaky = _calm(matrix.cells), _flaky(squares)
+    calm, repeated = _calm(matrix.cells), _repeated(squares)
+    flaky = [row for row, word in repeated if word == "flaky"]
+    broken = [row for row, word in repeated if word == "broken"]
     rated = _Rated(k, anytime=bool(decisions))
     return {
         "confidence": CONFIDENCE,
@@ -65,6 +69,8 @@ def statistics_part(
         "squares": _rows(squares, calm, rated),
         "flaky": flaky[:FLAKY],
         "flaky_count": len(flaky),
+        "broken": broken[:FLAKY],
+        "broken_count": len(broken),
         "decisions": [
             {"scenario": scenario, "prompt": prompt, "decision": decision}
             for (scenario, prompt), decision in decisions
@@ -229,22 +235,18 @@ def _calm(cells: Iterable[Cell]) -> str | None:
     return next((scenario.name for scenario in scenarios if not scenario.profile.entries), None)
 
 
-def _flaky(squares: Mapping[Square, Iterable[Cell]]) -> list[dict[str, Any]]:
-    """Cells of the same scenario, prompt and invariant whose repeats disagree."""
+def _repeated(squares: Mapping[Square, Iterable[Cell]]) -> list[tuple[dict[str, Any], str]]:
+    """Cells of the same scenario, prompt and invariant: flaky where their repeats disagree, broken where all
+    of several failed."""
     found = []
     for (invariant, scenario), cells in squares.items():
         by_prompt: dict[str, list[str]] = {}
         for cell in cells:
             by_prompt.setdefault(cell.invocation.prompt.id, []).append(cell.verdict.verdict)
-        found += [
-            {
-                "invariant": invariant,
-                "scenario": scenario,
-                "prompt": prompt,
-                "passed": verdicts.count("pass"),
-                "failed": verdicts.count("fail"),
-            }
-            for prompt, verdicts in by_prompt.items()
-            if is_flaky(verdicts)
-        ]
+        for prompt, verdicts in by_prompt.items():
+            passed, failed = verdicts.count("pass"), verdicts.count("fail")
+            about = {"invariant": invariant, "scenario": scenario, "prompt": prompt}
+            word = "flaky" if is_flaky(verdicts) else "broken" if not passed and failed >= BROKEN else ""
+            if word:
+                found.append((about | {"passed": passed, "failed": failed}, word))
     return found

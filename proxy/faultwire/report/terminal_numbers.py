@@ -43,7 +43,7 @@ def statistics(part: dict[str, Any]) -> Drawn:
         if part["calm"]:
             cells.append(_against(row["against_calm"]))
         rows.append(cells)
-    return _titled("statistics", grid(head, rows), *_flaky(part), *_decided(part))
+    return _titled("statistics", grid(head, rows), *_flaky(part), *_broken(part), *_decided(part))
 
 
 def comparison(part: dict[str, Any] | None) -> Drawn:
@@ -152,6 +152,18 @@ def _flaky(part: dict[str, Any]) -> list[Text]:
     return [
         Text("\n".join([*named, *([f"  … {more} more flaky"] if more > 0 else [])]) + "\n", style="yellow")
     ]
+
+
+def _broken(part: dict[str, Any]) -> list[Text]:
+    """Cells of which every repeat failed; reports of earlier releases do not tell of them."""
+    count = part.get("broken_count", 0)
+    named = [
+        f"  broken: {line(f['invariant'], 40)} in {line(f['scenario'], 40)} on {line(f['prompt'], 40)}"
+        f" ({f['failed']} of {f['failed']} failed)"
+        for f in part.get("broken", [])[:FLAKY]
+    ]
+    more = [f"  … {count - FLAKY} more broken"] if count > FLAKY else []
+    return [Text("\n".join([*named, *more]) + "\n", style="red")] if named else []
 
 
 def _decided(part: dict[str, Any]) -> list[Text]:

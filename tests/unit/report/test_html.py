@@ -243,7 +243,10 @@ def test_repeats_flaky_cells_and_mutants_have_their_place(make_document):
     row = {"passed": 1, "total": 2, "rate": 0.5, "low": 0.1, "high": 0.9, "unknown": 3}
     types = [{"type": "noise", "weight": 1.0, **row}]
     document["mutations"] = {"robustness": 0.5, "types": types, "notes": ["`x` could not be applied"], **row}
+    assert "Broken:" not in text_of(document)
+    document["statistics"] |= {"broken_count": 1, "broken": document["statistics"]["flaky"]}
     text = text_of(document)
+    assert "Broken: every repeat of the same invocation failed a in calm on p1: 2 of 2 failed" in text
     assert "is the probability that 5 invocations in a row pass (pass^5)" in text
     assert "a in calm on p1: 3 passed, 2 failed" in text
     assert "mutants that passed: 50.0 %" in text

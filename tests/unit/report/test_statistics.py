@@ -66,6 +66,22 @@ def test_repeats_that_disagree_are_called_flaky(make_matrix):
     assert (part["flaky_count"], part["scenarios"][0]["flaky"]) == (1, 1)
 
 
+def test_repeats_that_all_fail_are_called_broken(make_matrix):
+    """Not one that failed once, not one of which a repeat is flaky, not one that is unknown otherwise."""
+    part = statistics_part(
+        make_matrix(
+            *runs("calm", "a", "FFF"),
+            *runs("calm", "b", "F"),
+            *runs("calm", "c", "FFP"),
+            *runs("calm", "d", "FU"),
+        )
+    )
+    assert part["broken"] == [
+        {"invariant": "a", "scenario": "calm", "prompt": "p1", "passed": 0, "failed": 3}
+    ]
+    assert (part["broken_count"], part["flaky_count"]) == (1, 1)
+
+
 def test_other_prompts_that_disagree_are_not_flaky(make_matrix):
     part = statistics_part(make_matrix(*runs("calm", "a", "PP"), *runs("calm", "a", "FF", "p2")))
     assert part["flaky_count"] == 0

@@ -44,6 +44,19 @@ def test_many_flaky_cells_are_counted(make_matrix):
     assert printed(numbers.statistics(statistics_part(make_matrix(*rows))))[-1] == "… 3 more flaky"
 
 
+def test_broken_is_another_word_than_flaky(make_matrix):
+    from faultwire.report.statistics import statistics_part
+
+    rows = [("calm", f"p{n}", at, "a", "fail") for n in range(9) for at in (1, 2)]
+    part = statistics_part(make_matrix(*rows))
+    text = printed(numbers.statistics(part))
+    assert "broken: a in calm on p0 (2 of 2 failed)" in text
+    assert text[-1] == "… 3 more broken"
+    assert not any("flaky" in one for one in text)
+    del part["broken"], part["broken_count"]
+    assert not any("broken" in one for one in printed(numbers.statistics(part))), "an earlier release's"
+
+
 def test_an_earlier_run_is_held_beside_it(make_document):
     text = " ".join(printed(render(make_document(before=make_document(answer_cut="391!")))))
     assert (

@@ -1,0 +1,138 @@
+"""What `faultwire explore` does: search, and write down what was found."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from faultwire.errors import UsageError
+from faultwire.runner.folder import private_dir, state
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from faultwire.cli.options import Traffic
+    from faultwire.cli.output import Format
+    from faultwire.explore.search import Explorer, Strategy
+    from faultwire.profile.model import Profile
+    from faultwire.runner.launch import LaunchSettings
+    from faultwire.trials.execute import AnswerKey
+    from faultwire.trials.model import Oracle
+
+FEWEST = 3
+"""Runs without which nothing is learned: two without faults, and one with a fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options that are `explore`'s own."""
+
+    strategy: Strategy
+    depth: int
+    oracle: str | None
+    expect: str | None
+    contract: Path | None
+    workers: int
+    max_runs: int
+    max_time: float | None
+    max_cost: float | None
+    timeout: float
+    state: Path | None
+    quiet: bool
+
+
+def explore(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: Format) -> int:
+    """Search, and report; the exit code. Raises UsageError, ProfileError, FaultError."""
+    from faultwire._core import sha256_hex
+    from faultwire.capture import child
+    from faultwire.cli._explored_report import as_json, explain, progress, report
+    from faultwire.cli._placed import placed
+    from faultwire.cli._shrunk import redactor
+    from faultwire.cli.output import say, show_json
+    from faultwire.explore.execute import Executor
+    from faultwire.explore.journal import Journal
+    from faultwire.explore.search import Explorer
+    from faultwire.shrink.session import Budget
+    from faultwire.trials.execute import TrialRunner
+
+    if asked.max_runs < FEWEST:
+        raise UsageError(
+            f"found `--max-runs {asked.max_runs}`, expected at least {FEWEST}", code="explore.budget"
+        )
+    profile = traffic.load()
+    if not profile.entries:
+        raise UsageError(
+            "found no fault, expected --profile or --fault with those to try",
+            code="explore.no_fault",
+            hint="faultwire explore --mock --fault 'status: {code: 503}' -- python agent.py",
+        )
+    child.find(command, os.environ)
+    about = sha256_hex(json.dumps(_identity(profile, command, asked, traffic)).encode())
+    home = private_dir(state() / "explore")
+    if asked.state is not None:
+        placed(asked.state)
+    journal = Journal(asked.state or home / f"{about[:12]}.jsonl", about)
+    settings = traffic.launch("explore", profile=profile)
+    made_by_faults = _made_by_faults(settings)
+    runner = TrialRunner(
+        settings, profile, command, _oracle(asked), asked.timeout, made_by_faults=made_by_faults
+    )
+    budget = Budget(asked.max_runs, asked.max_time, asked.max_cost)
+    executor = Executor(runner, traffic.seed, budget, journal, redactor(traffic), asked.workers)
+
+    def note(explorer: Explorer) -> None:
+        if not asked.quiet:
+            progress(explorer)
+
+    explorer = Explorer(executor.run_many, asked.strategy, asked.depth, traffic.seed, progress=note)
+    if journal.earlier and not asked.quiet:
+        say(f"going on after {len(journal.earlier)} runs of {journal.path}")
+    try:
+        result = explorer.explore()
+    finally:
+        journal.close()
+    written = home / f"{about[:12]}.json"
+    made = as_json(result, executor)
+    written.write_text(json.dumps(made, indent=2) + "\n")
+    if format_ == "json":
+        show_json(made)
+    else:
+        report(result, executor, written, asked.depth)
+    return explain(result, asked.max_runs)
+
+
+def _made_by_faults(settings: LaunchSettings) -> frozenset[AnswerKey]:
+    """The answers on a replayed tape that no server gave. Raises TapeError."""
+    from faultwire.tape.read.reader import TapeReader
+    from faultwire.trials.execute import answers_of_faults
+
+    if settings.replay is None:
+        return frozenset()
+    with TapeReader.open(settings.replay.tape) as tape:
+        return answers_of_faults(tape.exchanges())
+
+
+def _oracle(asked: Asked) -> Oracle:
+    from faultwire.cli import _shrunk_subject
+
+    return _shrunk_subject.oracle_of(
+        _shrunk_subject.Asked(
+            session=None, oracle=asked.oracle, expect=asked.expect, contract=asked.contract, error=0.05,
+            noise=0.01, max_runs=asked.max_runs, max_time=None, max_cost=None, timeout=asked.timeout,
+            prompt=None, state=None, output=None, quiet=asked.quiet,
+        )
+    )  # fmt: skip
+
+
+def _identity(profile: Profile, command: tuple[str, ...], asked: Asked, traffic: Traffic) -> list[object]:
+    """All that outcomes depend on."""
+    from faultwire.audit.program import program_hash
+    from faultwire.profile.load import dump
+
+    script = "" if traffic.script is None else traffic.script.read_text(errors="replace")
+    contract = "" if asked.contract is None else asked.contract.read_text(errors="replace")
+    oracle = [asked.oracle, asked.expect, contract, asked.timeout]
+    program = [list(command), program_hash(command)]
+    return [dump(profile)["entries"], program, oracle, traffic.seed, traffic.mock, script, traffic.replay]

@@ -1,0 +1,162 @@
+"""What `faultwire explore` prints: a line per run, the failures by cause, and what may be claimed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from faultwire.cli.output import fields, say, show
+from faultwire.errors import FaultError, UsageError
+from faultwire.text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from faultwire.explore.claim import Claim, Reason
+    from faultwire.explore.execute import Executor
+    from faultwire.explore.found import Find
+    from faultwire.explore.search import Explorer, Result
+
+LISTED = 20
+"""Sets that were left out, in a terminal; the file has all."""
+INTERRUPTED = 130
+WHY: dict[Reason, str] = {
+    "a find": "hold a failure that was found, or act alike",
+    "same call": "are two faults on one call, which takes one",
+    "not met": "cannot both fire: with the one, the call of the other never comes",
+    "together": "fired together in a run with further faults, which passed",
+    "same reaction": "have one fault that the agent takes like another one, which was run",
+    "lineage": "are on calls between which no bytes lead, and each alone changed nothing later",
+    "undecided": "were run, and could not be judged",
+    "open": "were not run",
+}
+
+
+def progress(explorer: Explorer) -> None:
+    """How far the search is."""
+    finds = len(explorer.finds)
+    say(f"run {explorer.runs}  {finds} {'failure' if finds == 1 else 'failures'} found")
+
+
+def report(result: Result, executor: Executor, written: Path, depth: int) -> None:
+    """The failures, the claim, and what it cost."""
+    if result.claim is None:
+        return
+    for line in lines(result, depth):
+        show(safe(line))
+    rows = [("runs", f"{result.runs}, {executor.seconds:.0f} s, {executor.cost_usd:.4f} dollars of models")]
+    rows += [("state", str(executor.journal.path)), ("all sets", str(written))]
+    show(fields(rows))
+
+
+def lines(result: Result, depth: int) -> Iterator[str]:
+    """The result in words."""
+    from faultwire.explore.found import groups
+
+    for number, (cause, finds) in enumerate(groups(list(result.finds)).items(), 1):
+        yield f"failure {number}: {' and '.join(cause)}"
+        for find in finds:
+            yield f"  {_faults(find)}: failed {find.failed} of {find.runs} runs: {find.reason}"
+    for faults in result.flaky:
+        yield f"flaky: failed once, and not again: {', '.join(point.text for point in sorted(faults))}"
+    if result.claim is not None:
+        yield from _claimed(result, result.claim, depth)
+
+
+def _faults(find: Find) -> str:
+    return " with ".join(point.entry for point in sorted(find.faults))
+
+
+def _claimed(result: Result, claim: Claim, depth: int) -> Iterator[str]:
+    run, total = claim.counts["run"], sum(claim.counts.values())
+    excluded = total - run - claim.counts["open"] - claim.counts["undecided"]
+    other = "other failure" if result.finds else "failure"
+    if claim.holds:
+        some = "any one" if depth == 1 else f"any {depth}"
+        yield (
+            f"no {other} by {some} of these {claim.faults} faults on this conversation: "
+            f"{run} of {total} sets run, {excluded} excluded"
+        )
+    else:
+        yield f"no claim: {run} of {total} sets run, {excluded} excluded: {claim.why_not}"
+    for reason, words in WHY.items():
+        count = claim.counts[reason]
+        if count:
+            yield f"  {count} {words}"
+            named = [faults for faults, why in claim.excluded if why == reason][:LISTED]
+            yield from (f"    {', '.join(point.text for point in sorted(one))}" for one in named[:3])
+            if count > 3 and named:
+                yield f"    and {count - min(3, len(named))} more"
+
+
+def as_json(result: Result, executor: Executor) -> dict[str, Any]:
+    """For programs, and the file with every set that was left out."""
+    claim = result.claim
+    return {
+        "ended": result.ended,
+        "runs": result.runs,
+        "seconds": round(executor.seconds, 3),
+        "cost_usd": executor.cost_usd,
+        "failures": [
+            {
+                "cause": list(find.cause),
+                "faults": [_point(point, executor) for point in sorted(find.faults)],
+                "failed": find.failed,
+                "runs": find.runs,
+                "reason": find.reason,
+            }
+            for find in result.finds
+        ],
+        "flaky": [[point.text for point in sorted(faults)] for faults in result.flaky],
+        "claim": None
+        if claim is None
+        else {
+            "holds": claim.holds,
+            "why_not": claim.why_not or None,
+            "depth": claim.depth,
+            "faults": claim.faults,
+            "sets": dict(claim.counts),
+            "excluded": [
+                {"faults": [point.text for point in sorted(faults)], "reason": reason}
+                for faults, reason in claim.excluded
+            ],
+        },
+    }
+
+
+def _point(point: Any, executor: Executor) -> dict[str, Any]:
+    return {
+        "entry": point.entry,
+        "place": point.call.place,
+        "call": point.call.number,
+        "calls": executor.count(point),
+    }
+
+
+def explain(result: Result, budget: int) -> int:
+    """The exit code. Raises UsageError where the agent fails without faults, FaultError where nothing could
+    be learned, or the budget ended before that."""
+    if result.ended == "calm_fails":
+        raise UsageError(
+            f"found an agent that fails without any fault: {result.reason}; expected one that is fine so far",
+            code="explore.calm",
+            hint="`faultwire shrink` is for runs that fail; --expect and --oracle say what a failure is",
+        )
+    if result.ended == "undecided":
+        raise FaultError(
+            f"the run without faults cannot be judged: {result.reason}",
+            code="explore.undecided",
+            hint="answer what the tape lacks: --mock, --script, or a tape with all calls",
+        )
+    if result.ended == "interrupted":
+        return INTERRUPTED
+    if result.finds:
+        return 1
+    claim = result.claim
+    if claim is not None and not claim.holds and result.ended == "budget":
+        raise FaultError(
+            f"the budget ended after {result.runs} runs: {claim.why_not}",
+            code="explore.budget",
+            hint=f"about {claim.counts['open']} more than --max-runs {budget}; the same command goes on",
+        )
+    return 0 if claim is not None and claim.holds else 3

@@ -1,0 +1,101 @@
+"""`faultwire explore -- CMD…`: which faults break an agent that is fine so far?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from faultwire.cli._option_sections import SectionedCommand
+from faultwire.cli.options import Traffic, traffic_options
+from faultwire.cli.output import Format, format_option
+from faultwire.cli.shrink import as_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+F = TypeVar("F", bound="Callable[..., Any]")
+TAKEN = frozenset({"record", "mark", "record_policy", "on_tape_failure"})
+"""Options of `exec` that make no sense here."""
+
+
+def _some_traffic_options(command: F) -> F:
+    command = traffic_options(command)
+    decorated: Any = command
+    decorated.__click_params__ = [one for one in decorated.__click_params__ if one.name not in TAKEN]
+    return command
+
+
+@click.command(
+    "explore",
+    cls=SectionedCommand,
+    short_help="Search for the faults that break an agent that is fine so far.",
+)
+@click.option(
+    "--strategy",
+    type=click.Choice(["lineage", "pairwise", "3-way", "random"]),
+    default="lineage",
+    show_default=True,
+    help="What to run next: by what carried earlier runs, by a covering array, or by chance.",
+)
+@click.option(
+    "--depth", type=click.IntRange(1, 2), default=2, show_default=True, help="Faults at once, at most."
+)
+@click.option("--oracle", metavar="CMD", help="A run fails if this command exits with anything but 0.")
+@click.option("--expect", metavar="YAML", help="A run fails if this check does, e.g. 'contains: Paris'.")
+@click.option(
+    "--contract",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A run fails if an invariant of this contract does.  [default: if the agent's exit code is not 0]",
+)
+@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Runs at once.")
+@click.option("--max-runs", type=click.IntRange(1), default=200, show_default=True, help="Runs at most.")
+@click.option(
+    "--max-time", callback=as_seconds, metavar="TIME", help="Time of all runs at most: 90s, 10m, 2h."
+)
+@click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="What models may cost at most.")
+@click.option(
+    "--timeout", callback=as_seconds, default="60s", show_default=True, metavar="TIME", help="For one run."
+)
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where outcomes are kept, to go on after an interruption.  [default: below .faultwire/explore]",
+)
+@_some_traffic_options
+@format_option
+@click.option("-q", "--quiet", is_flag=True, help="Print the result and errors only.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARG]...")
+def explore(command: tuple[str, ...], format_: Format, quiet: bool, **options: Any) -> None:
+    """Search for the faults that break an agent that is fine so far.
+
+    Each fault of the --profile and --fault options is tried on each call of a run without faults, and then
+    two at once. Failures are confirmed, made as small as possible, and grouped by the calls that fail. The
+    result says which sets were run, and why each other one was left out. The same command goes on after an
+    interruption.
+
+    Exits 0 if no failure was found, 1 if one was, 2 if the agent fails without any fault, 3 if the budget
+    ended first or runs could not be judged.
+
+    \b
+    faultwire explore --mock --fault 'status: {code: 503}' -- python agent.py
+    faultwire explore --profile api_outage --script s.yaml --workers 4 -- node agent.mjs
+    """
+    from faultwire.cli import _explored
+    from faultwire.cli._ended import interruptible
+    from faultwire.errors import UsageError
+
+    own = {name: options.pop(name) for name in _explored.Asked.__dataclass_fields__ if name in options}
+    if not command:
+        raise UsageError(
+            "found no command, expected one after `--`",
+            code="usage.missing",
+            hint="faultwire explore --mock --fault 'status: {code: 503}' -- python agent.py",
+        )
+    with interruptible():
+        asked = _explored.Asked(**own, quiet=quiet)
+        sys.exit(_explored.explore(command, asked, Traffic(record=None, **options), format_))

@@ -1,0 +1,152 @@
+"""Runs sets of faults as trials, several at once, and keeps what came of each."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from faultwire._core import sha256_hex
+from faultwire.explore.derive import derived, derived_id
+from faultwire.explore.observe import observe
+from faultwire.explore.search import OutOfBudget
+from faultwire.explore.space import Observation, key_of
+from faultwire.trials.model import Trial
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from faultwire.events import History
+    from faultwire.explore.journal import Journal
+    from faultwire.explore.space import Faults, Point
+    from faultwire.shrink.session import Budget
+    from faultwire.trials.execute import TrialRunner
+    from faultwire.trials.model import Oracle
+
+
+@dataclass
+class Watching:
+    """An oracle that also reads what the run did."""
+
+    oracle: Oracle
+    read: Callable[[History], None]
+
+    @property
+    def description(self) -> str:
+        """That of the oracle."""
+        return self.oracle.description
+
+    def judge(self, history: History, tape: Path) -> tuple[bool | None, str]:
+        """As the oracle does."""
+        self.read(history)
+        return self.oracle.judge(history, tape)
+
+
+@dataclass
+class Executor:
+    """The runs of one search. `workers` engines run at once; outcomes come in the order asked for."""
+
+    runner: TrialRunner
+    seed: int
+    budget: Budget
+    journal: Journal
+    redact: Callable[[str], str]
+    workers: int = 1
+    runs: int = 0
+    seconds: float = 0.0
+    cost_usd: float = 0.0
+    _counts: dict[Point, int] = field(default_factory=dict)
+    _places: dict[str, int] = field(default_factory=dict)
+    _repeats: Counter[str] = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def count(self, point: Point) -> int:
+        """At which of the calls that its entry matches a point stands; 0 where it was never seen."""
+        return self._counts.get(point, 0)
+
+    def run_many(self, sets: Sequence[Faults]) -> Iterator[Observation]:
+        """The outcome of each set, in order. Raises OutOfBudget once no further run may begin."""
+        waiting: deque[Future[Observation]] = deque()
+        todo = deque(sets)
+        with ThreadPoolExecutor(self.workers) as pool:
+            try:
+                while todo or waiting:
+                    while todo and len(waiting) < self.workers and not self._spent(len(waiting)):
+                        waiting.append(pool.submit(self._one, *self._keyed(todo.popleft())))
+                    if not waiting:
+                        raise OutOfBudget
+                    yield self._counted(waiting.popleft().result())
+            finally:
+                for future in waiting:
+                    future.cancel()
+
+    def _spent(self, begun: int) -> bool:
+        return self.budget.spent(self.runs + begun, self.seconds, self.cost_usd)
+
+    def _counted(self, run: Observation) -> Observation:
+        self.runs += 1
+        self.seconds += run.seconds
+        self.cost_usd += run.cost_usd
+        return run
+
+    def _keyed(self, faults: Faults) -> tuple[Faults, str, bool]:
+        """A set with its key: the same set again is another run. Bytes are followed in the first calm run."""
+        key = key_of(faults)
+        self._repeats[key] += 1
+        number = self._repeats[key]
+        return faults, sha256_hex(f"{number}\n{key}".encode()), not faults and number == 1
+
+    def _one(self, faults: Faults, key: str, lineage: bool) -> Observation:
+        kept = self.journal.earlier.get(key)
+        if kept is not None:
+            run, counts = kept
+        else:
+            run, counts = self._trial(faults, lineage=lineage)
+            self.journal.append(key, run, counts)
+        with self._lock:
+            for point, count in counts.items():
+                self._counts.setdefault(point, count)
+                self._places.setdefault(point.call.place, len(self._places) + 1)
+        return run
+
+    def _trial(self, faults: Faults, *, lineage: bool) -> tuple[Observation, dict[Point, int]]:
+        runner, about = self.runner, Observation(None)
+        counts: dict[Point, int] = {}
+        profile, pins = derived(runner.profile, faults, self._counts, self._places)
+        watched = {entry.id for entry in runner.profile.entries}
+
+        def read(history: History) -> None:
+            nonlocal about
+            seen = observe(history, watched, lineage=lineage)
+            counts.update(seen.points)
+            agent = history.agent
+            printed = f"{agent.exit_code}\n{agent.answer}" if agent is not None else ""
+            fired = {
+                line.id
+                for exchange in history.exchanges
+                for line in exchange.faults
+                if line.outcome == "fired"
+            }
+            about = Observation(
+                None, "", seen.calls, self._fired(faults, fired, counts), frozenset(counts), seen.edges,
+                seen.unread, output=sha256_hex(printed.encode("utf-8", "replace")),
+            )  # fmt: skip
+
+        watching = replace(runner, oracle=Watching(runner.oracle, read))
+        outcome = watching.run(Trial(pins, self.seed, profile))
+        reason = self.redact(outcome.reason)
+        run = replace(
+            about, failed=outcome.failed, reason=reason, seconds=outcome.seconds, cost_usd=outcome.cost_usd
+        )
+        return run, counts
+
+    def _fired(self, faults: Faults, ids: set[str], counts: dict[Point, int]) -> Faults:
+        """The points of a set whose entry fired and whose call came."""
+        return frozenset(
+            point
+            for point in faults
+            if derived_id(point.entry, point.call.place, self._places) in ids and point in counts
+        )

@@ -1,0 +1,68 @@
+"""What a search prints, and for each sentence a result with which it does not."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from faultwire.cli._explored_report import WHY, explain, lines
+from faultwire.errors import FaultError, UsageError
+from faultwire.explore.claim import Claim
+from faultwire.explore.found import Find
+from faultwire.explore.search import Result
+from faultwire.explore.space import Call, Point
+
+A, B = Point(Call("GET x/a", 1), "status"), Point(Call("GET x/b", 1), "status")
+PAIR = frozenset([A, B])
+FIND = Find(PAIR, 2, 2, "the agent exited with 1")
+HOLDS = Claim(2, 2, Counter({"run": 2, "together": 1}), ((PAIR, "together"),), True)
+OPEN = Claim(2, 2, Counter({"run": 2, "open": 1}), ((PAIR, "open"),), False, "1 sets were not run")
+
+
+def text(result: Result, depth: int = 2) -> str:
+    return "\n".join(lines(result, depth))
+
+
+def test_a_bounded_claim_names_what_was_left_out() -> None:
+    said = text(Result("done", (), 4, HOLDS))
+    assert said.splitlines()[0] == (
+        "no failure by any 2 of these 2 faults on this conversation: 2 of 3 sets run, 1 excluded"
+    )
+    assert f"1 {WHY['together']}" in said
+    assert "status on GET x/a, call 1, status on GET x/b, call 1" in said
+    assert WHY["lineage"] not in said
+    assert "by any one of" in text(Result("done", (), 4, HOLDS), depth=1)
+
+
+def test_no_claim_where_it_does_not_hold() -> None:
+    said = text(Result("budget", (), 4, OPEN))
+    assert "no failure by" not in said
+    assert "no claim: 2 of 3 sets run, 0 excluded: 1 sets were not run" in said
+
+
+def test_failures_by_cause() -> None:
+    said = text(Result("done", (FIND,), 4, HOLDS))
+    assert said.splitlines()[:2] == [
+        "failure 1: GET x/a, call 1 and GET x/b, call 1",
+        "  status with status: failed 2 of 2 runs: the agent exited with 1",
+    ]
+    assert "no other failure by any 2" in said
+    assert "flaky" not in said
+    assert "flaky: failed once, and not again: status on GET x/a, call 1" in text(
+        Result("done", (), 4, HOLDS, flaky=(frozenset([A]),))
+    )
+
+
+def test_exit_codes() -> None:
+    assert explain(Result("done", (), 4, HOLDS), 9) == 0
+    assert explain(Result("done", (FIND,), 4, HOLDS), 9) == 1
+    assert explain(Result("budget", (FIND,), 4, OPEN), 9) == 1
+    assert explain(Result("done", (), 4, OPEN), 9) == 3
+    assert explain(Result("interrupted", (), 4, OPEN), 9) == 130
+    with pytest.raises(FaultError, match="the budget ended after 4 runs"):
+        explain(Result("budget", (), 4, OPEN), 9)
+    with pytest.raises(UsageError, match="fails without any fault: it broke"):
+        explain(Result("calm_fails", (), 2, None, "it broke"), 9)
+    with pytest.raises(FaultError, match="cannot be judged: the tape lacks"):
+        explain(Result("undecided", (), 2, None, "the tape lacks answers"), 9)
