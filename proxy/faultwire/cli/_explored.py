@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from faultwire.profile.model import Profile
     from faultwire.runner.launch import LaunchSettings
     from faultwire.trials.execute import AnswerKey
-    from faultwire.trials.model import Oracle
 
 FEWEST = 3
 """Runs without which nothing is learned: two without faults, and one with a fault."""
@@ -48,14 +47,14 @@ def explore(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: F
     from faultwire._core import sha256_hex
     from faultwire.capture import child
     from faultwire.cli._explored_report import as_json, explain, progress, report
+    from faultwire.cli._failed_run import oracle, redactor
     from faultwire.cli._placed import placed
-    from faultwire.cli._shrunk import redactor
     from faultwire.cli.output import say, show_json
     from faultwire.explore.execute import Executor
     from faultwire.explore.journal import Journal
     from faultwire.explore.search import Explorer
-    from faultwire.shrink.session import Budget
     from faultwire.trials.execute import TrialRunner
+    from faultwire.trials.series import Budget
 
     if asked.max_runs < FEWEST:
         raise UsageError(
@@ -76,9 +75,8 @@ def explore(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: F
     journal = Journal(asked.state or home / f"{about[:12]}.jsonl", about)
     settings = traffic.launch("explore", profile=profile)
     made_by_faults = _made_by_faults(settings)
-    runner = TrialRunner(
-        settings, profile, command, _oracle(asked), asked.timeout, made_by_faults=made_by_faults
-    )
+    judge = oracle("explore", asked.oracle, asked.expect, asked.contract)
+    runner = TrialRunner(settings, profile, command, judge, asked.timeout, made_by_faults=made_by_faults)
     budget = Budget(asked.max_runs, asked.max_time, asked.max_cost)
     executor = Executor(runner, traffic.seed, budget, journal, redactor(traffic), asked.workers)
 
@@ -112,18 +110,6 @@ def _made_by_faults(settings: LaunchSettings) -> frozenset[AnswerKey]:
         return frozenset()
     with TapeReader.open(settings.replay.tape) as tape:
         return answers_of_faults(tape.exchanges())
-
-
-def _oracle(asked: Asked) -> Oracle:
-    from faultwire.cli import _shrunk_subject
-
-    return _shrunk_subject.oracle_of(
-        _shrunk_subject.Asked(
-            session=None, oracle=asked.oracle, expect=asked.expect, contract=asked.contract, error=0.05,
-            noise=0.01, max_runs=asked.max_runs, max_time=None, max_cost=None, timeout=asked.timeout,
-            prompt=None, state=None, output=None, quiet=asked.quiet,
-        )
-    )  # fmt: skip
 
 
 def _identity(profile: Profile, command: tuple[str, ...], asked: Asked, traffic: Traffic) -> list[object]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from faultwire.cli._option_sections import SectionedCommand
+from faultwire.cli._trial_options import as_seconds
 from faultwire.cli.options import Traffic, traffic_options
 from faultwire.cli.output import Format, format_option
-from faultwire.cli.shrink import as_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from faultwire.events import History
     from faultwire.explore.journal import Journal
     from faultwire.explore.space import Faults, Point
-    from faultwire.shrink.session import Budget
     from faultwire.trials.execute import TrialRunner
     from faultwire.trials.model import Oracle
+    from faultwire.trials.series import Budget
 
 
 @dataclass

@@ -15,8 +15,8 @@ from faultwire.explore.journal import Journal
 from faultwire.explore.search import OutOfBudget
 from faultwire.explore.space import Call, Point
 from faultwire.profile.load import parse
-from faultwire.shrink.session import Budget
 from faultwire.trials.model import Outcome, Trial
+from faultwire.trials.series import Budget
 
 PROFILE = parse("faults: [{status: {code: 503}}]", "p.yaml")
 FIRST = frozenset([Point(Call("GET tools.example/a", 1), "status")])
