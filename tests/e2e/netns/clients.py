@@ -56,7 +56,9 @@ def command(client: str, count: int, work: Path) -> list[str]:
         case _:
             folder = environments.node("node_direct")
             kind = {"pool": "pool", "got": "got", "http2": "http2", "ws": "ws"}[client]
-            return ["node", str(folder / "agent.mjs"), kind, url(client), str(count)]
+            # Without the preloaded module, in which `ws` would be captured.
+            bare = ["env", "-u", "NODE_OPTIONS"] if client == "ws" else []
+            return [*bare, "node", str(folder / "agent.mjs"), kind, url(client), str(count)]
 
 
 def java(called: str, count: int, work: Path) -> list[str]:
