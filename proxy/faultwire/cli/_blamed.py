@@ -29,7 +29,13 @@ LIVE_USD = 5.0
 def blame(source: str, command: tuple[str, ...], asked: Asked, traffic: Traffic) -> int:
     """Search, and report; the exit code. Raises UsageError, TapeError, FaultError."""
     from faultwire.capture import child
+    from faultwire.cli._placed import placed
 
+    if asked.output is not None:
+        placed(asked.output / "blame.html")
+        placed(asked.output / "blame.json")
+    if asked.state is not None:
+        placed(asked.state)
     child.find(command, os.environ)
     with tempfile.TemporaryDirectory(prefix="faultwire-blame-") as folder, ExitStack() as stack:
         found = subject(source, command, asked, traffic, Path(folder), stack)
@@ -40,12 +46,9 @@ def _blame(found: Subject, command: tuple[str, ...], asked: Asked, traffic: Traf
     from faultwire._core import sha256_hex
     from faultwire.blame.design import usual_runs
     from faultwire.cli._blamed_report import announce, explain, report
-    from faultwire.cli._placed import placed
     from faultwire.trials.journal import Journal
     from faultwire.trials.series import Budget
 
-    if asked.state is not None:
-        placed(asked.state)
     usual = usual_runs(len(found.parts), curve=asked.curve)
     runs = asked.max_runs if asked.max_runs is not None else 2 * usual
     cost = LIVE_USD if asked.live and asked.max_cost is None else asked.max_cost
@@ -54,8 +57,6 @@ def _blame(found: Subject, command: tuple[str, ...], asked: Asked, traffic: Traf
     about = sha256_hex(json.dumps(_identity(found, command, asked, traffic)).encode())
     home = private_dir(state() / "blame")
     output = asked.output or home / f"{about[:12]}"
-    if asked.output is not None:
-        placed(output / "blame.json")
     journal = Journal.open(asked.state or home / f"{about[:12]}.jsonl", about, "blame")
     try:
         if not asked.quiet:

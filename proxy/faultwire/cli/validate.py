@@ -22,6 +22,12 @@ def _bar(name: str, default: float, help_: str) -> Callable[[F], F]:
     return click.option(name, type=click.FloatRange(0, 1), default=default, show_default=True, help=help_)
 
 
+def _without_output(command: F) -> F:
+    decorated: Any = command
+    decorated.__click_params__ = [one for one in decorated.__click_params__ if one.name != "output_anywhere"]
+    return command
+
+
 @click.command(
     "validate",
     cls=SectionedCommand,
@@ -42,6 +48,7 @@ def _bar(name: str, default: float, help_: str) -> Callable[[F], F]:
 @_bar("--min-pair", 0.90, "Share of pairs of which both are found.")
 @_bar("--min-coverage", 0.90, "Share of intervals that cover the truth.")
 @_bar("--max-false", 0.05, "Share of plants in which something else is blamed.")
+@_without_output
 @some_traffic_options
 @format_option
 @click.option("-q", "--quiet", is_flag=True, help="Print the result and errors only.")

@@ -20,7 +20,7 @@ from faultwire.contract.matrix import Matrix
 from faultwire.report.document import Subject, document
 from faultwire.tape.record.writer import TapeWriter
 
-TREE = ("-o", "--output", "--record")
+TREE = ("-o", "--output", "--record", "--state")
 
 
 class Case(NamedTuple):
@@ -47,6 +47,8 @@ CASES = {
     "exec": Case("exec --record {} -- true", "new.tape", quick=False),
     "proxy": Case("proxy --record {}", "new.tape", quick=False),
     "fork": Case("fork t --at 1 --drop --record {} -- true", "new.tape", quick=False),
+    "blame": Case("blame t -o {} -- true", "out", quick=False, file="blame.html"),
+    "explore": Case("explore --profile stream_chaos --state {} -- true", "s.jsonl", quick=False),
     "shrink": Case("shrink t -o {} -- true", "out", quick=False, file="run.sh"),
     "tape export": Case("tape export t -o {}", "t.jsonl"),
     "tape export --to tape": Case("tape export t --to tape -o {}", "new.tape"),
