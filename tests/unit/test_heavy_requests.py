@@ -68,10 +68,13 @@ def reference() -> int:
     return sum(range(1_000_000))
 
 
-def cost(body: bytes, path: str, rounds: int = 5) -> float:
-    """The CPU time of one request with this body, in references; the best of several rounds of each."""
+def cost(body: bytes, path: str, rounds: int = 25, enough: float = 0.0) -> float:
+    """The CPU time of one request with this body, in references; the best of several rounds of each. Five do
+    where that is `enough`: neighbours that take the caches away only make it more."""
     took, base = [], []
-    for _ in range(rounds):  # by turns: both meet the same clock speed and the same neighbours
+    for number in range(rounds):  # by turns: both meet the same clock speed and the same neighbours
+        if number >= 5 and min(took) / min(base) <= enough:
+            break
         began = time.process_time()
         reference()
         base.append(time.process_time() - began)
@@ -89,7 +92,8 @@ def cost(body: bytes, path: str, rounds: int = 5) -> float:
 @pytest.mark.parametrize("name", BODIES)
 def test_no_body_holds_the_event_loop_up(name: str, path: str) -> None:
     assert size_limit.is_heavy(BODIES[name]) == (name not in READ)
-    assert cost(BODIES[name], path) <= (MANY_RESULTS if name == "as heavy as is read" else REFERENCES)
+    most = MANY_RESULTS if name == "as heavy as is read" else REFERENCES
+    assert cost(BODIES[name], path, enough=most) <= most
 
 
 @pytest.mark.parametrize("name", ["a text of fifty megabytes", "brackets", "heavier than is read"])

@@ -26,12 +26,10 @@ from faultwire.mitm.engine import crash_log
 from faultwire.mitm.engine.accept import Acceptor
 from faultwire.mitm.engine.event_loop import GuardedLoop
 from faultwire.mitm.engine.listeners import listen
-from faultwire.mitm.engine.namespace import Namespace
 from faultwire.mitm.engine.tape import open_tape
 from faultwire.mitm.flow import replay, request_balance
 from faultwire.mitm.flow.addon import FaultwireAddon
 from faultwire.mitm.flow.gateway import Gateway
-from faultwire.mitm.native.choice import native_path
 from faultwire.mitm.network import ca, upstream_trust
 from faultwire.mitm.network.bypassed import past_us
 from faultwire.mitm.network.egress_guard import Guard
@@ -44,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faultwire.events import Bypass
+    from faultwire.mitm.engine.namespace import Namespace
     from faultwire.mitm.network.ca import Authority
     from faultwire.mitm.sessions.session import Session
     from faultwire.mitm.sessions.sessions import Whose
@@ -111,6 +110,8 @@ class Engine:
             self.gateway.sessions.implicit = session
         await server.start_serving()
         if settings.namespace is not None:
+            from faultwire.mitm.engine.namespace import Namespace
+
             self._namespace = Namespace(settings.namespace, self.gateway.sessions, self._acceptor)
             await self._namespace.start()
 
@@ -119,7 +120,10 @@ class Engine:
         self.master = Master(options)
         self.proxyserver = Proxyserver()
         ours = FaultwireAddon(self.gateway)
-        ours.native = native_path(self.settings, self.gateway, bundle)
+        if self.settings.native:
+            from faultwire.mitm.native.choice import native_path
+
+            ours.native = native_path(self.settings, self.gateway, bundle)
         self.master.addons.add(Core(), self.proxyserver, ours, compat.LeafCertificates())
         options.update(
             connection_strategy="lazy",
