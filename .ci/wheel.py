@@ -211,6 +211,7 @@ def main() -> None:
     everything = "--all" in sys.argv[1:]
     with tempfile.TemporaryDirectory(prefix="fw") as folder:
         work = Path(folder).resolve()
+        work.chmod(0o755)  # some tests run the command as a user without rights
         run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", work, ".", cwd=ROOT)
         (wheel,) = work.glob("*.whl")
         contents(wheel)

@@ -66,6 +66,7 @@ def audit(work: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.nightly
 def test_the_order_of_a_set_is_the_programs_chance(tmp_path: Path) -> None:
     """Calls one after the other in another order: no race, and Python's hashes explain it."""
     (tmp_path / "agent.py").write_text(PLAIN)

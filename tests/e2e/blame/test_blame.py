@@ -52,6 +52,7 @@ def result(work: Path, folder: str = "result") -> dict[str, Any]:
     return found
 
 
+@pytest.mark.nightly
 def test_killed_it_goes_on_and_a_budget_that_ends_keeps_what_was_learned(failing: Path) -> None:
     arguments = ("blame", "last", "--mock", *FAULTS, "-o", "result")
     agent = ("--", sys.executable, "agent.py")

@@ -79,6 +79,7 @@ def network_of(outside: Outside) -> str:
     raise AssertionError("no agent is there")
 
 
+@pytest.mark.nightly
 @only_nobody
 def test_a_killed_engine_leaves_refused_connections(outside: Outside) -> None:
     run, log, about = started(outside)
@@ -95,6 +96,7 @@ def test_a_killed_engine_leaves_refused_connections(outside: Outside) -> None:
     assert in_network(network) == []
 
 
+@pytest.mark.nightly
 @only_nobody
 def test_a_killed_command_takes_all_with_it_but_a_process_that_left(outside: Outside) -> None:
     """What has left its family goes on in the namespace, where nobody listens any more."""

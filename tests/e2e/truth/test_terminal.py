@@ -252,6 +252,7 @@ CASES = {
 }  # fmt: skip
 BY_UNIT_TESTS = {
     "  … {} more in the report\n", "… {} more in the report", "  … {} more flaky", "  … {} more",
+    "  broken: {} in {} on {} ({} of {} failed)", "  … {} more broken",
     "traffic outside exchanges\n", " ({} invocations)", "not judged  ", "significantly {}",
     "; cells that newly fail: {}, that newly pass: {}", "{} with another {}",
     "earlier runs that are not comparable: {}", "partial: {} of {} invocations were run",
