@@ -84,7 +84,7 @@ def test_a_primary_with_its_fallback_and_what_goes_on_after_a_kill(tmp_path: Pat
     assert failure["reason"] == "the agent exited with 3"
     assert found["claim"]["holds"] is True
     assert not (tmp_path / ".faultwire" / "runs").exists(), "trials are no runs"
-    left = os.listdir(tmp_path / ".faultwire" / "trials")
+    left = os.listdir(tmp_path / ".faultwire" / "trials" / "runs")
     assert len(left) <= 1, "trials leave no folder, but for the one that was killed"
 
 
