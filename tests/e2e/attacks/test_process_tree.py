@@ -36,7 +36,7 @@ def start(script: str, mark: str) -> subprocess.Popen[bytes]:
 
 def test_children_are_found_however_deep_and_others_are_not(mark: str) -> None:
     other = start("echo; exec sleep 100", dice.token())
-    one = start("sleep 100 & setsid sleep 100 & env -i sleep 100 & echo; wait", mark)
+    one = start("sleep 100 & setsid sleep 100 & env -i sleep 100 & echo; exec sleep 100", mark)
     assert len(process_tree.members(mark)) == 4
     assert one.pid in process_tree.members(mark)
     assert process_tree.end(mark) == 4

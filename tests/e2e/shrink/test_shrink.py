@@ -63,6 +63,7 @@ def failing(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.nightly
 def test_from_a_failing_run_to_a_folder_that_shows_it_elsewhere(failing: Path) -> None:
     """Killed in between, it goes on; the folder works in another place, as another process, on its tape."""
     arguments = ("shrink", "last", "--mock", *FAULTS, "-o", "repro", "--", sys.executable, "agent.py")
