@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from faultwire.cli.options import traffic_options
+from faultwire.cli.options import traffic_options_but
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,12 +30,8 @@ TAKEN = frozenset(
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
-def some_traffic_options(command: F) -> F:
-    """Those of `exec`, but for `TAKEN`."""
-    command = traffic_options(command)
-    decorated: Any = command
-    decorated.__click_params__ = [one for one in decorated.__click_params__ if one.name not in TAKEN]
-    return command
+some_traffic_options = traffic_options_but(TAKEN)
+"""Those of `exec`, but for `TAKEN`."""
 
 
 def as_seconds(_context: click.Context, _option: click.Parameter, value: str | None) -> float | None:

@@ -9,7 +9,7 @@ import click
 
 from faultwire.cli._option_sections import SectionedCommand
 from faultwire.cli._trial_options import as_seconds
-from faultwire.cli.options import Traffic, traffic_options
+from faultwire.cli.options import Traffic, traffic_options_but
 from faultwire.cli.output import Format, format_option
 
 if TYPE_CHECKING:
@@ -33,13 +33,6 @@ TAKEN = frozenset(
 tapes in the folder of the run."""
 
 
-def _some_traffic_options(command: F) -> F:
-    command = traffic_options(command)
-    decorated: Any = command
-    decorated.__click_params__ = [one for one in decorated.__click_params__ if one.name not in TAKEN]
-    return command
-
-
 @click.command(
     "audit", cls=SectionedCommand, short_help="Find out by experiment why two runs of one seed differ."
 )
@@ -47,7 +40,7 @@ def _some_traffic_options(command: F) -> F:
 @click.option(
     "--timeout", callback=as_seconds, default="60s", show_default=True, metavar="TIME", help="For one run."
 )
-@_some_traffic_options
+@traffic_options_but(TAKEN)
 @format_option
 @click.option("-q", "--quiet", is_flag=True, help="Print the finding only.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARG]...")

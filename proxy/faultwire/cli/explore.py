@@ -10,7 +10,7 @@ import click
 
 from faultwire.cli._option_sections import SectionedCommand
 from faultwire.cli._trial_options import as_seconds
-from faultwire.cli.options import Traffic, traffic_options
+from faultwire.cli.options import Traffic, traffic_options_but
 from faultwire.cli.output import Format, format_option
 
 if TYPE_CHECKING:
@@ -19,13 +19,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Any]")
 TAKEN = frozenset({"record", "mark", "record_policy", "on_tape_failure"})
 """Options of `exec` that make no sense here."""
-
-
-def _some_traffic_options(command: F) -> F:
-    command = traffic_options(command)
-    decorated: Any = command
-    decorated.__click_params__ = [one for one in decorated.__click_params__ if one.name not in TAKEN]
-    return command
 
 
 @click.command(
@@ -66,7 +59,7 @@ def _some_traffic_options(command: F) -> F:
     metavar="FILE",
     help="Where outcomes are kept, to go on after an interruption.  [default: below .faultwire/explore]",
 )
-@_some_traffic_options
+@traffic_options_but(TAKEN)
 @format_option
 @click.option("-q", "--quiet", is_flag=True, help="Print the result and errors only.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARG]...")

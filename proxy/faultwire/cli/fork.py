@@ -12,7 +12,7 @@ import click
 
 from faultwire.cli._freeze import freeze_option, freezing
 from faultwire.cli._option_sections import SectionedCommand
-from faultwire.cli.options import Traffic, traffic_options
+from faultwire.cli.options import Traffic, traffic_options_but
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,14 +24,6 @@ TAKEN = frozenset(
     {"profile", "mock", "replay", "on_miss", "mark", "reuse", "record_policy", "on_tape_failure"}
 )
 """Options of `exec` that make no sense here."""
-
-
-def _some_traffic_options(command: F) -> F:
-    """Those of `exec`, but for what a fork says itself."""
-    command = traffic_options(command)
-    decorated: Any = command
-    decorated.__click_params__ = [one for one in decorated.__click_params__ if one.name not in TAKEN]
-    return command
 
 
 @click.command(
@@ -67,7 +59,7 @@ def _some_traffic_options(command: F) -> F:
     help="What answers later requests.  [default: live; mock with --mock or --script]",
 )
 @click.option("--mock", is_flag=True, help="Let the mock answer later requests, as --tail mock does.")
-@_some_traffic_options
+@traffic_options_but(TAKEN)
 @freeze_option
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARG]...")

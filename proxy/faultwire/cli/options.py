@@ -170,6 +170,17 @@ def mock_except_option() -> Callable[[F], F]:
     )
 
 
+def traffic_options_but(taken: frozenset[str]) -> Callable[[F], F]:
+    """The shared options without those of these names, for a command that settles them itself."""
+
+    def add(command: F) -> F:
+        decorated: Any = traffic_options(command)
+        decorated.__click_params__ = [one for one in decorated.__click_params__ if one.name not in taken]
+        return command
+
+    return add
+
+
 def traffic_options(command: F) -> F:
     """Add the shared options; the command gets them as `Traffic(**options)`."""
     options = [

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from faultwire.cli._option_sections import SectionedCommand
-from faultwire.cli._trial_options import as_seconds, some_traffic_options
-from faultwire.cli.options import DEFAULT_SEED, Traffic
+from faultwire.cli._trial_options import TAKEN, as_seconds
+from faultwire.cli.options import DEFAULT_SEED, Traffic, traffic_options_but
 from faultwire.cli.output import format_option
 
 if TYPE_CHECKING:
@@ -20,12 +20,6 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 def _bar(name: str, default: float, help_: str) -> Callable[[F], F]:
     return click.option(name, type=click.FloatRange(0, 1), default=default, show_default=True, help=help_)
-
-
-def _without_output(command: F) -> F:
-    decorated: Any = command
-    decorated.__click_params__ = [one for one in decorated.__click_params__ if one.name != "output_anywhere"]
-    return command
 
 
 @click.command(
@@ -48,8 +42,7 @@ def _without_output(command: F) -> F:
 @_bar("--min-pair", 0.90, "Share of pairs of which both are found.")
 @_bar("--min-coverage", 0.90, "Share of intervals that cover the truth.")
 @_bar("--max-false", 0.05, "Share of plants in which something else is blamed.")
-@_without_output
-@some_traffic_options
+@traffic_options_but(TAKEN | {"output_anywhere"})
 @format_option
 @click.option("-q", "--quiet", is_flag=True, help="Print the result and errors only.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARG]...")
