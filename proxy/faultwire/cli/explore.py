@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import click
 
@@ -13,10 +13,6 @@ from faultwire.cli._trial_options import as_seconds
 from faultwire.cli.options import Traffic, traffic_options_but
 from faultwire.cli.output import Format, format_option
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-F = TypeVar("F", bound="Callable[..., Any]")
 TAKEN = frozenset({"record", "mark", "record_policy", "on_tape_failure"})
 """Options of `exec` that make no sense here."""
 

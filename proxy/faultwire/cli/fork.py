@@ -6,7 +6,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,11 +15,8 @@ from faultwire.cli._option_sections import SectionedCommand
 from faultwire.cli.options import Traffic, traffic_options_but
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from faultwire.replay.settings import Tail
 
-F = TypeVar("F", bound="Callable[..., Any]")
 TAKEN = frozenset(
     {"profile", "mock", "replay", "on_miss", "mark", "reuse", "record_policy", "on_tape_failure"}
 )
