@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from faultwire.events import Recorded
 
+PATIENCE_MS = 1000.0
+"""A client that leaves after less silence has hardly left because of it."""
+
 
 def whole(exchange: Recorded) -> bool:
     """Did the client get all that it waited for?
@@ -31,6 +34,25 @@ def whole(exchange: Recorded) -> bool:
     return cutter is not None and any(map(protocol.is_terminal, framing.cut(delivered.body, cutter)))
 
 
+def left(exchange: Recorded) -> bool:
+    """Did the client itself leave an answer that was still coming, as a program does that has read enough?
+
+    Not one that got nothing, that waited `PATIENCE_MS` for more, as before a time limit of its own, or
+    that was sent something else than the server said: such a client may have given up.
+    """
+    delivered, upstream = exchange.delivered, exchange.upstream
+    if exchange.ending != "client_aborted" or delivered is None or upstream is None or not delivered.chunks:
+        return False
+    unchanged = bool(delivered.body) and upstream.body.startswith(delivered.body)
+    return unchanged and silence_ms(exchange) < PATIENCE_MS and not whole(exchange)
+
+
+def silence_ms(exchange: Recorded) -> float:
+    """Milliseconds between the last bytes that the client got, if any, and the end."""
+    chunks = exchange.delivered.chunks if exchange.delivered is not None else ()
+    return exchange.duration_ms - (chunks[-1][1] / 1e6 if chunks else 0.0)
+
+
 def answered(exchanges: Sequence[Recorded]) -> list[Recorded]:
     """Those without what the proxy itself refused: no server failed there, and no fault."""
     return [exchange for exchange in exchanges if exchange.ending != "refused"]
@@ -41,4 +63,4 @@ def failed(exchange: Recorded) -> bool:
     delivered = exchange.delivered
     if delivered is None or delivered.status >= 400:
         return True
-    return exchange.ending != "complete" and not whole(exchange)
+    return exchange.ending != "complete" and not whole(exchange) and not left(exchange)

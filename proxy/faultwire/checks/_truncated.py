@@ -10,7 +10,7 @@ from faultwire.checks._calls import SLACK_MS, ended_ms
 from faultwire.checks._once import compiled
 from faultwire.checks._refused import is_json, refused
 from faultwire.checks._tools import uses
-from faultwire.checks._traffic import whole
+from faultwire.checks._traffic import left, whole
 from faultwire.checks._transcripts import models
 
 if TYPE_CHECKING:
@@ -90,11 +90,14 @@ class Executed(NamedTuple):
 
 
 def truncated(history: History, *, limits: bool) -> list[Truncated]:
-    """The truncated answers, oldest first; with `limits` those too that ended at a token limit."""
+    """The truncated answers, oldest first; with `limits` those too that ended at a token limit.
+
+    Not those that the agent itself left while they were coming.
+    """
     found = []
     for exchange, transcript in models(history):
         delivered, answer = exchange.delivered, transcript.answer
-        if delivered is None or delivered.status >= 300 or answer is None:
+        if delivered is None or delivered.status >= 300 or answer is None or left(exchange):
             continue
         if not answer.complete or not whole(exchange):
             found.append(Truncated(exchange, transcript, None))

@@ -37,7 +37,8 @@ class TruncatedStreamNotAccepted(Check):
         say something else, or answer a call that is no JSON with an error; what it must not do is end well
         with the cut text, or with nothing, as its answer, or execute a tool call of the cut answer. A call
         whose arguments the limit cut counts in any case: some SDKs close the half JSON, and the tool runs
-        with arguments that nobody wrote.
+        with arguments that nobody wrote. An answer that the agent itself stopped reading, less than a
+        second after its last event, was not cut.
 
     Why agents fail it:
         Many SDKs end the iteration without an exception when a stream just stops.

@@ -10,14 +10,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire.checks._api import quoted
-from faultwire.checks._traffic import failed
+from faultwire.checks._traffic import failed, silence_ms
 from faultwire.checks._truncated import later, truncated
 from faultwire.events import AgentResult
 from faultwire.report.advice import RULES, Rule
 from faultwire.report.after_failure import Evidence
 
 if TYPE_CHECKING:
-    from faultwire.events import History
+    from faultwire.events import History, Recorded
 
 WORDS = 160
 """Characters of half an answer that are repeated, its end: that is where it was cut."""
@@ -78,7 +78,7 @@ def _half(rule: Rule, history: History, *, limits: bool) -> Evidence | None:
     cut, short = cuts[-1], {one.exchange.number for one in cuts}
     if any(exchange.number not in short for exchange, _ in later(history, cut)):
         return None
-    how = f"at its token limit (`{cut.limit}`)" if limits else "without its closing event"
+    how = f"at its token limit (`{cut.limit}`)" if limits else _how(cut.exchange)
     if cut.text:
         what = f"an incomplete answer: it ended after `{_end(cut.text)}` {how}"
     elif cut.calls:
@@ -86,6 +86,13 @@ def _half(rule: Rule, history: History, *, limits: bool) -> Evidence | None:
     else:
         what = f"an empty answer: it ended {how} before any text"
     return Evidence((cut.exchange.number,), f"{what}, was not retried, and the command exited 0")
+
+
+def _how(exchange: Recorded) -> str:
+    """How an answer ended that was cut in transit."""
+    if exchange.ending == "client_aborted" and exchange.delivered is not None and exchange.delivered.chunks:
+        return f"when the agent closed the connection after {silence_ms(exchange) / 1000:.1f} s of silence"
+    return "without its closing event"
 
 
 def _after_failure(history: History, evidence: Evidence) -> bool:

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from faultwire.checks._traffic import failed, whole
+from faultwire.checks._traffic import PATIENCE_MS, failed, left, whole
 from faultwire.events import Delivery
 
 STREAM = (("content-type", "text/event-stream"),)
@@ -46,3 +46,40 @@ def test_what_counts_as_failed(ok):
     assert failed(ok(1, ending="reset", delivered=None))
     assert failed(ok(1, delivered=Delivery(503, "", (), b"")))
     assert not failed(ok(1, delivered=Delivery(302, "", (), b"")))
+
+
+def leaving(ok, silence_ms, delivered=SAID, **changes):
+    """A client that leaves so long after the last bytes that it got."""
+    got = Delivery(200, "OK", STREAM, delivered, ((0, 40_000_000),) if delivered else ())
+    exchange = ok(1, delivered=got, ending="client_aborted")
+    sent = replace(got, body=SAID + DONE)
+    made = {"upstream": sent, "protocol": "openai_chat", "duration_ms": 40 + silence_ms}
+    return replace(exchange, **(made | changes))
+
+
+def test_a_client_that_has_read_enough_did_not_fail(ok):
+    exchange = leaving(ok, 12.0)
+    assert left(exchange)
+    assert not failed(exchange)
+    assert not whole(exchange)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"ending": "cut"},
+        {"upstream": None},
+        {"delivered": b""},
+        {"silence_ms": PATIENCE_MS},
+        {"delivered": SAID.replace(b"hi", b"ho")},
+    ],
+    ids=["cut by the server", "a fault's own answer", "nothing came", "long silence", "changed"],
+)
+def test_one_that_may_have_given_up_did(ok, changes):
+    exchange = leaving(ok, **({"silence_ms": 12.0} | changes))
+    assert not left(exchange)
+    assert failed(exchange)
+
+
+def test_one_that_hangs_up_after_the_end_has_not_left_early(ok):
+    assert not left(leaving(ok, 12.0, delivered=SAID + DONE))

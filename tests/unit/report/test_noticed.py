@@ -28,6 +28,25 @@ def test_a_truncated_answer_before_exit_0():
     )
 
 
+def aborted(silence_ms):
+    """Half an answer, whose client leaves so long after its last bytes."""
+    half = talk(1, answer="The highest is", cut=True)
+    got = replace(half.delivered, chunks=((0, 30_000_000),))
+    sent = replace(got, body=got.body + b"data: more\n\n")
+    return replace(half, delivered=got, upstream=sent, ending="client_aborted", duration_ms=30 + silence_ms)
+
+
+def test_an_answer_that_the_agent_left_while_it_came_is_no_mistake():
+    assert "refuse_halves" not in seen(aborted(20.0))
+
+
+def test_an_answer_that_the_agent_waited_for_in_vain():
+    assert seen(aborted(3200.0))["refuse_halves"].words == (
+        "an incomplete answer: it ended after `The highest is` when the agent closed the connection after "
+        "3.2 s of silence, was not retried, and the command exited 0"
+    )
+
+
 @pytest.mark.parametrize("code", [0, 1])
 def test_a_call_of_a_truncated_answer_that_was_run(code):
     history = [user(), said("", call("search", '{"q": "17')), result("no such thing")]
