@@ -53,6 +53,19 @@ def silence_ms(exchange: Recorded) -> float:
     return exchange.duration_ms - (chunks[-1][1] / 1e6 if chunks else 0.0)
 
 
+def altered(exchange: Recorded) -> bool:
+    """Did the client get something other than what the server sent? When it came does not matter."""
+    sent, got = exchange.upstream, exchange.delivered
+    if sent is None or got is None:
+        return sent is not got
+    return sent is not got and (sent.status, sent.headers, sent.body, sent.trailers) != (
+        got.status,
+        got.headers,
+        got.body,
+        got.trailers,
+    )
+
+
 def answered(exchanges: Sequence[Recorded]) -> list[Recorded]:
     """Those without what the proxy itself refused: no server failed there, and no fault."""
     return [exchange for exchange in exchanges if exchange.ending != "refused"]

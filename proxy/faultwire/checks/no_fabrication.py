@@ -10,7 +10,7 @@ from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._delivered import EMPTY, put_there_by_a_fault, sources, unseen_change
 from faultwire.checks._facts import Facts, Sources, facts
 from faultwire.checks._tools import uses
-from faultwire.checks._traffic import failed
+from faultwire.checks._traffic import altered, failed
 
 if TYPE_CHECKING:
     from faultwire.checks._tools import Use
@@ -96,7 +96,7 @@ def _changed(history: History) -> set[int]:
         for exchange in history.exchanges
         for line in exchange.faults
         if line.outcome == "fired"
-        and (line.site == "result" or (exchange.kind == "tool" and exchange.upstream != exchange.delivered))
+        and (line.site == "result" or (exchange.kind == "tool" and altered(exchange)))
     }
 
 

@@ -126,4 +126,7 @@ def _outcome(exchange: Recorded) -> str:
     )
     if got is not None and got.status < 400 and exchange.ending != "complete":
         how = f"ended early ({exchange.ending.replace('_', ' ')})"
+    elif got is not None and got.status < 400:
+        fired = [fault.fault for fault in exchange.faults if fault.outcome == "fired"]
+        how += f" with the fault {quoted(fired[-1])}" if fired else ""
     return f"{quoted(place(exchange))} {how}"

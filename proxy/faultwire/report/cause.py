@@ -11,7 +11,7 @@ import signal
 from typing import TYPE_CHECKING
 
 from faultwire.checks._calls import ended_ms
-from faultwire.checks._traffic import failed
+from faultwire.checks._traffic import altered, failed, left
 from faultwire.wire.recognition.telemetry import is_telemetry
 
 if TYPE_CHECKING:
@@ -70,10 +70,10 @@ def _work(history: History) -> list[Recorded]:
 
 
 def _harmed(exchange: Recorded) -> bool:
-    """Did it fail, or did a fault change what was read?"""
+    """Did it fail, or did a fault change what was read, or make the agent leave before all of it came?"""
     if failed(exchange):
         return True
-    changed = exchange.delivered != exchange.upstream
+    changed = altered(exchange) or left(exchange)
     return any(f.outcome == "fired" and (changed or f.site in ("result", "request")) for f in exchange.faults)
 
 

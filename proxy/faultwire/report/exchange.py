@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from faultwire._core import SseSplitter, sse_parse
-from faultwire.checks._traffic import whole
+from faultwire.checks._traffic import altered, whole
 from faultwire.events import header
 from faultwire.report.conversation import conversation_part, request_id
 from faultwire.report.text import clip
@@ -29,7 +29,7 @@ def exchange_part(exchange: Recorded, origin_ms: int, forwarded: Request | None 
     """The exchange as the report shows it; `origin_ms` is when its invocation's first one began, and
     `forwarded` what was sent on where that is not what the agent sent."""
     upstream, delivered = exchange.upstream, exchange.delivered
-    changed = upstream != delivered
+    changed = altered(exchange)
     ended = "complete" if whole(exchange) else exchange.ending
     return {
         "number": exchange.number,
@@ -45,7 +45,7 @@ def exchange_part(exchange: Recorded, origin_ms: int, forwarded: Request | None 
         "faults": [_fault(fault) for fault in exchange.faults],
         "request": _request(exchange.request),
         "sent": _request(forwarded) if forwarded and forwarded != exchange.request else None,
-        "upstream": _delivery(upstream) if upstream and _altered(upstream, delivered) else None,
+        "upstream": _delivery(upstream) if upstream and changed else None,
         "upstream_called": upstream is not None,
         "delivered": _delivery(delivered) if delivered else None,
         "changed": changed,
@@ -53,17 +53,6 @@ def exchange_part(exchange: Recorded, origin_ms: int, forwarded: Request | None 
         "request_id": request_id(part),
         "stream": _stream(upstream, delivered),
     }
-
-
-def _altered(upstream: Delivery, delivered: Delivery | None) -> bool:
-    """Did the agent receive something other than what the server sent, ignoring times?"""
-    if delivered is None or delivered is upstream:
-        return delivered is None
-    return (upstream.status, upstream.headers, upstream.body) != (
-        delivered.status,
-        delivered.headers,
-        delivered.body,
-    )
 
 
 def _fault(fault: FaultFired) -> dict[str, Any]:

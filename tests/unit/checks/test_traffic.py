@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from faultwire.checks._traffic import PATIENCE_MS, failed, left, whole
+from faultwire.checks._traffic import PATIENCE_MS, altered, failed, left, whole
 from faultwire.events import Delivery
 
 STREAM = (("content-type", "text/event-stream"),)
@@ -83,3 +83,20 @@ def test_one_that_may_have_given_up_did(ok, changes):
 
 def test_one_that_hangs_up_after_the_end_has_not_left_early(ok):
     assert not left(leaving(ok, 12.0, delivered=SAID + DONE))
+
+
+def test_what_came_later_is_not_altered(ok):
+    sent = Delivery(200, "OK", STREAM, SAID, ((0, 1),))
+    later = replace(sent, chunks=((0, 5), (9, 80)))
+    assert not altered(ok(1, delivered=sent))
+    assert not altered(replace(ok(1, delivered=later), upstream=sent))
+
+
+@pytest.mark.parametrize(
+    "changes", [{"status": 201}, {"headers": ()}, {"body": DONE}, {"trailers": (("grpc-status", "1"),)}]
+)
+def test_what_is_another_answer_is_altered(ok, changes):
+    sent = Delivery(200, "OK", STREAM, SAID)
+    assert altered(replace(ok(1, delivered=replace(sent, **changes)), upstream=sent))
+    assert altered(replace(ok(1, delivered=sent), upstream=None))
+    assert altered(replace(ok(1, delivered=None), upstream=sent))

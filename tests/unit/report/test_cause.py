@@ -67,6 +67,16 @@ def test_a_fault_that_only_took_time_harmed_nothing(site, expected):
     assert blamed(talk(1, faults=(line("slow_tokens", site=site),))) == expected
 
 
+@pytest.mark.parametrize(
+    ("ending", "got", "expected"), [("complete", 400, None), ("client_aborted", 200, 1)], ids=["all", "half"]
+)
+def test_an_answer_whose_events_came_late_harmed_an_agent_only_that_left_it(ending, got, expected):
+    slow = talk(1, answer="It is forty-two.", faults=(line("slow_tokens", site="stream"),))
+    sent = replace(slow.delivered, body=b" " * 400, chunks=((0, 1_000_000),))
+    drip = replace(sent, body=sent.body[:got], chunks=((0, 1_000_000), (100, 70_000_000)))
+    assert blamed(replace(slow, upstream=sent, delivered=drip, ending=ending)) == expected
+
+
 def test_without_traffic_there_is_no_cause():
     assert blamed() is None
     assert last(History("s", (traces(1),))) is None
@@ -95,6 +105,18 @@ def test_an_answer_of_the_proxy_is_not_said_to_be_the_servers():
     (found,) = noticed(History("s", (talk(1), exchange(2, delivered=DOWN))), 1)
     assert found.rule.id == "catch_failures"
     assert found.evidence.words == "`api.openai.com/v1/chat` answered 503; the agent exited with 1"
+
+
+def test_an_answer_that_a_fault_changed_is_told_with_the_fault():
+    spoiled = talk(1, faults=(line("malformed_body", site="response"),))
+    spoiled = replace(spoiled, delivered=replace(spoiled.delivered, body=b"{"))
+    (found,) = noticed(History("s", (spoiled,)), 1)
+    assert found.evidence.words == (
+        "`api.openai.com/v1/chat/completions` answered 200 with the fault `malformed_body`; "
+        "the agent exited with 1"
+    )
+    armed = replace(spoiled, faults=(line("malformed_body", "no_effect", site="response"),))
+    assert not noticed(History("s", (armed,)), 1)
 
 
 @pytest.mark.parametrize("code", [-15, -2, -9, -1, 143, 130, 137])
