@@ -231,7 +231,19 @@ def _statistics(part: dict[str, Any]) -> str:
     counts = page.decided(part)["counts"]
     decided_text = ", ".join(f"{count} {word}" for word, count in counts.items())
     ended = f"\n\nRepeated until decided: {decided_text}." if decided_text else ""
-    return "### Statistics\n\n" + table(head, rows) + ended
+    return "### Statistics\n\n" + table(head, rows) + _steady(part, "flaky") + _steady(part, "broken") + ended
+
+
+def _steady(part: dict[str, Any], word: str) -> str:
+    """The cells whose repeats disagree, or all failed; reports of earlier releases do not tell of the latter."""
+    count = part.get(f"{word}_count", 0)
+    named = [
+        f"- {word}: {code(one['invariant'], 40)} in {code(one['scenario'], 40)} on {code(one['prompt'], 40)}: "
+        f"{one['failed']} of {one['passed'] + one['failed']} failed"
+        for one in part.get(word, [])[:GROUPS]
+    ]
+    more = [f"- … {count - GROUPS} more {word}"] if count > GROUPS else []
+    return "\n\n" + "\n".join([*named, *more]) if named else ""
 
 
 def _streak(pass_k: dict[str, Any]) -> str:

@@ -48,6 +48,24 @@ def test_it_states_what_happened(make_document):
         assert wanted in text
 
 
+def test_cells_whose_repeats_disagree_and_those_that_always_fail_are_named(make_document):
+    document = make_document()
+    one = {"invariant": "says_391", "scenario": "calm", "prompt": "p1"}
+    document["statistics"] |= {
+        "flaky": [one | {"passed": 2, "failed": 1}],
+        "flaky_count": 1,
+        "broken": [one | {"passed": 0, "failed": 3}] * 41,
+        "broken_count": 41,
+    }
+    text = render(document)
+    assert "\n\n- flaky: `says_391` in `calm` on `p1`: 1 of 3 failed\n\n- broken: " in text
+    assert "- broken: `says_391` in `calm` on `p1`: 3 of 3 failed\n- … 1 more broken" in text
+    document["statistics"] |= {"flaky": [], "flaky_count": 0}
+    del document["statistics"]["broken"], document["statistics"]["broken_count"]
+    assert "broken:" not in render(document)
+    assert "flaky:" not in render(document)
+
+
 def test_what_is_unknown_void_partial_or_warned_of_is_reported(make_document):
     document = make_document(about={"planned": 9, "warnings": ("`x` means nothing",)})
     document["cells"][0] |= {"verdict": "unknown", "explanation": "no fault fired"}
