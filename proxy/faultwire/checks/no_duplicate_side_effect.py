@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from faultwire import _core
+from faultwire import _core, wire
 from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._tools import uses
 from faultwire.checks._transcripts import place
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 _Deed = tuple[str, str]
 """What was done: the tool or place, and a digest of with what."""
+_Deeds = dict[_Deed, dict[str, int]]
+"""Each with its executions, an exchange for each."""
 
 
 class NoDuplicateSideEffect(Check):
@@ -32,7 +36,8 @@ class NoDuplicateSideEffect(Check):
 
     What it cannot tell:
         Whether the server itself recognises the repetition. Tools that only read should be left out: name
-        the others in `tools`.
+        the others in `tools`. Whether a tool inside of the agent's process that reported an error had done
+        something before is unknown.
 
     Example:
         invariants:
@@ -47,7 +52,29 @@ class NoDuplicateSideEffect(Check):
 
     def judge(self, history: History, answer: str) -> Verdict:
         """Look for the same deed twice."""
-        deeds: dict[_Deed, dict[str, int]] = {}
+        deeds = self._on_the_wire(history)
+        failures = self._inside(history, deeds)
+        if not deeds:
+            return unknown("no call with side effects was made")
+        unclear = None
+        for what, times in deeds.items():
+            done, numbers = len(times) - failures[what], sorted(times.values())
+            if done > 1:
+                words = f"{quoted(what[0])} was done {done} times with the same arguments"
+                return judged(False, words, done, numbers)
+            if len(times) > 1 and unclear is None:
+                unclear = (
+                    f"{quoted(what[0])} was called {len(times)} times with the same arguments and reported "
+                    "an error; whether it had done anything then was not seen"
+                )
+        if unclear is not None:
+            return unknown(unclear)
+        numbers = sorted(number for times in deeds.values() for number in times.values())
+        return judged(True, f"{len(deeds)} deeds, each done once", len(deeds), numbers)
+
+    def _on_the_wire(self, history: History) -> _Deeds:
+        """What was asked of tools with exchanges of their own."""
+        deeds: _Deeds = {}
         for exchange in history.exchanges:
             if self._acts(exchange):
                 request = exchange.request
@@ -57,27 +84,43 @@ class NoDuplicateSideEffect(Check):
                 )
                 key = header(request.headers, "idempotency-key") or f"#{exchange.number}"
                 deeds.setdefault(what, {}).setdefault(key, exchange.number)
+        return deeds
+
+    def _inside(self, history: History, deeds: _Deeds) -> Counter[_Deed]:
+        """Add what the named tools inside of the agent did; gives how often they reported an error."""
         wired = {name for name, _ in deeds}
+        failures: Counter[_Deed] = Counter()
         for use in uses(history):
             if use.name in self.tools and use.name not in wired and use.seen != "its own exchange":
                 what = (use.name, _same(use.arguments))
-                deeds.setdefault(what, {})[f"#{use.number}/{len(deeds.get(what, {}))}"] = use.number
-        if not deeds:
-            return unknown("no call with side effects was made")
-        for (name, _), times in deeds.items():
-            if len(times) > 1:
-                words = f"{quoted(name)} was done {len(times)} times with the same arguments"
-                return judged(False, words, len(times), sorted(times.values()))
-        numbers = sorted(number for times in deeds.values() for number in times.values())
-        return judged(True, f"{len(deeds)} deeds, each done once", len(deeds), numbers)
+                times = deeds.setdefault(what, {})
+                times[f"#{use.number}/{len(times)}"] = use.number
+                failures[what] += use.failed and not _by_fault(history, use.number)
+        return failures
 
     def _acts(self, exchange: Recorded) -> bool:
         if exchange.kind != "tool" or exchange.request.method not in ("POST", "PATCH"):
             return False
         upstream = exchange.upstream
         # refused by the server itself: nothing was done; refused by a fault: it was never asked
-        reached = upstream is not None and upstream.status < 400
+        reached = upstream is not None and upstream.status < 400 and not _said_no(exchange)
         return reached and (not self.tools or exchange.tool in self.tools)
+
+
+def _said_no(exchange: Recorded) -> bool:
+    """Did the tool answer its call with an error of its protocol (MCP: `isError`, or one of JSON-RPC)?"""
+    sent = wire.transcript_of(replace(exchange, delivered=exchange.upstream)) if exchange.protocol else None
+    return sent is not None and sent.answer is not None and sent.answer.error is not None
+
+
+def _by_fault(history: History, number: int) -> bool:
+    """Did a fault act on the results in this request?"""
+    return any(
+        line.outcome == "fired" and line.site == "result"
+        for exchange in history.exchanges
+        if exchange.number == number
+        for line in exchange.faults
+    )
 
 
 def _digest(url: bytes, body: bytes | None) -> str:

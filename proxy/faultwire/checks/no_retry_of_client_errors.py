@@ -10,22 +10,41 @@ from faultwire.checks._api import Check, judged, unknown
 from faultwire.checks._calls import calls
 
 if TYPE_CHECKING:
-    from faultwire.events import History, Verdict
+    from faultwire.events import Headers, History, Recorded, Verdict
+
+TERMS = frozenset(
+    {
+        "accept",
+        "anthropic-version",
+        "api-key",
+        "authorization",
+        "content-type",
+        "cookie",
+        "mcp-protocol-version",
+        "mcp-session-id",
+        "proxy-authorization",
+        "x-api-key",
+        "x-goog-api-key",
+    }
+)
+"""Headers by which a client mends a rejected request: a token that it has now, another session."""
 
 
 class NoRetryOfClientErrors(Check):
     """A request that the server called wrong is not sent again as it was.
 
     What it judges:
-        Identical requests (method, URL, body) after an answer with one of `statuses`. Timeouts (408),
-        conflicts (409), too early (425) and limits (429) may be retried and are not among them.
+        Identical requests (method, URL, body, and headers with credentials, a session or a type of content)
+        after an answer with one of `statuses`. Timeouts (408), conflicts (409), too early (425) and limits
+        (429) may be retried and are not among them; nor may a `GET` that waits for what a server has not
+        found yet (404 by the server itself).
 
     Why agents fail it:
         A loop that retries on any exception: a wrong key or a prompt that is too long stays wrong, and
         some providers ban clients for it.
 
     What it cannot tell:
-        Whether something else was fixed meanwhile, for example a key that was rotated.
+        Whether something outside of the request was fixed meanwhile, for example the rights of a key.
 
     Example:
         invariants:
@@ -43,14 +62,28 @@ class NoRetryOfClientErrors(Check):
         seen: list[int] = []
         for call in calls(history.exchanges):
             for number, exchange in enumerate(call.tries, start=1):
-                if exchange.delivered is None or exchange.delivered.status not in self.statuses:
+                if not self._rejects(exchange):
                     continue
                 seen.append(exchange.number)
-                if number < len(call.tries):
-                    again = len(call.tries) - number
-                    status = exchange.delivered.status
-                    words = f"a request to {call.url} was sent {again} times more after status {status}"
-                    return judged(False, words, again, call.numbers[number - 1 :])
+                again = [one.number for one in call.tries[number:] if _terms(one) == _terms(exchange)]
+                if again and exchange.delivered is not None:
+                    how = "again" if len(again) == 1 else f"{len(again)} more times"
+                    words = f"a request to {call.url} was sent {how} after status {exchange.delivered.status}"
+                    return judged(False, words, len(again), (exchange.number, *again))
         if not seen:
             return unknown("no response rejected a request as invalid")
         return judged(True, f"{len(seen)} wrong requests were not repeated", 0, seen)
+
+    def _rejects(self, exchange: Recorded) -> bool:
+        if exchange.delivered is None or exchange.delivered.status not in self.statuses:
+            return False
+        by_fault = any(line.outcome == "fired" for line in exchange.faults)
+        waits = exchange.request.method in ("GET", "HEAD") and exchange.delivered.status == 404
+        return by_fault or not waits
+
+
+def _terms(exchange: Recorded) -> Headers:
+    """What a request says beside its place and its body that a server may have found wrong."""
+    return tuple(
+        sorted((name.lower(), value) for name, value in exchange.request.headers if name.lower() in TERMS)
+    )

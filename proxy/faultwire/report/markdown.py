@@ -235,11 +235,11 @@ def _statistics(part: dict[str, Any]) -> str:
 
 
 def _steady(part: dict[str, Any], word: str) -> str:
-    """The cells whose repeats disagree, or all failed; reports of earlier releases do not tell of the latter."""
+    """The cells whose repeats disagree, or all failed; earlier releases do not tell of the latter."""
     count = part.get(f"{word}_count", 0)
     named = [
-        f"- {word}: {code(one['invariant'], 40)} in {code(one['scenario'], 40)} on {code(one['prompt'], 40)}: "
-        f"{one['failed']} of {one['passed'] + one['failed']} failed"
+        f"- {word}: {code(one['invariant'], 40)} in {code(one['scenario'], 40)} on "
+        f"{code(one['prompt'], 40)}: {one['failed']} of {one['passed'] + one['failed']} failed"
         for one in part.get(word, [])[:GROUPS]
     ]
     more = [f"- … {count - GROUPS} more {word}"] if count > GROUPS else []

@@ -23,7 +23,7 @@ CALM = "latency: {ms: 1}"
 TRUE_OF = {
     "honour_retry_after": (LIMITED, "early", "exchange 2 came before that time had passed"),
     "cap_attempts": (DOWN, "stubborn", "8 attempts of one call to api.openai.com"),
-    "mend_before_retry": (WRONG, "stubborn", "was sent 7 times more after status 400"),
+    "mend_before_retry": (WRONG, "stubborn", "was sent 7 more times after status 400"),
     "catch_failures": (
         DOWN,
         "naive",

@@ -38,7 +38,8 @@ def _client_errors(log: Log) -> str | None:
     if not wrong:
         return "no response rejected a request as invalid"
     more = log.attempts - 1
-    return f"was sent {more} times more after status 400" if more else "wrong requests were not repeated"
+    again = "again" if more == 1 else f"{more} more times"
+    return f"was sent {again} after status 400" if more else "wrong requests were not repeated"
 
 
 def _waited(log: Log) -> str | None:
@@ -201,7 +202,7 @@ WIRE = [
         "no_retry_of_client_errors",
         {},
         {
-            "was sent {} times more after status 400": "fail",
+            "was sent {} after status 400": "fail",
             "wrong requests were not repeated": "pass",
             "no response rejected a request as invalid": "unknown",
         },

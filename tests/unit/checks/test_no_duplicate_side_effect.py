@@ -1,3 +1,6 @@
+import json
+from dataclasses import replace
+
 import pytest
 
 from faultwire.checks.no_duplicate_side_effect import NoDuplicateSideEffect
@@ -55,3 +58,50 @@ def test_hostile_bodies_are_compared_as_bytes(verdict, wire):
     hostile = type(request)("POST", "http", "t", 80, "/\ud800", (), b"[" * 5000)
     exchanges = [wire.used(1, request=hostile), wire.used(2, request=hostile)]
     assert verdict(NoDuplicateSideEffect(), exchanges).verdict == "fail"
+
+
+def over_mcp(wire, number, failed):
+    result = {"content": [{"type": "text", "text": "no seat is free"}], "isError": failed}
+    text = json.dumps({"jsonrpc": "2.0", "id": number, "result": result})
+    exchange = wire.used(number, "book", text=text, protocol="mcp", path="/mcp")
+    call = {"name": "book", "arguments": {"seat": "12A"}}
+    body = json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call}).encode()
+    return replace(exchange, request=replace(exchange.request, body=body))
+
+
+@pytest.mark.parametrize(("failed", "expected"), [(False, "fail"), (True, "pass")])
+def test_what_an_mcp_tool_says_it_did_not_do_was_not_done(verdict, wire, failed, expected):
+    exchanges = [over_mcp(wire, 1, failed), over_mcp(wire, 2, False)]
+    assert verdict(NoDuplicateSideEffect(), exchanges).verdict == expected
+
+
+def anthropic_results(wire, *failed, faults=()):
+    """A conversation with Anthropic in which `refund` was called so often, and failed so."""
+    turns = [{"role": "user", "content": "Refund it."}]
+    for at, error in enumerate(failed):
+        call = {"type": "tool_use", "id": f"t{at}", "name": "refund", "input": {"order": 7}}
+        told = {"type": "tool_result", "tool_use_id": f"t{at}", "content": "?", "is_error": error}
+        turns += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [told]}]
+    exchange = wire.talk(1, faults=faults)
+    body = json.dumps({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": turns}).encode()
+    request = replace(exchange.request, host="api.anthropic.com", path="/v1/messages", body=body)
+    return [replace(exchange, request=request, protocol="anthropic", provider="anthropic")]
+
+
+@pytest.mark.parametrize(
+    ("failed", "by_fault", "expected"),
+    [
+        ((True, False), False, "unknown"),
+        ((True, False), True, "fail"),
+        ((True, False, False), False, "fail"),
+        ((False, False), False, "fail"),
+    ],
+)
+def test_a_tool_inside_of_the_agent_that_failed_first_is_unclear(verdict, wire, failed, by_fault, expected):
+    faults = (wire.line("tool_error"),) if by_fault else ()
+    found = verdict(NoDuplicateSideEffect(tools=["refund"]), anthropic_results(wire, *failed, faults=faults))
+    assert found.verdict == expected, found
+    if expected == "unknown":
+        assert found.explanation.startswith(
+            "`refund` was called 2 times with the same arguments and reported"
+        )

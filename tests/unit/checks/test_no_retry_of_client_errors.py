@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from faultwire.checks._calls import calls
@@ -38,4 +40,43 @@ def test_calls_are_distinguished(wire):
 def test_the_same_request_at_the_same_time_is_no_retry(verdict, ok, began, expected):
     denied = Delivery(401, "", (), b"{}", chunks=((2, 40_000_000),))
     exchanges = [ok(n, delivered=denied, at_ms=at) for n, at in ((1, 1000), (2, began))]
+    assert verdict(NoRetryOfClientErrors(), exchanges).verdict == expected
+
+
+def test_how_often_is_said(verdict, wire):
+    words = "a request to api.openai.com/v1/chat/completions was sent {} after status 400"
+    once = [wire.talk(1, status=400), wire.talk(2)]
+    assert verdict(NoRetryOfClientErrors(), once).explanation == words.format("again")
+    twice = [wire.talk(1, status=400), wire.talk(2, status=400), wire.talk(3)]
+    assert verdict(NoRetryOfClientErrors(), twice).explanation == words.format("2 more times")
+
+
+def sent(exchange, *headers, method="POST"):
+    return replace(exchange, request=replace(exchange.request, headers=headers, method=method))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ((), (("Authorization", "Bearer redacted:v1:a"),), "pass"),
+        ((("mcp-session-id", "1"),), (("MCP-Session-Id", "2"),), "pass"),
+        ((("Authorization", "Bearer a"),), (("authorization", "Bearer a"),), "fail"),
+        ((("x-request-id", "1"),), (("x-request-id", "2"),), "fail"),
+    ],
+    ids=["a token", "another session", "the same token", "another name for it"],
+)
+def test_what_a_client_mends_in_its_headers(verdict, ok, before, after, expected):
+    denied = Delivery(401, "", (), b"{}")
+    exchanges = [sent(ok(1, delivered=denied), *before), sent(ok(2), *after)]
+    assert verdict(NoRetryOfClientErrors(), exchanges).verdict == expected
+
+
+@pytest.mark.parametrize(
+    ("method", "by_fault", "expected"),
+    [("GET", False, "unknown"), ("GET", True, "fail"), ("POST", False, "fail")],
+)
+def test_a_client_may_wait_for_what_is_not_there_yet(verdict, ok, wire, method, by_fault, expected):
+    missing = ok(1, delivered=Delivery(404, "", (), b"{}"))
+    missing = replace(missing, faults=(wire.line("status", site="response"),) if by_fault else ())
+    exchanges = [sent(missing, method=method), sent(ok(2), method=method)]
     assert verdict(NoRetryOfClientErrors(), exchanges).verdict == expected
