@@ -105,7 +105,7 @@ fn pairs_of_another_writer() {
         println!("{name}: {found:?}");
         assert!(found.flips == 25 && found.paraphrases == 25);
         assert!(
-            found.passed <= 0.04 && found.accepted >= 0.44 && found.auc >= 0.86,
+            found.passed <= 0.04 && found.accepted >= 0.48 && found.auc >= 0.86,
             "{found:?}"
         );
     }
@@ -199,6 +199,10 @@ fn arrangement_is_part_of_what_is_stated() {
             "Production stopped after the leak.",
         ),
         ("You may leave early.", "You can leave early."),
+        (
+            "Ann could not find the key.",
+            "Ann was unable to find the key.",
+        ),
         (
             "Lock the door, then call the guard.",
             "Lock the door and then call the guard.",

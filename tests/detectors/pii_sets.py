@@ -39,7 +39,7 @@ def presidio_research(file: Path) -> Iterator[tuple[str, list[tuple[str, int, in
 
 
 def pii_synthetic(file: Path) -> Iterator[tuple[str, list[tuple[str, int, int]]]]:
-    """Texts with their labelled values, each where it first stands; a value that its text lacks is left out."""
+    """Texts with their labelled values, each where it first stands; one that is not in it is left out."""
     for one in json.loads(file.read_text(encoding="utf-8")):
         values = [(label.get("entity") or label.get("text"), label.get("label")) for label in one["NER"]]
         places = [(kind, one["text"].find(value), value) for value, kind in values if value and kind]

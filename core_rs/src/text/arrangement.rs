@@ -70,7 +70,13 @@ fn written(text: &str) -> impl Iterator<Item = &str> {
 
 /// `has confirmed` and `may confirm`: only one of them is certain.
 fn hedged(a: &str, b: &str) -> Option<String> {
-    let hedge = |text: &str| written(text).any(|word| HEDGES.contains(&word));
+    // who could not was unable: that is certain
+    let hedge = |text: &str| {
+        let next = written(text).skip(1).chain([""]);
+        written(text)
+            .zip(next)
+            .any(|(word, next)| HEDGES.contains(&word) && (word != "could" || next != "not"))
+    };
     let open = |text: &str| written(text).any(|word| ALLOWS.contains(&word));
     let (own, other) = (hedge(a), hedge(b));
     (own != other && !open(if own { b } else { a }))
