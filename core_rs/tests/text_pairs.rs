@@ -11,6 +11,7 @@ const TUNED: &str = include_str!("../../tests/data/text_pairs/tuned.tsv");
 const HELD_BACK: &str = include_str!("../../tests/data/text_pairs/held_back.tsv");
 const FIELD_CHECKED: &str = include_str!("../../tests/data/text_pairs/field_checked.tsv");
 const FIELD_SCORED: &str = include_str!("../../tests/data/text_pairs/field_scored.tsv");
+const AGENT_ANSWERS: &str = include_str!("../../tests/data/text_pairs/agent_answers.tsv");
 
 /// What a table of pairs comes to.
 #[derive(Debug)]
@@ -110,6 +111,49 @@ fn pairs_of_another_writer() {
     }
 }
 
+/// Answers of an agent, written before anything was measured on them: the odd rows were looked at, the even ones not.
+#[test]
+fn pairs_of_an_agents_answers() {
+    for (name, rest) in [("looked at", 0), ("only measured", 1)] {
+        let rows = AGENT_ANSWERS.lines().skip(1).enumerate();
+        let part: Vec<&str> = rows
+            .filter_map(|(at, line)| (at % 2 == rest).then_some(line))
+            .collect();
+        let found = figures(&format!("header\n{}", part.join("\n")));
+        println!("agent answers, {name}: {found:?}");
+        assert!(found.flips == 20 && found.paraphrases == 20);
+        assert!(found.passed == 0.0 && found.accepted >= 0.15, "{found:?}");
+    }
+}
+
+/// A flip is no less one where its other side is worded anew: pairs of a flip's side and a rewording of its other side.
+#[test]
+fn reworded_flips_do_not_pass() {
+    fn rows(label: &str) -> Vec<(&'static str, &'static str)> {
+        let cells = AGENT_ANSWERS.lines().skip(1).map(|line| line.split('\t'));
+        cells
+            .map(|cells| cells.collect::<Vec<_>>())
+            .filter(|cells| cells[0] == label)
+            .map(|cells| (cells[3], cells[4]))
+            .collect()
+    }
+    let both = |(a, b): (&'static str, &'static str)| [(a, b), (b, a)];
+    let mut pairs = 0;
+    for (known, reworded) in rows("paraphrase").into_iter().flat_map(both) {
+        for (one, other) in rows("flip").into_iter().flat_map(both) {
+            if one == known {
+                pairs += 1;
+                assert_ne!(
+                    compare(reworded, other).outcome,
+                    Outcome::Same,
+                    "{reworded} {other}"
+                );
+            }
+        }
+    }
+    assert!(pairs >= 35, "{pairs}");
+}
+
 /// What each rule of arrangement is for, and the paraphrase that it must leave alone.
 #[test]
 fn arrangement_is_part_of_what_is_stated() {
@@ -129,6 +173,22 @@ fn arrangement_is_part_of_what_is_stated() {
             "The club asked Ann about Ben.",
             "The club asked Ben about Ann.",
         ),
+        (
+            "The store has confirmed the order.",
+            "The store may confirm the order.",
+        ),
+        (
+            "Lock the door, then call the guard.",
+            "Call the guard, then lock the door.",
+        ),
+        (
+            "I took the box from the cellar to the attic.",
+            "The box is in the cellar; I took it from the attic.",
+        ),
+        (
+            "The bike has a lock, so nothing else is needed.",
+            "The bike has no lock, so something else is needed.",
+        ),
     ] {
         assert_ne!(outcome(a, b), Outcome::Same, "{a} {b}");
     }
@@ -137,6 +197,19 @@ fn arrangement_is_part_of_what_is_stated() {
         (
             "After the leak, production stopped.",
             "Production stopped after the leak.",
+        ),
+        ("You may leave early.", "You can leave early."),
+        (
+            "Ann could not find the key.",
+            "Ann was unable to find the key.",
+        ),
+        (
+            "Lock the door, then call the guard.",
+            "Lock the door and then call the guard.",
+        ),
+        (
+            "The train from Lyon is late.",
+            "The train that comes from Lyon is late.",
         ),
     ] {
         assert_ne!(outcome(a, b), Outcome::Different, "{a} {b}");

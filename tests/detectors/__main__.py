@@ -15,6 +15,8 @@ from tests.detectors.rows import Row, measure
 
 from faultwire.patterns import refusal, scan
 
+Mode = tuple[str, frozenset[str], list[str], bool]
+"""Its name, the labels that count, the kinds that are scanned for, whether recall goes first."""
 PARTS = {"errors looked at": False, "only measured": True}
 # Tests of recognizers that are models, or of the machinery around them.
 NO_FORM = frozenset(
@@ -55,11 +57,11 @@ def rows(title: str, all_rows: Iterable[Row], finds: Callable[[Row], bool], erro
                 print(f"  {word} {row.kind}: {row.text[:200]!r}")
 
 
-def presidio_research(folder: Path, errors: int) -> None:
-    """Values found and hits that touch nothing labelled, in both modes."""
-    texts = list(pii_sets.presidio_research(folder / "data/synth_dataset_v2.json"))
-    both = pii_sets.NUMBERS | pii_sets.DATES_AND_URLS
-    modes = (("precise", pii_sets.NUMBERS, ["pii"], False), ("recall", both, ["pii", "dates", "urls"], True))
+Spans = list[tuple[str, int, int]]
+
+
+def in_spans(title: str, texts: list[tuple[str, Spans]], modes: list[Mode], errors: int) -> None:
+    """Values found, and hits that touch nothing labelled, in each mode."""
     for name, wanted, kinds, recall in modes:
         found: Counter[str] = Counter()
         total: Counter[str] = Counter()
@@ -76,9 +78,34 @@ def presidio_research(folder: Path, errors: int) -> None:
                 missed += [] if touched else [f"{kind}: {text[max(0, start - 40) : end + 8]!r}"]
         share, right = found.total() / total.total(), 1 - wrong / max(1, hits)
         of_all = f"{found.total()} of {total.total()} found"
-        print(f"presidio-research, {name}: {of_all} ({share:.3f}), precision {right:.3f}")
+        print(f"{title}, {name}: {of_all} ({share:.3f}), precision {right:.3f}")
         print("  " + ", ".join(f"{kind} {found[kind]} of {total[kind]}" for kind in sorted(total)))
         print("".join(f"  missed {one}\n" for one in missed[:errors]), end="")
+
+
+def plain(wanted: frozenset[str]) -> list[Mode]:
+    """Both modes, over personal data alone."""
+    return [("precise", wanted, ["pii"], False), ("recall", wanted, ["pii"], True)]
+
+
+def presidio_research(folder: Path, errors: int) -> None:
+    """The set that was made to measure with, and the one of its tests."""
+    both = pii_sets.NUMBERS | pii_sets.DATES_AND_URLS
+    modes = [plain(pii_sets.NUMBERS)[0], ("recall", both, ["pii", "dates", "urls"], True)]
+    file = folder / "data/synth_dataset_v2.json"
+    in_spans("presidio-research", list(pii_sets.presidio_research(file)), modes, errors)
+    file = folder / "tests/data/generated_large.json"
+    texts = list(pii_sets.presidio_research(file))
+    in_spans("presidio-research, generated_large", texts, plain(pii_sets.NUMBERS), errors)
+
+
+def pii_synthetic(folder: Path, errors: int) -> None:
+    """Every third text is one whose errors were looked at."""
+    texts = list(pii_sets.pii_synthetic(folder / "dataset/pii_syn_nano_en.json"))
+    parts = {"errors looked at": texts[::3], "only measured": [t for at, t in enumerate(texts) if at % 3]}
+    for name, part in parts.items():
+        shown = errors if name == "errors looked at" else 0
+        in_spans(f"pii-synthetic, {name}", part, plain(pii_sets.WITH_FORM), shown)
 
 
 def xstest(folder: Path, errors: int) -> None:
@@ -123,6 +150,7 @@ def in_rows(name: str, kind: str, read: Callable[[Path], Iterable[Row]]) -> Call
 SETS: dict[str, Callable[[Path, int], None]] = {
     "presidio-research": presidio_research,
     "presidio-tests": presidio_tests,
+    "pii-synthetic": pii_synthetic,
     "xstest": xstest,
     **{name: in_rows(name, "secrets", read) for name, read in secret_sets.SETS.items()},
     **{name: in_rows(name, "injection", read) for name, read in injection_sets.SETS.items()},

@@ -21,6 +21,13 @@ NUMBERS = frozenset(
         "ZIP_CODE",
     }
 )
+# Labels of PII-synthetic_dataset whose values have a form.
+WITH_FORM = frozenset(
+    {
+        *("AADHAR", "CREDIT_CARD", "DRIVER_LICENSE", "DRIVER_LICENSE_NUM", "EMAIL", "IBAN", "LICENSE"),
+        *("PAN", "PASSPORT", "PASSPORT_NUM", "PHONE", "SSN", "TAXID", "TAX_ID"),
+    }
+)
 DATES_AND_URLS = frozenset({"DATE_TIME", "DOMAIN_NAME"})
 
 
@@ -29,6 +36,15 @@ def presidio_research(file: Path) -> Iterator[tuple[str, list[tuple[str, int, in
     for one in json.loads(file.read_text(encoding="utf-8")):
         spans = [(span["entity_type"], span["start_position"], span["end_position"]) for span in one["spans"]]
         yield one["full_text"], spans
+
+
+def pii_synthetic(file: Path) -> Iterator[tuple[str, list[tuple[str, int, int]]]]:
+    """Texts with their labelled values, each where it first stands; one that is not in it is left out."""
+    for one in json.loads(file.read_text(encoding="utf-8")):
+        values = [(label.get("entity") or label.get("text"), label.get("label")) for label in one["NER"]]
+        places = [(kind, one["text"].find(value), value) for value, kind in values if value and kind]
+        spans = [(kind, start, start + len(value)) for kind, start, value in places if start >= 0]
+        yield one["text"], spans
 
 
 def presidio_tests(folder: Path) -> Iterator[Row]:

@@ -1,4 +1,5 @@
-//! What the arrangement of a text says beyond its words: the order of numbers, of deeds, and what leads to a number.
+//! What the arrangement of a text says beyond its words: the order of numbers, of deeds, what leads to a number
+//! or a place, and whether it is only possible.
 use std::collections::{BTreeSet, HashMap};
 
 use super::guard::Findings;
@@ -10,8 +11,22 @@ const MOST: usize = 48;
 /// `by 8 %` and `to 8 %` are two statements.
 const LEADS: &[(&str, &str)] = &[("by", "to"), ("from", "to"), ("by", "from")];
 
+/// Words that make a statement only possible, and those that may stand for them.
+const HEDGES: &[&str] = &["may", "might", "could", "maybe", "perhaps", "possibly"];
+const ALLOWS: &[&str] = &[
+    "can",
+    "allowed",
+    "permitted",
+    "likely",
+    "probably",
+    "possible",
+    "expected",
+    "allow",
+    "able",
+];
+
 /// Adds what the arrangement of both texts speaks against.
-pub fn arrangement(a: &Reading, b: &Reading, found: &mut Findings) {
+pub fn arrangement(a: &Reading, b: &Reading, texts: (&str, &str), found: &mut Findings) {
     let (own, other) = (unique(&a.quantities), unique(&b.quantities));
     let mut shared: Vec<(usize, usize)> = own
         .iter()
@@ -27,6 +42,71 @@ pub fn arrangement(a: &Reading, b: &Reading, found: &mut Findings) {
     if let Some(why) = sequence(a, b) {
         found.objections.push(why);
     }
+    found.doubts.extend(direction(a, b));
+    found.doubts.extend(hedged(texts.0, texts.1));
+    found.doubts.extend(steps(a, b, texts));
+}
+
+/// `from the archive` and `in the archive`: what one text leaves is where the other arrives.
+fn direction(a: &Reading, b: &Reading) -> Option<String> {
+    const THERE: &[&str] = &["to", "into", "in", "at", "on"];
+    let places: HashMap<&str, &str> = b
+        .items
+        .iter()
+        .filter_map(|item| Some((item.key.as_str(), item.mark.as_deref()?)))
+        .collect();
+    let turned = |one: &str, two: &str| one == "from" && THERE.contains(&two);
+    a.items.iter().take(256).find_map(|item| {
+        let (one, two) = (item.mark.as_deref()?, *places.get(item.key.as_str())?);
+        (turned(one, two) || turned(two, one))
+            .then(|| format!("direction: `{one} {0}` against `{two} {0}`", item.word))
+    })
+}
+
+/// Words in lower case, as they are written: `May` is a month.
+fn written(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !letter.is_alphanumeric())
+}
+
+/// `has confirmed` and `may confirm`: only one of them is certain.
+fn hedged(a: &str, b: &str) -> Option<String> {
+    // who could not was unable: that is certain
+    let hedge = |text: &str| {
+        let next = written(text).skip(1).chain([""]);
+        written(text)
+            .zip(next)
+            .any(|(word, next)| HEDGES.contains(&word) && (word != "could" || next != "not"))
+    };
+    let open = |text: &str| written(text).any(|word| ALLOWS.contains(&word));
+    let (own, other) = (hedge(a), hedge(b));
+    (own != other && !open(if own { b } else { a }))
+        .then(|| "certainty: only one of them is certain".to_string())
+}
+
+/// `A, then B` and `B, then A`.
+fn steps(a: &Reading, b: &Reading, texts: (&str, &str)) -> Option<String> {
+    let (own, other) = (halves(a, texts.0)?, halves(b, texts.1)?);
+    let crossed = |x: usize, y: usize| own[x].intersection(&other[y]).next().is_some();
+    (crossed(0, 1) && crossed(1, 0)).then(|| "order: what comes `then`".to_string())
+}
+
+/// The words before and behind a single `then`.
+fn halves<'a>(reading: &'a Reading, text: &str) -> Option<[BTreeSet<&'a str>; 2]> {
+    let mut parts = text.split(" then ");
+    let (first, second) = (parts.next()?.to_lowercase(), parts.next()?.to_lowercase());
+    if parts.next().is_some() {
+        return None;
+    }
+    let words =
+        [first, second].map(|half| written(&half).map(str::to_string).collect::<BTreeSet<_>>());
+    Some([0, 1].map(|side: usize| {
+        let only = |word: &str| words[side].contains(word) && !words[1 - side].contains(word);
+        let items = reading.items.iter().take(256).filter(|item| !item.soft);
+        items
+            .filter(|item| item.word.split(' ').any(only))
+            .map(|item| item.key.as_str())
+            .collect()
+    }))
 }
 
 /// Numbers that occur once, with their places.

@@ -50,7 +50,7 @@ pub fn findings(
         },
     }
     signs(a, b, &mut found);
-    arrangement(a, b, &mut found);
+    arrangement(a, b, texts, &mut found);
     let words = |list: Vec<&Item>| list.into_iter().map(|item| item.word.clone()).collect();
     (found.left, found.right) = (words(left), words(right));
     found
@@ -247,7 +247,7 @@ fn signs(a: &Reading, b: &Reading, found: &mut Findings) {
         .unwrap_or_default();
     match (balanced, roles(a, b)) {
         (true, Roles::Kept) => {
-            if turned.len() > 2 || (!sides && no != yes) {
+            if turned.len() > 2 || (!sides && no != yes) || apart(a, b, &turned) {
                 found
                     .doubts
                     .push(format!("negation: {no} against {yes} {why}"));
@@ -275,6 +275,22 @@ fn signs(a: &Reading, b: &Reading, found: &mut Findings) {
             .objections
             .push(format!("negation or opposite: {why}")),
     }
+}
+
+/// `It has a lock, nothing else is needed` and `it has no lock, something else is needed`: the negation went from
+/// one clause to another.
+fn apart(a: &Reading, b: &Reading, turned: &[&(&Sign, &Sign)]) -> bool {
+    let clause = |reading: &Reading, word: &str| {
+        let found = reading.items.iter().find(|item| item.word == word);
+        found.map(|item| item.clause)
+    };
+    turned.iter().any(|(x, y)| {
+        turned.iter().any(|(left, right)| {
+            x.2 != left.2
+                && clause(a, &x.0) != clause(a, &left.0)
+                && clause(b, &y.0) != clause(b, &right.0)
+        })
+    })
 }
 
 fn signed(items: &[Item]) -> HashMap<&str, Sign> {

@@ -19,8 +19,8 @@ class Similarity(Check):
     What it judges:
         The final answer: every number, unit, name, negation, opposite and role must be the same, and each
         word must have a counterpart of its meaning. A word without one makes the check unknown, never
-        passed. `threshold` is the least score besides; `semantic` (an extra package) lets sentence
-        embeddings decide on single words. Two JSON documents are compared as JSON.
+        passed. `threshold` is the least score besides; with `semantic` (an extra package) the score is the
+        closeness of sentence embeddings, which never pass a pair. Two JSON documents are compared as JSON.
 
     Why agents fail it:
         A degraded model that answers another question, a fact changed on the way, an apology.
