@@ -1,7 +1,8 @@
 """A frozen clock for the child, through libfaketime: what it does with dates is then the same every time.
 
-The library is loaded into every dynamically linked program below the child; those that are not (Go's, as a
-rule) and that drop `LD_PRELOAD` see the real time. Only the date stands still: the monotonic clock, by which
+The library is loaded into every dynamically linked program below the child; those that are not, that take the
+time from the kernel (Go's), and that drop `LD_PRELOAD` see the real time. A command that is such a program is
+refused: what it does with dates would still differ. Only the date stands still: the monotonic clock, by which
 programs wait, goes on, and files keep their own times.
 """
 
@@ -15,10 +16,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from faultwire.capture import runtime
 from faultwire.errors import CaptureError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 HASH_SEED = "0"
 """Python's hashes, by which sets are ordered, are random in every process otherwise."""
@@ -109,6 +111,20 @@ def lets_python_sleep(found: FrozenClock) -> bool:
         check=False,
     )
     return done.returncode == 0
+
+
+def require_reach(command: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Raise CaptureError where the library does not reach the clock of a command's own program."""
+    program = runtime.program_of(command, environment)
+    go = runtime.recognise(command, environment) == "go"
+    if not go and (program is None or not runtime.is_static(program)):
+        return
+    what = "written in Go, which takes the time from the kernel" if go else "linked statically"
+    raise CaptureError(
+        f"found `{command[0]}`, a program that is {what}, expected one that asks the C library for the time",
+        code="freeze.program",
+        hint="its clock cannot be frozen; `--mask` ignores the place where it sends the time",
+    )
 
 
 def instant(text: str) -> datetime:

@@ -34,6 +34,9 @@ _VERSIONED = re.compile(r"^(python|pypy|node|ruby|php)[0-9.]*(\.exe)?$")
 _HEAD = 1 << 20
 _GO_MARK = b"\xff Go buildinf:"
 """Every Go binary since 1.18 carries this mark (`debug/buildinfo`), near the start of its data."""
+_ELF_HEAD, _ELF_ENTRY, _INTERP = 64, 56, 3
+_ELF_TABLE = ((0x20, 0x28), (0x36, 0x38), (0x38, 0x3A))
+"""Where a 64-bit ELF head (gABI, chapter 4) names its program headers: their offset, size, and number."""
 _ELF, _ROOT = b"\x7fELF", b"ISRG Root X1"
 """A root that every list has (Let's Encrypt's)."""
 
@@ -95,6 +98,32 @@ def has_compiled_roots(program: Path) -> bool:
     except OSError:
         return False
     return False
+
+
+def program_of(command: Sequence[str], environment: Mapping[str, str]) -> Path | None:
+    """The file that a command starts, without `env`, `nice` and the like; None where there is none."""
+    words = _unwrapped(command)
+    path = shutil.which(words[0], path=environment.get("PATH")) if words else None
+    return Path(path) if path else None
+
+
+def is_static(program: Path) -> bool:
+    """Is it a 64-bit ELF program that names no loader (`PT_INTERP`)? No library is loaded into such a one."""
+    try:
+        with program.open("rb") as file:
+            head = file.read(_ELF_HEAD)
+            if not head.startswith(_ELF) or head[4:6] != b"\x02\x01" or len(head) < _ELF_HEAD:
+                return False
+            table, size, count = (int.from_bytes(head[a:b], "little") for a, b in _ELF_TABLE)
+            if size != _ELF_ENTRY:
+                return False
+            file.seek(table)
+            entries = file.read(size * count)
+    except OSError:
+        return False
+    return all(
+        int.from_bytes(entries[at : at + 4], "little") != _INTERP for at in range(0, len(entries), size)
+    )
 
 
 def _unwrapped(command: Sequence[str]) -> list[str]:

@@ -92,12 +92,13 @@ def explore(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: F
     finally:
         journal.close()
     written = home / f"{about[:12]}.json"
-    made = as_json(result, executor)
+    failing = redactor(traffic)(judge.description)
+    made = as_json(result, executor, failing)
     written.write_text(json.dumps(made, indent=2) + "\n")
     if format_ == "json":
         show_json(made)
     else:
-        report(result, executor, written, asked.depth)
+        report(result, executor, written, asked.depth, failing)
     return explain(result, asked.max_runs)
 
 

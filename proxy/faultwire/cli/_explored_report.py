@@ -38,19 +38,19 @@ def progress(explorer: Explorer) -> None:
     say(f"run {explorer.runs}  {finds} {'failure' if finds == 1 else 'failures'} found")
 
 
-def report(result: Result, executor: Executor, written: Path, depth: int) -> None:
-    """The failures, the claim, and what it cost."""
+def report(result: Result, executor: Executor, written: Path, depth: int, failing: str) -> None:
+    """The failures, the claim, and what it cost; `failing` says when a run is a failure."""
     if result.claim is None:
         return
-    for line in lines(result, depth):
+    for line in lines(result, depth, failing):
         show(safe(line))
     rows = [("runs", f"{result.runs}, {executor.seconds:.0f} s, {executor.cost_usd:.4f} dollars of models")]
     rows += [("state", str(executor.journal.path)), ("all sets", str(written))]
     show(fields(rows))
 
 
-def lines(result: Result, depth: int) -> Iterator[str]:
-    """The result in words."""
+def lines(result: Result, depth: int, failing: str) -> Iterator[str]:
+    """The result in words. What is no failure to the oracle is none here, so it says when a run is one."""
     from faultwire.explore.found import groups
 
     for number, (cause, finds) in enumerate(groups(list(result.finds)).items(), 1):
@@ -61,6 +61,7 @@ def lines(result: Result, depth: int) -> Iterator[str]:
         yield f"flaky: failed once, and not again: {', '.join(point.text for point in sorted(faults))}"
     if result.claim is not None:
         yield from _claimed(result, result.claim, depth)
+        yield f"  a run is a failure where {failing}"
 
 
 def _faults(find: Find) -> str:
@@ -89,7 +90,7 @@ def _claimed(result: Result, claim: Claim, depth: int) -> Iterator[str]:
                 yield f"    and {count - min(3, len(named))} more"
 
 
-def as_json(result: Result, executor: Executor) -> dict[str, Any]:
+def as_json(result: Result, executor: Executor, failing: str) -> dict[str, Any]:
     """For programs, and the file with every set that was left out."""
     claim = result.claim
     return {
@@ -97,6 +98,7 @@ def as_json(result: Result, executor: Executor) -> dict[str, Any]:
         "runs": result.runs,
         "seconds": round(executor.seconds, 3),
         "cost_usd": executor.cost_usd,
+        "failing": failing,
         "failures": [
             {
                 "cause": list(find.cause),

@@ -41,6 +41,7 @@ def freezing(
 
     if requested is None:
         return None
+    freeze.require_reach(command, os.environ)
     now = clock.utc_now()
     at = freeze.instant(requested) if requested != AUTO else now if replay is None else _of_tape(replay)
     found = freeze.frozen_clock(at, os.environ, now)

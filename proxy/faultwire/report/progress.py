@@ -48,7 +48,7 @@ class Progress:
         self.total, self.done, self.fired, self.tokens = total, 0, 0, 0
         self.void = 0
         self.cost = Decimal(0)
-        self.unpriced = 0
+        self.unpriced = self.uncounted = 0
         self.price_days: set[str] = set()
         self.verdicts: Counter[str] = Counter()
 
@@ -62,6 +62,7 @@ class Progress:
             self.tokens += spent.tokens
             self.cost += spent.cost
             self.unpriced += spent.unpriced
+            self.uncounted += spent.uncounted
             self.price_days |= spent.days
             line = self._due()
         if line is not None and self._say is not None:
@@ -92,7 +93,7 @@ class Progress:
         if self.void:
             parts.append(f"{self.void} inconclusive")
         if self.tokens:
-            parts.append(f"{_short(self.tokens)} tokens")
+            parts.append(_tokens(self.tokens, whole=not self.uncounted))
         if self.price_days:
             unknown = f" + {self.unpriced:,} unknown" if self.unpriced else ""
             parts.append(f"{_dollars(self.cost)}{unknown} ({dated(self.price_days)})")
@@ -177,29 +178,37 @@ def _plain(stream: IO[str]) -> bool:
 
 class _Spent(NamedTuple):
     """Tokens that providers counted and their cost at prices of those days; `unpriced` answers have a cost
-    that is not known."""
+    that is not known, `uncounted` ones no count of tokens."""
 
     tokens: int
     cost: Decimal
     unpriced: int
+    uncounted: int
     days: set[str]
 
 
 def _spent(history: History) -> _Spent:
-    tokens, cost, unpriced = 0, Decimal(0), 0
+    tokens, cost, unpriced, uncounted = 0, Decimal(0), 0, 0
     days: set[str] = set()
     for exchange, transcript in models(history):
         usage = charged(history, exchange)
         tokens += usage.input_tokens + usage.output_tokens if usage is not None else 0
         if exchange.upstream is None or exchange.upstream.status >= 300:
             continue
+        uncounted += usage is None
         if transcript.cost is None:
             unpriced += 1
         else:
             cost += transcript.cost
         if transcript.prices_as_of is not None:
             days.add(transcript.prices_as_of)
-    return _Spent(tokens, cost, unpriced, days)
+    return _Spent(tokens, cost, unpriced, uncounted, days)
+
+
+def _tokens(count: int, *, whole: bool) -> str:
+    if whole:
+        return f"{_short(count)} tokens"
+    return f"at least {_short(count)} tokens"
 
 
 def _dollars(cost: Decimal) -> str:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE.parent / "agents")]
+sys.path[:0] = [str(HERE.parents[2]), str(HERE.parent / "agents")]
 
 import compiled  # noqa: E402  (beside the agents of other tests, found by the line above)
 import environments  # noqa: E402

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import labelled
@@ -35,3 +37,12 @@ def test_a_false_verdict_is_found() -> None:
     row = {"check": "completes", "should": "fail", "verdict": "pass"}
     assert labelled.false_verdicts([row]) == [row]
     assert "| `completes` | 1 | 0 | 1 | 0 | 0 | 0 |" in labelled.table([row])
+
+
+def test_it_starts_from_any_folder(tmp_path: Path) -> None:
+    """As the page of the docs says, without pytest's paths."""
+    program = str(Path(labelled.__file__).resolve())
+    done = subprocess.run(
+        [sys.executable, program, "--help"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "--rows" in done.stdout) == (0, True), done.stderr

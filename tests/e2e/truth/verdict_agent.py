@@ -7,7 +7,8 @@ with the status and the times, the tokens that its framework counted, and how it
 everything to the framework; stubborn asks again at once, six times at most; hasty once at once and once a
 second later; fallback asks another model once the first has failed; silent asks nobody and prints nothing;
 killed dies by a signal; unpriced asks a model whose price nobody knows, and dearer one with a price before
-it. Of LangChain also those of `HISTORIES`, which send a conversation that no provider accepts.
+it. Of LangChain uncounted, which asks twice, at first for a stream without usage, and also those of
+`HISTORIES`, which send a conversation that no provider accepts.
 """
 
 import asyncio
@@ -134,6 +135,17 @@ def spoiled(manner, prompt):
     return ChatOpenAI(model="gpt-4o-mini").invoke(messages).content
 
 
+def uncounted(prompt):
+    """Asks for a stream whose tokens the provider is not asked to count, and then for an answer."""
+    from langchain_openai import ChatOpenAI
+
+    for options in ({"streaming": True, "stream_usage": False}, {}):
+        said = ChatOpenAI(model="gpt-4o-mini", **options).invoke(prompt)
+        used = said.usage_metadata
+        log(**({"usage": [used["input_tokens"], used["output_tokens"]], "of": "gpt-4o-mini"} if used else {}))
+    return said.content
+
+
 TRIES = {"stubborn": 6, "hasty": 3}
 HISTORIES = ("orphan", "unfinished", "doubled", "loose")
 
@@ -146,6 +158,8 @@ def answer(framework, manner, prompt):
         os.kill(os.getpid(), signal.SIGKILL)
     if manner in HISTORIES:
         return spoiled(manner, prompt)
+    if manner == "uncounted":
+        return uncounted(prompt)
     ask = FRAMEWORKS[framework]
     if manner in ("unpriced", "dearer"):
         if manner == "dearer":

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "agents")]
+sys.path[:0] = [str(HERE.parents[2]), str(HERE), str(HERE.parent / "agents")]
 
 import environments  # noqa: E402  (beside the agents of other tests, found by the line above)
 import harness  # noqa: E402

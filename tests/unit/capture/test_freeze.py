@@ -11,6 +11,8 @@ from faultwire.capture import freeze
 from faultwire.errors import CaptureError, UsageError
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
+STATIC = b"\x7fELF\x02\x01".ljust(0x20, b"\0") + bytes([64]).ljust(22, b"\0") + bytes([56]).ljust(10, b"\0")
+"""The head of a program without any program header."""
 
 
 @pytest.fixture
@@ -70,3 +72,23 @@ def test_a_path_that_the_loader_would_split_is_refused(tmp_path: Path) -> None:
     (odd / "lib.so").touch()
     with pytest.raises(CaptureError, match="without blanks"):
         freeze.library({freeze.VARIABLE: str(odd / "lib.so")})
+
+
+@pytest.mark.parametrize(
+    ("contents", "words"),
+    [
+        (b"\x7fELF" + b"\xff Go buildinf:", "written in Go"),
+        (STATIC, "linked statically"),
+    ],
+    ids=["go", "static"],
+)
+def test_a_program_that_asks_elsewhere_for_the_time_is_refused(
+    contents: bytes, words: str, tmp_path: Path
+) -> None:
+    program = tmp_path / "agent"
+    program.write_bytes(contents)
+    program.chmod(0o755)
+    with pytest.raises(CaptureError, match=words):
+        freeze.require_reach(["env", "A=1", str(program)], {"PATH": "/bin"})
+    freeze.require_reach(["sh", "-c", str(program)], {"PATH": "/bin"})
+    freeze.require_reach(["no-such-program"], {"PATH": "/bin"})

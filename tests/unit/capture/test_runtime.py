@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from faultwire.capture.runtime import NEEDS, needs, recognise
+from faultwire.capture.runtime import NEEDS, is_static, needs, program_of, recognise
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,34 @@ def test_every_runtime_has_a_sentence_of_one_line() -> None:
         assert needs(runtime) == text
         assert "\n" not in text
         assert not text.endswith(".")
+
+
+def elf(*kinds: int) -> bytes:
+    """The head of a 64-bit little-endian program with program headers of these kinds, each of 56 bytes."""
+    head = bytearray(b"\x7fELF\x02\x01\x01".ljust(64, b"\0"))
+    head[0x20:0x28] = (64).to_bytes(8, "little")
+    head[0x36:0x38], head[0x38:0x3A] = (56).to_bytes(2, "little"), len(kinds).to_bytes(2, "little")
+    return bytes(head) + b"".join(kind.to_bytes(4, "little").ljust(56, b"\0") for kind in kinds)
+
+
+@pytest.mark.parametrize(
+    ("contents", "static"),
+    [
+        (elf(6, 3, 1, 2), False),
+        (elf(1, 2), True),
+        (elf(1)[:40], False),
+        (elf(1)[:0x36] + bytes(10), False),
+        (b"#!/bin/sh\n", False),
+        (b"", False),
+    ],
+)
+def test_a_static_program_names_no_loader(tmp_path: Path, contents: bytes, static: bool) -> None:
+    (tmp_path / "agent").write_bytes(contents)
+    assert is_static(tmp_path / "agent") is static
+
+
+def test_what_is_started_is_found_and_a_dynamic_program_is_not_static() -> None:
+    assert program_of(["env", "A=1", "sh", "-c", "x"], {"PATH": "/bin"}) == Path("/bin/sh")
+    assert program_of(["no-such-program"], {"PATH": "/bin"}) is None
+    assert not is_static(Path("/bin/sh"))
+    assert not is_static(Path("/no/such/program"))

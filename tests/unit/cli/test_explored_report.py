@@ -21,7 +21,7 @@ OPEN = Claim(2, 2, Counter({"run": 2, "open": 1}), ((PAIR, "open"),), False, "1 
 
 
 def text(result: Result, depth: int = 2) -> str:
-    return "\n".join(lines(result, depth))
+    return "\n".join(lines(result, depth, "the agent's exit code is not 0"))
 
 
 def test_a_bounded_claim_names_what_was_left_out() -> None:
@@ -31,6 +31,7 @@ def test_a_bounded_claim_names_what_was_left_out() -> None:
     )
     assert f"1 {WHY['together']}" in said
     assert "status on GET x/a, call 1, status on GET x/b, call 1" in said
+    assert said.splitlines()[-1] == "  a run is a failure where the agent's exit code is not 0"
     assert WHY["lineage"] not in said
     assert "by any one of" in text(Result("done", (), 4, HOLDS), depth=1)
 

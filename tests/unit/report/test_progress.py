@@ -1,5 +1,6 @@
 import io
 import json
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -41,6 +42,30 @@ def one(make_recorded, make_fired):
         return invocation, History("s", (exchange,), AgentResult("391", 0, 1.0), **changes)
 
     return make
+
+
+def test_a_count_of_tokens_that_is_not_whole_is_a_least_one(one, clock):
+    shown = Progress(2, None, clock)
+    invocation, history = one()
+    shown.played(invocation, history)
+    assert "1.5k tokens" in shown.words()
+    (exchange,) = history.exchanges
+    told = json.loads(exchange.upstream.body)
+    del told["usage"]
+    said = replace(exchange.upstream, body=json.dumps(told).encode())
+    silent = replace(exchange, upstream=said, delivered=said)
+    shown.played(invocation, replace(history, exchanges=(silent,)))
+    assert "at least 1.5k tokens" in shown.words()
+
+
+def test_a_failed_call_leaves_a_count_whole(one, clock):
+    shown = Progress(2, None, clock)
+    invocation, history = one()
+    (exchange,) = history.exchanges
+    said = Delivery(503, "", (("content-type", "application/json"),), b'{"error": {}}')
+    refused = replace(exchange, number=2, upstream=said, delivered=said)
+    shown.played(invocation, replace(history, exchanges=(exchange, refused)))
+    assert "1.5k tokens" in shown.words()
 
 
 def test_it_counts_what_is_done_fired_spent_and_judged(one, clock, make_matrix):
