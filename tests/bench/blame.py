@@ -6,8 +6,8 @@ first third and whose effect shows at the end, where all that happens in between
 *clean* agents without a cause among their steps, which fail hardly ever or in any case. Beside it: what
 simple rules name.
 
-All intervals of one agent rest on the same runs of the whole and of the calm run, and so they miss together: the
-coverage of a few agents says little, and its standard error is that of the agents' own shares.
+All intervals of one agent rest on the same runs of the whole and of the calm run, and so they miss together:
+the coverage of a few agents says little, and its standard error is that of the agents' own shares.
 """
 
 from __future__ import annotations
