@@ -115,20 +115,6 @@ def test_the_field_or_event_of_a_blamed_answer(
     assert all(name in page for name in names)
 
 
-@pytest.mark.nightly
-@pytest.mark.timeout(LIMIT_S)
-def test_a_stream_that_was_cut_is_blamed_by_the_event_that_is_missing(tmp_path: Path, local: Local) -> None:
-    """A fault of a recorded run, offline: the server's answer is on the tape, and stands for the calm one."""
-    agent = [sys.executable, "agent.py", local.url, "stream", "'four' not in words"]
-    fault = ("--fault", "truncate_body: {bytes: 46, on: {path: /stream}}")
-    assert recorded(tmp_path, local, agent, *fault) == 1
-    done = faultwire(tmp_path, "blame", "last", *fault, "-o", "result", "--", *agent)
-    assert done.returncode == 0, done.stderr
-    found = result(tmp_path)
-    (part,) = (found["parts"][at] for at in found["blamed"])
-    assert [piece["names"] for piece in part["inside"]["pieces"]] == [["event 4, which is missing"]]
-
-
 FAULT = (
     "--fault",
     "status: {code: 503, on: {path: /weather}}",
