@@ -5,6 +5,9 @@ An agent of 8 to 50 steps fails in .7 to 1 of its runs with the cause and in 0 t
 first third and whose effect shows at the end, where all that happens in between goes wrong as well; and
 *clean* agents without a cause among their steps, which fail hardly ever or in any case. Beside it: what
 simple rules name.
+
+All intervals of one agent rest on the same runs of the whole and of the calm run, and so they miss together:
+the coverage of a few agents says little, and its standard error is that of the agents' own shares.
 """
 
 from __future__ import annotations
@@ -12,7 +15,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from statistics import median
+from math import sqrt
+from statistics import median, stdev
 
 from faultwire.blame.design import Design
 from faultwire.blame.findings import blame_weights, findings, ranked
@@ -77,6 +81,8 @@ class Found:
     falsely: int = 0
     covered: list[bool] = field(default_factory=list)
     covered_causes: list[bool] = field(default_factory=list)
+    covered_of_agents: list[float] = field(default_factory=list)
+    """The share of each agent."""
     runs_a_step: list[float] = field(default_factory=list)
     baselines: dict[str, float] = field(default_factory=dict)
 
@@ -86,6 +92,12 @@ class Found:
 
     def coverage(self, values: list[bool]) -> float | None:
         return sum(values) / len(values) if values else None
+
+    @property
+    def coverage_error(self) -> float | None:
+        """The standard error of the coverage, by agents."""
+        shares = self.covered_of_agents
+        return stdev(shares) / sqrt(len(shares)) if len(shares) > 1 else None
 
     @property
     def missed(self) -> bool:
@@ -115,6 +127,7 @@ def judged(agent: Agent, found: Found) -> None:
     found.falsely += bool(frozenset(blamed) - agent.causes)
     found.runs_a_step.append(design.trials / agent.size)
     if design.state == "found":
+        before = len(found.covered)
         for part in range(agent.size):
             weights = blame_weights(design, part)
             truth = sum(weight * agent.rate(one) for one, weight in weights.items())
@@ -122,6 +135,7 @@ def judged(agent: Agent, found: Found) -> None:
             found.covered.append(covers)
             if part in agent.causes:
                 found.covered_causes.append(covers)
+        found.covered_of_agents.append(sum(found.covered[before:]) / agent.size)
 
 
 def measured(kind: str, cases: int, seed: int) -> Found:
@@ -149,7 +163,8 @@ def row(one: Found) -> str:
         return "" if value is None else f"{value:.1%}"
 
     named = one.top / one.agents if one.kind != "clean" else None
-    covered = share(one.coverage(one.covered)), share(one.coverage(one.covered_causes))
+    error = "" if one.coverage_error is None else f" ± {one.coverage_error:.1%}"
+    covered = share(one.coverage(one.covered)) + error, share(one.coverage(one.covered_causes))
     rules = [share(one.baselines.get(name)) for name in ("random", "first step", "last step", "first fault")]
     cells = [one.kind, share(named), share(one.exact), share(one.falsely / one.agents), *covered]
     return f"| {' | '.join([*cells, f'{median(one.runs_a_step):.1f}', *rules])} |"

@@ -55,6 +55,23 @@ class Compared:
         )
         return frozenset(of_failed), frozenset(of_calm)
 
+    def all_numbers(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The exchanges of either run."""
+        runs = (self.failed, self.calm)
+        ours, theirs = (frozenset(one.number for found in run.values() for one in found) for run in runs)
+        return ours, theirs
+
+    def left_out(self, as_failed: Iterable[int]) -> tuple[int, ...]:
+        """The exchanges of a tape of both runs that do not answer where these parts are as in the failed run.
+
+        There, those of the calm run follow those of the failed one, in their order (`tape.files.choose`)."""
+        ours, theirs = self.all_numbers()
+        keys = frozenset(self.parts[at].key for at in as_failed)
+        of_failed, of_calm = self.numbers(keys)
+        last = max(ours, default=0)
+        moved = {number: last + at for at, number in enumerate(sorted(theirs), 1)}
+        return tuple(sorted([*(ours - of_failed), *(moved[one] for one in theirs - of_calm)]))
+
 
 def compare(failed: Iterable[Recorded], calm: Iterable[Recorded], masks: Masks) -> Compared:
     """Compare two runs; both are read whole."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire.blame.compare import step_of
 from faultwire.blame.findings import WORDS, explained, findings, pairs, ranked, shapley
 from faultwire.blame.inevitability import band, change_point
+from faultwire.blame.inside import ONLY
 from faultwire.blame.parts import baselines
 from faultwire.report._blame_shape import VERSION, Document
 from faultwire.trials.execute import NOT_ON_TAPE
@@ -53,13 +54,14 @@ def document(
         "runs": series.runs,
         "seconds": round(series.seconds, 3),
         "cost_usd": round(series.cost_usd, 6),
-        "runs_left": design.runs_left(),
+        "runs_left": search.runs_left(),
         "undecided": dict(series.undecided),
         "whole": _runs(design.of(design.whole)),
         "calm": _runs(design.of(design.calm)),
         "steps": [_step(one, parts) for one in exchanges[:MOST_STEPS]],
         "parts": [
-            _part(part, one, values.get(one.part), clean) for part, one in zip(parts, found, strict=True)
+            {**_part(part, one, values.get(one.part), clean), "inside": inside(search, one.part, clean)}
+            for part, one in zip(parts, found, strict=True)
         ],
         "blamed": [one.part for one in ranked(found)],
         "pairs": [
@@ -102,6 +104,13 @@ def _part(part: Part, found: Finding, value: Estimate | None, clean: Callable[[s
         "settings": clean(part.settings),
         "failed": clean(part.failed),
         "calm": clean(part.calm),
+        "shapley": _interval(value) if value else None,
+        **_judged(found),
+    }
+
+
+def _judged(found: Finding) -> dict[str, Any]:
+    return {
         "verdict": found.verdict,
         "words": WORDS[found.verdict],
         "blame": _interval(found.blame),
@@ -109,8 +118,31 @@ def _part(part: Part, found: Finding, value: Estimate | None, clean: Callable[[s
         "sufficiency": _interval(found.sufficiency),
         "without": _runs(found.without),
         "alone": _runs(found.alone),
-        "shapley": _interval(value) if value else None,
     }
+
+
+def inside(search: Blaming, at: int, clean: Callable[[str], str]) -> dict[str, Any] | None:
+    """What is to blame in the answer of a blamed part; None for others, and where nobody asked."""
+    if at in search.whole:
+        return {"places": 0, "note": clean(search.whole[at]), "pieces": []}
+    made = search.inside.get(at)
+    if made is None:
+        return None
+    pieces = made.pieces.pieces
+    found = [
+        {
+            "kind": pieces[one.group[0]].kind,
+            "names": [clean(pieces[piece].name) for piece in one.group],
+            "failed": clean(pieces[one.group[0]].failed),
+            "calm": clean(pieces[one.group[0]].calm),
+            **_judged(one.finding),
+        }
+        for one in made.found
+    ]
+    note = made.note if made.ended else "the search in it has not ended"
+    if made.note == ONLY:
+        note = f"{pieces[0].name}: {ONLY}"
+    return {"places": len(pieces), "note": clean(note) or None, "pieces": found}
 
 
 def _curve(search: Blaming) -> dict[str, Any]:

@@ -15,8 +15,11 @@ from faultwire.errors import UsageError
 from faultwire.runner.folder import private_dir, state
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from faultwire.blame.inside import Inside
     from faultwire.blame.rates import Coalition
-    from faultwire.blame.session import Blaming
+    from faultwire.blame.session import Blaming, Splitting
     from faultwire.cli.options import Traffic
     from faultwire.trials.journal import Journal
     from faultwire.trials.model import Outcome
@@ -86,9 +89,23 @@ def _search(found: Subject, asked: Asked, traffic: Traffic, journal: Journal, bu
 
     design = Design(len(found.parts), asked.error, found.session.seed, curve=asked.curve)
     search = Blaming(
-        found.parts, attempt, journal, budget, design, (lambda *_: None) if asked.quiet else progress
-    )
+        found.parts, attempt, journal, budget, design, (lambda *_: None) if asked.quiet else progress,
+        splitting=_splitting(found, asked, secret_free),
+    )  # fmt: skip
     return search
+
+
+def _splitting(found: Subject, asked: Asked, clean: Callable[[str], str]) -> Splitting | None:
+    """How blamed answers are taken apart, unless the user does not want it."""
+    given = found.splitting
+    if given is None or not asked.fields:
+        return None
+
+    def attempt(inside: Inside, pieces: frozenset[int]) -> Outcome:
+        outcome = given.attempt(inside, pieces)
+        return replace(outcome, reason=clean(outcome.reason))
+
+    return replace(given, attempt=attempt, free=asked.max_runs is None)
 
 
 def enough(parts: int, budget: Budget, usual: int) -> None:
@@ -132,7 +149,16 @@ def _identity(found: Subject, command: tuple[str, ...], asked: Asked, traffic: T
     script = "" if traffic.script is None else traffic.script.read_text(errors="replace")
     contract = "" if asked.contract is None else asked.contract.read_text(errors="replace")
     parts = [part.identity for part in found.parts]
-    options = [asked.oracle, asked.expect, contract, asked.error, asked.timeout, asked.curve, asked.live]
+    options = [
+        asked.oracle,
+        asked.expect,
+        contract,
+        asked.error,
+        asked.timeout,
+        asked.curve,
+        asked.live,
+        asked.fields,
+    ]
     answers = [traffic.mock, script, str(found.tape.absolute()), asked.calm]
     faults = [list(traffic.profile), list(traffic.fault)]
     return [parts, found.session.seed, list(command), *options, *answers, *faults]

@@ -47,6 +47,13 @@ def progress(search: Blaming, coalition: Coalition, outcome: Outcome) -> None:
     """One run, and how many parts are decided."""
     design, series = search.design, search.series
     reason = f" ({outcome.reason})" if outcome.failed is None else ""
+    if (inside := search.taken_apart) is not None:
+        say(
+            f"run {series.runs}  #{search.parts[inside.part].exchange} taken apart  "
+            f"{WORDS[outcome.failed]}{reason}  with {len(coalition)} of {len(inside.pieces.pieces)} places "
+            f"as failed; about {inside.runs_left()} runs left"
+        )
+        return
     left = design.runs_left()
     took = series.seconds / series.runs
     say(
@@ -94,7 +101,7 @@ def report(
         rows += [("needs", made["needs"])] if made["needs"] else []
         show(fields([*rows, ("page", str(page)), ("data", str(data)), ("state", str(search.journal.path))]))
     if search.ended == "budget":
-        left = search.design.runs_left()
+        left = search.runs_left()
         raise FaultError(
             f"the budget ended after {series_runs(search)} runs, before every part was decided; about {left} "
             "more are needed",

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from faultwire.blame.compare import Compared
     from faultwire.blame.parts import Part
     from faultwire.blame.rates import Coalition
+    from faultwire.blame.session import Splitting
     from faultwire.cli.options import Traffic
     from faultwire.events import Recorded
     from faultwire.tape.read.metadata import SessionInfo
-    from faultwire.trials.execute import TrialRunner
     from faultwire.trials.model import Outcome, Pin
 
 QUIET = "faults: []"
@@ -36,6 +36,7 @@ class Asked:
     calm: str | None
     live: bool
     curve: bool
+    fields: bool
     error: float
     max_runs: int | None
     max_time: float | None
@@ -60,6 +61,7 @@ class Subject:
     seconds: float
     consequences: int = 0
     attempt: Callable[[Coalition], Outcome] = field(repr=False, default=lambda _: NotImplemented)
+    splitting: Splitting | None = field(repr=False, default=None)
 
 
 def subject(
@@ -83,7 +85,7 @@ def subject(
         exchanges = tuple(history.exchanges)
         made = Subject(path, info, exchanges, (), cost_of(history), _seconds(exchanges))
         if asked.calm is not None:
-            return _compared(made, command, asked, traffic, folder)
+            return _compared(made, command, asked, traffic, folder, stack)
     if not pins:
         raise UsageError(
             f"found no fault that fired in `{path}` and no `--calm`, expected one of them: there is nothing "
@@ -105,6 +107,7 @@ def _faulted(
     """Parts are the decisions of faults; a run has those of its coalition."""
     from faultwire.blame.compare import shown, step_of
     from faultwire.blame.parts import Part
+    from faultwire.cli._blamed_inside import of_faults
     from faultwire.cli._failed_run import oracle, profile_of, runner_on
     from faultwire.trials.model import Trial
     from faultwire.trials.shared import SharedTrials
@@ -139,7 +142,10 @@ def _faulted(
     def attempt(coalition: Coalition) -> Outcome:
         return trials.run(Trial(frozenset(ordered[at] for at in coalition), made.session.seed))
 
-    return replace(made, parts=parts, attempt=attempt)
+    splitting = of_faults(
+        made.tape, made.session, made.exchanges, parts, runner, traffic, stack, live=asked.live
+    )
+    return replace(made, parts=parts, attempt=attempt, splitting=splitting)
 
 
 def _unfaulted(exchange: Recorded) -> str:
@@ -152,16 +158,23 @@ def _unfaulted(exchange: Recorded) -> str:
 
 
 def _compared(
-    made: Subject, command: tuple[str, ...], asked: Asked, traffic: Traffic, folder: Path
+    made: Subject,
+    command: tuple[str, ...],
+    asked: Asked,
+    traffic: Traffic,
+    folder: Path,
+    stack: ExitStack,
 ) -> Subject:
     """Parts are answers that differ from those of the calm run; a run is answered from both tapes."""
     from faultwire.blame.compare import compare
+    from faultwire.cli._blamed_inside import Answers, both, on_tape
     from faultwire.cli._failed_run import engine_name, oracle, session_of
     from faultwire.profile.load import parse
     from faultwire.replay.mask import Masks
     from faultwire.replay.reader import open_tape
     from faultwire.tape.read.metadata import masks_of
     from faultwire.trials.execute import TrialRunner
+    from faultwire.trials.shared import SharedTrials
 
     assert asked.calm is not None
     calm, calm_info, _ = session_of("blame", asked.calm, None, unverified=traffic.unverified)
@@ -180,13 +193,17 @@ def _compared(
     judge = oracle("blame", asked.oracle, asked.expect, asked.contract)
     name = engine_name(made.session.name)
     runner = TrialRunner(settings, profile, command, judge, asked.timeout, name)
-    tapes = _Tapes(folder, made, calm, calm_info, compared)
+    joined = folder / "both.tape"
+    both(made.tape, made.session.name, calm, calm_info.name, compared, joined)
     beyond = asked.live or traffic.mock or traffic.script is not None
-
-    def attempt(coalition: Coalition) -> Outcome:
-        return tapes.run(coalition, runner, traffic, live=beyond)
-
-    return replace(made, parts=compared.parts, consequences=compared.only_failed, attempt=attempt)
+    trials = stack.enter_context(
+        SharedTrials(on_tape(runner, traffic, joined, made.session.name, live=beyond))
+    )
+    answers = Answers(compared, made.session.seed, trials)
+    return replace(
+        made, parts=compared.parts, consequences=compared.only_failed, attempt=answers.run,
+        splitting=answers.splitting(),
+    )  # fmt: skip
 
 
 def _why_same(compared: Compared) -> str:
@@ -197,48 +214,6 @@ def _why_same(compared: Compared) -> str:
             "runs can help"
         )
     return "both runs are the same on the wire: the cause is not in an answer, and 0 runs can help"
-
-
-@dataclass(frozen=True, slots=True)
-class _Tapes:
-    """Tapes that answer a coalition, each made once."""
-
-    folder: Path
-    made: Subject
-    calm: Path
-    calm_info: SessionInfo
-    compared: Compared
-
-    def run(self, coalition: Coalition, runner: TrialRunner, traffic: Traffic, *, live: bool) -> Outcome:
-        from faultwire.cli.replay_options import replay_settings
-        from faultwire.trials.model import Trial
-
-        tape = self._tape(coalition)
-        replayed = replay_settings(
-            replace(traffic, replay=str(tape), on_miss="live" if live else "fail", mock=False, script=None)
-        )
-        assert replayed is not None
-        named = {runner.session: self.made.session.name}
-        settings = replace(runner.settings, replay=replayed.model_copy(update={"sessions": named}))
-        return replace(runner, settings=settings).run(Trial(frozenset(), self.made.session.seed))
-
-    def _tape(self, coalition: Coalition) -> Path:
-        from faultwire.tape.files.choose import Source, choose
-
-        target = self.folder / f"{'-'.join(map(str, sorted(coalition))) or 'calm'}.tape"
-        if len(target.name) > 100:
-            from faultwire._core import sha256_hex
-
-            target = self.folder / f"{sha256_hex(target.name.encode())[:32]}.tape"
-        if not target.exists():
-            keys = frozenset(self.compared.parts[at].key for at in coalition)
-            ours, theirs = self.compared.numbers(keys)
-            choose(
-                Source(self.made.tape, self.made.session.name, ours),
-                Source(self.calm, self.calm_info.name, theirs),
-                target,
-            )
-        return target
 
 
 def _seconds(exchanges: Sequence[Recorded]) -> float:

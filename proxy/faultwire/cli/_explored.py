@@ -47,6 +47,7 @@ def explore(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: F
     from faultwire._core import sha256_hex
     from faultwire.capture import child
     from faultwire.cli._explored_report import as_json, explain, progress, report
+    from faultwire.cli._explored_repro import write_repros
     from faultwire.cli._failed_run import oracle, redactor
     from faultwire.cli._placed import placed
     from faultwire.cli.output import say, show_json
@@ -93,12 +94,13 @@ def explore(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: F
         journal.close()
     written = home / f"{about[:12]}.json"
     failing = redactor(traffic)(judge.description)
-    made = as_json(result, executor, failing)
+    repros = write_repros(result, executor, home / f"{about[:12]}-repro", asked.oracle)
+    made = as_json(result, executor, failing, repros)
     written.write_text(json.dumps(made, indent=2) + "\n")
     if format_ == "json":
         show_json(made)
     else:
-        report(result, executor, written, asked.depth, failing)
+        report(result, executor, written, asked.depth, failing, repros)
     return explain(result, asked.max_runs)
 
 

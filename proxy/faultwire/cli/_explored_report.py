@@ -9,9 +9,10 @@ from faultwire.errors import FaultError, UsageError
 from faultwire.text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from faultwire.cli._shrunk_repro import Written
     from faultwire.explore.claim import Claim, Reason
     from faultwire.explore.execute import Executor
     from faultwire.explore.found import Find
@@ -38,25 +39,39 @@ def progress(explorer: Explorer) -> None:
     say(f"run {explorer.runs}  {finds} {'failure' if finds == 1 else 'failures'} found")
 
 
-def report(result: Result, executor: Executor, written: Path, depth: int, failing: str) -> None:
+def report(
+    result: Result,
+    executor: Executor,
+    written: Path,
+    depth: int,
+    failing: str,
+    repros: Sequence[Written | None] = (),
+) -> None:
     """The failures, the claim, and what it cost; `failing` says when a run is a failure."""
     if result.claim is None:
         return
-    for line in lines(result, depth, failing):
+    for line in lines(result, depth, failing, repros):
         show(safe(line))
     rows = [("runs", f"{result.runs}, {executor.seconds:.0f} s, {executor.cost_usd:.4f} dollars of models")]
     rows += [("state", str(executor.journal.path)), ("all sets", str(written))]
     show(fields(rows))
 
 
-def lines(result: Result, depth: int, failing: str) -> Iterator[str]:
-    """The result in words. What is no failure to the oracle is none here, so it says when a run is one."""
+def lines(
+    result: Result, depth: int, failing: str, repros: Sequence[Written | None] = ()
+) -> Iterator[str]:
+    """The result in words. What is no failure to the oracle is none here, so it says when a run is one;
+    `repros` are the folders of its finds, in their order, as far as there are any."""
     from faultwire.explore.found import groups
 
+    kept = dict(zip(map(id, result.finds), repros, strict=False))
     for number, (cause, finds) in enumerate(groups(list(result.finds)).items(), 1):
         yield f"failure {number}: {' and '.join(cause)}"
         for find in finds:
             yield f"  {_faults(find)}: failed {find.failed} of {find.runs} runs: {find.reason}"
+            if (folder := kept.get(id(find))) is not None:
+                seen = "it failed there" if folder.seen else f"it did not fail there in {folder.runs} runs"
+                yield f"    repro: {folder.folder}/run.sh ({seen})"
     for faults in result.flaky:
         yield f"flaky: failed once, and not again: {', '.join(point.text for point in sorted(faults))}"
     if result.claim is not None:
@@ -90,9 +105,12 @@ def _claimed(result: Result, claim: Claim, depth: int) -> Iterator[str]:
                 yield f"    and {count - min(3, len(named))} more"
 
 
-def as_json(result: Result, executor: Executor, failing: str) -> dict[str, Any]:
+def as_json(
+    result: Result, executor: Executor, failing: str, repros: Sequence[Written | None] = ()
+) -> dict[str, Any]:
     """For programs, and the file with every set that was left out."""
     claim = result.claim
+    kept = dict(zip(map(id, result.finds), repros, strict=False))
     return {
         "ended": result.ended,
         "runs": result.runs,
@@ -106,6 +124,7 @@ def as_json(result: Result, executor: Executor, failing: str) -> dict[str, Any]:
                 "failed": find.failed,
                 "runs": find.runs,
                 "reason": find.reason,
+                "repro": _folder(kept.get(id(find))),
             }
             for find in result.finds
         ],
@@ -124,6 +143,10 @@ def as_json(result: Result, executor: Executor, failing: str) -> dict[str, Any]:
             ],
         },
     }
+
+
+def _folder(kept: Written | None) -> dict[str, Any] | None:
+    return None if kept is None else {"folder": str(kept.folder), "failed_there": kept.seen}
 
 
 def _point(point: Any, executor: Executor) -> dict[str, Any]:

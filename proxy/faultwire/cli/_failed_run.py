@@ -100,7 +100,7 @@ def runner_on(
     """What runs the trials: answers come from the mock, with `live` from the servers, else from the tape."""
     from faultwire.cli.replay_options import replay_settings
     from faultwire.tape.read.reader import TapeReader
-    from faultwire.trials.execute import TrialRunner, answers_of_faults
+    from faultwire.trials.execute import TrialRunner, answering_hosts, answers_of_faults
 
     mock = traffic.mock or traffic.script is not None
     settings = replace(traffic.launch(name, profile=profile), replay=None)
@@ -109,7 +109,11 @@ def runner_on(
         settings = replace(settings, replay=replay_settings(replace(traffic, replay=str(tape))))
         with TapeReader.open(tape) as reader:
             made = answers_of_faults(reader.exchanges(session))
-    return TrialRunner(settings, profile, command, oracle, timeout_s, session, made)
+    expected: frozenset[str] | None = None
+    if live:
+        with TapeReader.open(tape) as reader:
+            expected = answering_hosts(reader.exchanges(session))
+    return TrialRunner(settings, profile, command, oracle, timeout_s, session, made, expected)
 
 
 def oracle(command: str, given: str | None, expect: str | None, contract: Path | None) -> Oracle:

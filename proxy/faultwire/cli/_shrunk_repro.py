@@ -44,29 +44,58 @@ def write(
 
     The new tape holds the exchanges that this case makes, and no others of the run."""
     from faultwire.cli._shrunk_subject import run_case
+    from faultwire.shrink.repro import filled
+
+    profile = result.case.profile(found.profile)
+    assert profile is not None
+    runs = replace(runner, command=filled(runner.command, result.case.prompt))
+    case = Case(found.session.seed, result.rate, profile, result.case.pins, asked.oracle)
+    return write_case(
+        folder, case, runs, lambda tape: run_case(runner, result.case, found, tape), secret_free
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a folder shows: the decisions of a profile, how often they make the agent fail, and the command
+    that judges, if one does."""
+
+    seed: int
+    rate: float
+    profile: Profile
+    pins: tuple[Pin, ...]
+    oracle: str | None
+
+
+def write_case(
+    folder: Path,
+    case: Case,
+    runner: TrialRunner,
+    record: Callable[[Path], Outcome],
+    secret_free: Callable[[str], str],
+) -> Written | None:
+    """Record a case with `record`, which gets the tape's place, write its folder, and try that; None where it
+    did not fail once more. Raises UsageError where the folder exists."""
     from faultwire.shrink import repro
     from faultwire.trials.pins import pinned
 
-    command = repro.filled(runner.command, result.case.prompt)
-    plain = all(secret_free(part) == part for part in command)
-    oracle = None if asked.oracle is None or secret_free(asked.oracle) != asked.oracle else asked.oracle
+    plain = all(secret_free(part) == part for part in runner.command)
+    oracle = None if case.oracle is None or secret_free(case.oracle) != case.oracle else case.oracle
     about = repro.Repro(
-        runner.session, found.session.seed, result.rate, asked.timeout, command if plain else None, oracle
+        runner.session, case.seed, case.rate, runner.timeout_s, runner.command if plain else None, oracle
     )
-    profile = result.case.profile(found.profile)
-    assert profile is not None
-    profile = pinned(profile, result.case.pins)
+    profile = pinned(case.profile, case.pins)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".shrink-", dir=folder.parent) as draft:
         for number in range(about.runs):
             tape = Path(draft) / f"{number}.tape"
-            outcome = run_case(runner, result.case, found, tape)
+            outcome = record(tape)
             if outcome.failed:
                 break
         else:
             return None
-        repro.write(folder, about, profile, _checks(runner), tape, findings(result.case.pins, profile))
-    tried = _tried(folder, about, profile, replace(runner, command=command))
+        repro.write(folder, about, profile, _checks(runner), tape, findings(case.pins, profile))
+    tried = _tried(folder, about, profile, runner)
     return Written(folder, outcome.exchanges, any(one.failed for one in tried), len(tried))
 
 

@@ -21,6 +21,11 @@ from faultwire.cli.output import format_option
 )
 @click.option("--live", is_flag=True, help="Let real servers answer what the tape cannot; this costs money.")
 @click.option("--curve", is_flag=True, help="Also find when the failure became inevitable.")
+@click.option(
+    "--fields/--no-fields",
+    default=True,
+    help="Also find which field, stream event or line of a blamed answer it was.",
+)
 @judge_options(None)
 @click.option(
     "-o",
@@ -38,9 +43,10 @@ def blame(source: str, command: tuple[str, ...], quiet: bool, **options: Any) ->
 
     Runs the command again and again, with some parts as in RUN and the others as in a calm run: all parts but
     one (was it necessary?), and one alone (is it sufficient?). Parts are the decisions of faults that RUN's
-    ledger holds; with --calm, the answers in which both runs differ. Answers come from the tape, from the
-    mock (--mock, --script) or from the servers (--live). Give the run's own --profile and --fault again. The
-    same command goes on after an interruption.
+    ledger holds; with --calm, the answers in which both runs differ. The answer of a part that is blamed is
+    taken apart in the same way, into the fields or stream events in which it differs. Answers come from the
+    tape, from the mock (--mock, --script) or from the servers (--live). Give the run's own --profile and
+    --fault again. The same command goes on after an interruption.
 
     Exits 0 if a part is blamed, 1 if none is, 2 if the run does not fail or fails without any part, 3 if the
     budget was too small.

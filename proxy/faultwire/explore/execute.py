@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from faultwire.events import History
     from faultwire.explore.journal import Journal
     from faultwire.explore.space import Faults, Point
+    from faultwire.profile.model import Profile
     from faultwire.trials.execute import TrialRunner
-    from faultwire.trials.model import Oracle
+    from faultwire.trials.model import Oracle, Pin
     from faultwire.trials.series import Budget
 
 
@@ -112,10 +113,14 @@ class Executor:
                 self._places.setdefault(point.call.place, len(self._places) + 1)
         return run
 
+    def pinned(self, faults: Faults) -> tuple[Profile, frozenset[Pin]]:
+        """The profile and the decisions of it with which a set of faults is run."""
+        return derived(self.runner.profile, faults, self._counts, self._places)
+
     def _trial(self, faults: Faults, *, lineage: bool) -> tuple[Observation, dict[Point, int]]:
         runner, about = self.runner, Observation(None)
         counts: dict[Point, int] = {}
-        profile, pins = derived(runner.profile, faults, self._counts, self._places)
+        profile, pins = self.pinned(faults)
         watched = {entry.id for entry in runner.profile.entries}
 
         def read(history: History) -> None:

@@ -15,7 +15,7 @@ from faultwire.errors import UsageError
 from faultwire.mitm.network.upstream_proxy import UpstreamProxies
 from faultwire.mitm.sessions.sources import PER_SOURCE
 from faultwire.profile.entry_model import Frozen
-from faultwire.replay.settings import ReplaySettings
+from faultwire.replay.settings import ReplaySettings, SessionAnswers
 from faultwire.tape.record.overload_policy import FailurePolicy, RecordPolicy
 
 MAX_LINE = 4 * 1024 * 1024
@@ -77,7 +77,8 @@ def _per_source() -> int:
 class SessionSettings(Frozen):
     """A session to open. `profile` is a profile as JSON (`Profile.dump()`); `via` is the shared user that its
     traffic comes by, empty where it has one of its own. `dice` is the session whose dice it has, where that
-    is another: repeats of one session make the same decisions."""
+    is another: repeats of one session make the same decisions. `answers` says what of a replayed tape answers
+    it, where that is not all of it."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9._#@:/+~-]{1,128}$")
     profile: dict[str, Any]
@@ -85,6 +86,7 @@ class SessionSettings(Frozen):
     agent: str = ""
     via: str = ""
     dice: str = ""
+    answers: SessionAnswers | None = None
 
 
 class ShareSettings(Frozen):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from faultwire.events import header
+from faultwire.events import Delivery, header
 from faultwire.tape.redact.content_coding import Opaque, pack, unpack
 
 if TYPE_CHECKING:
-    from faultwire.events import Delivery, Headers, Message, Recorded
+    from faultwire.events import Headers, Message, Recorded
     from faultwire.replay.rebind import Rebinder
+    from faultwire.replay.settings import GivenAnswer
 
 Ends = Literal["complete", "cut", "reset", "aborted"]
 """Whole, or ended by a fault as if it were; cut off or reset by a fault; lost on the way."""
@@ -62,6 +63,12 @@ def answer_of(recorded: Recorded, rebinder: Rebinder | None = None, *, upstream:
     chunks = _chunks(found, rebinder)
     about = (found.status, found.reason, found.headers, chunks, found.trailers)
     return Answer(*about, ends, ended_ns, recorded.messages)
+
+
+def with_answer(recorded: Recorded, given: GivenAnswer) -> Recorded:
+    """The exchange with another answer, for the agent and from the server."""
+    delivery = Delivery(given.status, given.reason, given.headers, given.body, given.chunks, given.trailers)
+    return replace(recorded, upstream=delivery, delivered=delivery, ending=given.ending, messages=())
 
 
 def _chunks(found: Delivery, rebinder: Rebinder | None) -> tuple[tuple[bytes, int], ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from faultwire.events import Delivery
+from faultwire.replay.answer import with_answer
 from faultwire.replay.match import Missed
 from faultwire.replay.player import Player
 
@@ -86,12 +86,8 @@ class Forked(Player):
         return self._serve(self._given(recorded), given=True)
 
     def _given(self, recorded: Recorded) -> Recorded:
-        given = self._settings.answer
-        assert given is not None
-        delivery = Delivery(
-            given.status, given.reason, given.headers, given.body, given.chunks, given.trailers
-        )
-        return replace(recorded, upstream=delivery, delivered=delivery, ending="complete", messages=())
+        assert self._settings.answer is not None
+        return with_answer(recorded, self._settings.answer)
 
     def pass_over(self, request: Request, number: int = 0) -> None:
         """A fault answered in place of the recorded answer."""

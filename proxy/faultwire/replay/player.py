@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from faultwire.events import Request
-from faultwire.replay.answer import answer_of
+from faultwire.replay.answer import answer_of, with_answer
 from faultwire.replay.explain_miss import (
     Difference,
     Divergence,
@@ -29,7 +29,7 @@ from faultwire.replay.request_key import clean
 from faultwire.replay.script import Script
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from faultwire.events import Message, Recorded
     from faultwire.replay.answer import Answer
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from faultwire.replay.match import Entry, Index
     from faultwire.replay.rebind import Rebinder
     from faultwire.replay.request_key import RequestKey
+    from faultwire.replay.settings import GivenAnswer
     from faultwire.tape.redact.redactor import Redactor
 
 LISTED = 50
@@ -47,7 +48,8 @@ class Player:
     """The answers of a tape for one session. Used by one thread at a time.
 
     `upstream` gives the servers' answers, not those that the agent got: faults act on them anew. `live`
-    lets calls that the tape does not have go to their servers.
+    lets calls that the tape does not have go to their servers. `given` are answers in place of the recorded
+    ones, by the numbers of their exchanges.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Player:
         *,
         upstream: bool = False,
         live: bool = False,
+        given: Mapping[int, GivenAnswer] | None = None,
     ) -> None:
         self._index = index
         self._repeated = Repeated(index)
@@ -65,6 +68,7 @@ class Player:
         self._redactor = redactor
         self._rebinder = rebinder
         self._upstream = upstream
+        self._others = dict(given or {})
         self._answered: dict[int, Entry] = {}
         self._late: set[int] = set()
         """Places of entries whose call went to its server, because it was not their turn."""
@@ -93,6 +97,9 @@ class Player:
             return None if self._goes_live else divergence
         if self._goes_live:
             self._answered[number] = found
+        other = self._others.get(found.recorded.number)
+        if other is not None:
+            return self._serve(with_answer(found.recorded, other), given=True)
         return self._serve(found.recorded)
 
     def _serve(self, recorded: Recorded, *, given: bool = False) -> Answer:
@@ -212,7 +219,7 @@ class Player:
         missed = sum(self._classes.values())
         as_recorded = self.served == len(self._index.entries) and not (missed or left)
         return {
-            "exact": as_recorded and not (self._upstream or counts or rebound),
+            "exact": as_recorded and not (self._upstream or counts or rebound or self._others),
             "recorded": len(self._index.entries),
             "served": self.served,
             "missed": missed,

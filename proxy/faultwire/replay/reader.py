@@ -20,7 +20,7 @@ from faultwire.tape.read.reader import TapeReader
 from faultwire.tape.redact.taped_rules import complete, joined, rules_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from typing import Any
 
     from faultwire.events import Recorded
@@ -126,15 +126,20 @@ def index(
     strict_order: bool = False,
     reuse: bool = False,
     as_forwarded: bool = False,
+    without: Collection[int] = (),
 ) -> Index:
     """What a tape answers: one of its sessions where it has one of that name, else all. The tape's own masks
     hold as well. `as_forwarded`: requests that a fault changed are known by what their servers were asked.
+    `without` are the numbers of exchanges that do not answer.
 
     Raises UsageError for a mask that is none."""
     texts = masks_of(reader.info().settings)
     names = {info.name for info in reader.sessions()}
     recorded = reader.exchanges(session if session in names else None)
     recorded = forwarded(reader, recorded) if as_forwarded else recorded
+    if without:
+        left_out = frozenset(without)
+        recorded = (one for one in recorded if one.number not in left_out)
     return Index(recorded, Masks.parse([*texts, *masks]), strict_order=strict_order, reuse=reuse)
 
 

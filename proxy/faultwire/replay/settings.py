@@ -15,7 +15,7 @@ Tail = Literal["live", "mock", "tape"]
 
 class GivenAnswer(Frozen):
     """An answer that takes the recorded one's place: `body` as it goes out, and where its chunks end, with
-    nanoseconds since the request began."""
+    nanoseconds since the request began. `ending` other than `complete`: the connection ends with it."""
 
     status: int = Field(ge=100, le=599)
     reason: str = ""
@@ -23,6 +23,15 @@ class GivenAnswer(Frozen):
     body: Base64Bytes = b""
     chunks: tuple[tuple[int, int], ...] = ()
     trailers: tuple[tuple[str, str], ...] = ()
+    ending: Literal["complete", "cut", "reset"] = "complete"
+
+
+class SessionAnswers(Frozen):
+    """What of the replayed tape answers one session: not the exchanges of `without`, and in place of some
+    recorded answers, others."""
+
+    without: tuple[int, ...] = ()
+    given: dict[int, GivenAnswer] = Field(default_factory=dict)
 
 
 class ForkSettings(Frozen):

@@ -49,7 +49,38 @@ class Step(Shape):
     parts: list[Count]
 
 
-class BlamedPart(Shape):
+class Judged(Shape):
+    """What the runs say of one intervention."""
+
+    verdict: Verdict
+    words: str
+    blame: Interval
+    necessity: Interval
+    sufficiency: Interval
+    without: Runs
+    alone: Runs
+
+
+class Piece(Judged):
+    """One place in a blamed answer, or several whose effects no run tells apart; `failed` and `calm` are what
+    either run has at the first of them."""
+
+    kind: Literal["field", "event", "line", "header", "ending"]
+    names: list[str]
+    failed: str
+    calm: str
+
+
+class Inside(Shape):
+    """A blamed answer, taken apart: it differs in `places`, of which `pieces` are blamed; `note` says why
+    there is no more."""
+
+    places: Count
+    note: str | None
+    pieces: list[Piece]
+
+
+class BlamedPart(Judged):
     """One place in which the failed run differs from the calm one, and what the runs say of it."""
 
     exchange: Count
@@ -58,14 +89,8 @@ class BlamedPart(Shape):
     settings: str
     failed: str
     calm: str
-    verdict: Verdict
-    words: str
-    blame: Interval
-    necessity: Interval
-    sufficiency: Interval
-    without: Runs
-    alone: Runs
     shapley: Interval | None
+    inside: Inside | None
 
 
 class Pair(Shape):

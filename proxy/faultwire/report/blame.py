@@ -124,6 +124,24 @@ def _part(part: dict[str, Any]) -> Iterator[str]:
         yield f"  {part['verdict']}: fails {_rate(part['without'])} without it, {_rate(part['alone'])} alone"
     elif part["verdict"] != "none":
         yield from wrap(part["words"], WIDTH, initial_indent="  ", subsequent_indent="  ")
+    if part.get("inside"):
+        yield from _inside(part["inside"])
+
+
+def _inside(inside: dict[str, Any]) -> Iterator[str]:
+    """What is to blame in an answer: its pieces, and why there is no more."""
+    for piece in inside["pieces"]:
+        more = f" and {len(piece['names']) - 1} more" if len(piece["names"]) > 1 else ""
+        yield f"  in it {line(piece['names'][0], 44)}{more}"
+        yield f"    failed: {line(piece['failed'], 46)}"
+        yield f"    calm:   {line(piece['calm'], 46)}"
+        yield (
+            f"    {piece['verdict']}: fails {_rate(piece['without'])} without it, "
+            f"{_rate(piece['alone'])} alone"
+        )
+    if inside["note"]:
+        yield from wrap(f"not taken apart further: {line(inside['note'], 200)}", WIDTH,
+                        initial_indent="  ", subsequent_indent="    ")  # fmt: skip
 
 
 def bar(interval: dict[str, float]) -> str:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from faultwire.events import Bypass, History
     from faultwire.mitm.engine.client import SessionHandle, SessionSummary
     from faultwire.profile.model import Profile
+    from faultwire.replay.settings import SessionAnswers
 
 
 class Run:
@@ -81,10 +82,13 @@ class Run:
             return self.proxy_url
         return self.proxy_url.replace("//", f"//{self.engine.user}:{self.engine.token}@", 1)
 
-    def open_session(self, name: str, profile: Profile, seed: int, dice: str = "") -> Mapping[str, str]:
+    def open_session(
+        self, name: str, profile: Profile, seed: int, dice: str = "", answers: SessionAnswers | None = None
+    ) -> Mapping[str, str]:
         """Open a session; the environment that sends a process's traffic through it.
 
-        With `dice`, its decisions are those of the session of that name.
+        With `dice`, its decisions are those of the session of that name; `answers` says what of a replayed
+        tape answers it, where that is not all of it.
 
         Once a process is shared (`share`), the session is one of those that share it; one whose faults act
         on connections waits until it is alone.
@@ -92,7 +96,9 @@ class Run:
         if self._shared:
             self._turnstile.enter(name, alone=not divide(profile).idle)
         try:
-            handle = self.engine.open_session(name, dump(profile), seed, via=self._shared, dice=dice)
+            handle = self.engine.open_session(
+                name, dump(profile), seed, via=self._shared, dice=dice, answers=answers
+            )
         except BaseException:
             self._turnstile.leave(name)
             raise

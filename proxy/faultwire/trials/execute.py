@@ -31,6 +31,8 @@ SESSION = "exec"
 """The session's name, as `exec` calls it: the dice depend on it."""
 NOT_ON_TAPE = "the tape lacks answers"
 """How the reason of an outcome begins that a tape cannot tell: the mock or the servers must answer."""
+NOT_REACHED = "servers did not answer"
+"""How the reason of an outcome begins in which a real server could not be reached."""
 NEVER = 1_000_000_000
 """A call that no session comes to."""
 AnswerKey = tuple[str, str, int, str]
@@ -50,6 +52,9 @@ class TrialRunner:
     session: str = SESSION
     made_by_faults: frozenset[AnswerKey] = frozenset()
     """Answers on the replayed tape that no server gave; a run that got one tells nothing of the agent."""
+    expected: frozenset[str] | None = None
+    """Where servers answer: the hosts that did when the run was recorded. A run in which one of them did not
+    tells nothing of the agent."""
 
     def run(self, trial: Trial, *, keep: Path | None = None) -> Outcome:
         """Run the agent once; `keep` is where the tape is to stay, a file that does not exist.
@@ -70,7 +75,7 @@ class TrialRunner:
     def run_in(self, run: Run, trial: Trial, name: str) -> Outcome:
         """Run the agent once in a session of this name of a run that was started. Raises as `run` does."""
         started = clock.monotonic()
-        history, closed = self._play(run, self._profile(trial), trial.seed, name)
+        history, closed = self._play(run, trial, name)
         outcome = self._judged(history, closed, run.tape)
         return replace(outcome, seconds=clock.monotonic() - started)
 
@@ -82,8 +87,9 @@ class TrialRunner:
             return pinned(profile, trial.pins)
         return pinned(profile, [Pin(profile.entries[0].id, NEVER)])
 
-    def _play(self, run: Run, profile: Profile, seed: int, name: str) -> tuple[History, SessionSummary]:
-        environment = run.open_session(name, profile, seed, self.session)
+    def _play(self, run: Run, trial: Trial, name: str) -> tuple[History, SessionSummary]:
+        profile = self._profile(trial)
+        environment = run.open_session(name, profile, trial.seed, self.session, trial.answers)
         if self.settings.frozen is not None:
             environment = self.settings.frozen.environment(environment)
         ended = Processes().run(self.command, environment, timeout_s=self.timeout_s)
@@ -105,6 +111,8 @@ class TrialRunner:
         if lacking := self._missed(closed) + self._faked(history):
             calls = "1 call" if lacking == 1 else f"{lacking} calls"
             return Outcome(None, reason=f"{NOT_ON_TAPE} to {calls}", **about)
+        if lost := self._unreached(history):
+            return Outcome(None, reason=f"{NOT_REACHED}: {', '.join(lost[:3])}", **about)
         failed, why = self.oracle.judge(history, tape)
         return Outcome(failed, reason=why, **about)
 
@@ -112,6 +120,17 @@ class TrialRunner:
         """Calls that nobody could answer; where misses go to servers, there are none."""
         replay = self.settings.replay
         return closed.replay["missed"] if closed.replay and replay and replay.on_miss == "fail" else 0
+
+    def _unreached(self, history: History) -> list[str]:
+        """Servers that should have answered, and did not; what a fault had ended is left out."""
+        lost = (
+            exchange.request.host
+            for exchange in history.exchanges
+            if exchange.upstream is None
+            and exchange.ending == "upstream_aborted"
+            and not any(line.outcome == "fired" for line in exchange.faults)
+        )
+        return [host for host in dict.fromkeys(lost) if host in (self.expected or ())]
 
     def _faked(self, history: History) -> int:
         """Exchanges that the tape answered with what a fault had made."""
@@ -135,6 +154,17 @@ def answers_of_faults(exchanges: Iterable[Recorded]) -> frozenset[AnswerKey]:
         for exchange in exchanges
         if exchange.upstream is None and any(line.outcome == "fired" for line in exchange.faults)
     )
+
+
+def answering_hosts(exchanges: Iterable[Recorded]) -> frozenset[str]:
+    """The hosts of a session that were all right: those of which no call was lost without a fault."""
+    hosts, lost = set[str](), set[str]()
+    for exchange in exchanges:
+        hosts.add(exchange.request.host)
+        faulted = any(line.outcome == "fired" for line in exchange.faults)
+        if exchange.ending == "upstream_aborted" and not faulted:
+            lost.add(exchange.request.host)
+    return frozenset(hosts - lost)
 
 
 def key_of(exchange: Recorded, answer: Delivery | None) -> AnswerKey:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import History
     from faultwire.profile.model import Profile
+    from faultwire.replay.settings import SessionAnswers
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -35,12 +36,14 @@ class Pin:
 class Trial:
     """One run to make: which faults fire where, and the seed of their values.
 
-    `profile` takes the place of the runner's, where values of faults are changed.
+    `profile` takes the place of the runner's, where values of faults are changed. `answers` says what of the
+    replayed tape answers, where that is not all of it.
     """
 
     pins: frozenset[Pin]
     seed: int
     profile: Profile | None = None
+    answers: SessionAnswers | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,5 +41,6 @@ def test_a_few_agents_by_day() -> None:
     single = measured("single", 1, SEED)
     assert (single.right, single.falsely) == (1, 0)
     assert single.baselines["random"] < 0.2
+    assert single.coverage_error is None, "one agent says nothing of it"
     wrong = Found("single", agents=1, right=0, top=0, runs_a_step=[1.0])
     assert wrong.missed

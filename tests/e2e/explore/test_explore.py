@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -86,6 +87,29 @@ def test_a_primary_with_its_fallback_and_what_goes_on_after_a_kill(tmp_path: Pat
     assert not (tmp_path / ".faultwire" / "runs").exists(), "trials are no runs"
     left = os.listdir(tmp_path / ".faultwire" / "trials" / "runs")
     assert len(left) <= 1, "trials leave no folder, but for the one that was killed"
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(LIMIT_S)
+def test_a_find_has_a_folder_that_shows_it_elsewhere(tmp_path: Path) -> None:
+    """Offline, in another folder and process; an agent that was mended passes there."""
+    (tmp_path / "agent.py").write_text(PLAIN)
+    done = explore(tmp_path, "--fault", "status: {code: 500}", "--", sys.executable, "agent.py")
+    assert done.returncode == 1, done.stderr
+    (failure,) = json.loads(done.stdout)["failures"]
+    assert failure["repro"]["failed_there"] is True
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    shutil.move(tmp_path / failure["repro"]["folder"], elsewhere / "repro")
+    environment = base_environment()
+    environment["PATH"] = f"{Path(faultwire()[0]).parent}{os.pathsep}{environment['PATH']}"
+    for source, code in ((PLAIN, 1), (PLAIN.replace("sys.exit(3)", "first = 'sorry'"), 0)):
+        (elsewhere / "agent.py").write_text(source)
+        seen = subprocess.run(
+            ["sh", "repro/run.sh"], cwd=elsewhere, env=environment, capture_output=True, text=True,
+            timeout=LIMIT_S, check=False,
+        )  # fmt: skip
+        assert seen.returncode == code, (seen.stdout, seen.stderr)
 
 
 @pytest.mark.nightly

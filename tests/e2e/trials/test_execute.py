@@ -13,7 +13,7 @@ from faultwire.profile.load import parse
 from faultwire.replay.settings import ReplaySettings
 from faultwire.runner.launch import LaunchSettings, start_run
 from faultwire.tape.read.reader import TapeReader
-from faultwire.trials.execute import NOT_ON_TAPE, TrialRunner, answers_of_faults
+from faultwire.trials.execute import NOT_ON_TAPE, TrialRunner, answering_hosts, answers_of_faults
 from faultwire.trials.model import Pin, Trial
 from faultwire.trials.oracle import ExitCode
 from faultwire.trials.shared import SharedTrials
@@ -100,3 +100,15 @@ def test_sessions_that_share_a_run_have_the_dice_of_the_one_that_failed(runner: 
             answers.append([len(one.faults) and one.faults[0].outcome for one in run.history(name).exchanges])
     assert answers[0] == answers[1] == answers[2]
     assert answers[0] != answers[3]
+
+
+def test_a_host_that_lost_a_call_without_a_fault_is_not_expected_to_answer(
+    runner: TrialRunner, tmp_path: Path
+) -> None:
+    tape = tmp_path / "kept.tape"
+    runner.run(calls(1, 3), keep=tape)
+    with TapeReader.open(tape) as reader:
+        (first, *rest) = reader.exchanges()
+    assert answering_hosts([first, *rest]) == {"api.openai.com"}
+    lost = replace(rest[0], ending="upstream_aborted", faults=())
+    assert answering_hosts([first, lost]) == frozenset()

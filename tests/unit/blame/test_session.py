@@ -1,14 +1,22 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import jsonschema
 import pytest
+from tests.unit.blame.test_document import ABOUT, EXCHANGES
+from tests.unit.blame.test_pieces import answered, apart
 
 from faultwire.blame.design import Design
+from faultwire.blame.document import document
+from faultwire.blame.inside import Inside
 from faultwire.blame.parts import Part, baselines
 from faultwire.blame.rates import Coalition
-from faultwire.blame.session import Blaming
+from faultwire.blame.session import Blaming, Splitting
 from faultwire.errors import UsageError
+from faultwire.report._blame_shape import schema
+from faultwire.report.blame import lines, render
 from faultwire.trials.journal import Journal
 from faultwire.trials.model import Outcome, Pin
 from faultwire.trials.series import Budget
@@ -93,6 +101,62 @@ def test_a_coalition_is_known_by_its_parts_and_not_by_their_texts(tmp_path: Path
     keys = {search.key(frozenset(one)) for one in ([], [0], [1], [0, 1])}
     assert len(keys) == 4
     assert Part(1, "fault", "other words", pin=Pin("status", 1)).identity == PARTS[0].identity
+
+
+def taking_apart(path: Path, budget: Budget, *, free: bool = True, whole: str = "") -> Blaming:
+    """Part 3 makes the failure, and field 5 of its answer does."""
+    texts = [json.dumps({f"f{at}": value for at in range(12)}).encode() for value in (1, 2)]
+    pieces = apart(answered(texts[0]), answered(texts[1]))
+
+    def attempt(inside: Inside, held: frozenset[int]) -> Outcome:
+        assert (inside.part, inside.rest_fails) == (3, True)
+        return Outcome(5 in held, 6)
+
+    search = blaming(path, budget=budget)
+    search.splitting = Splitting(lambda part: whole or pieces, attempt, free)
+    return search
+
+
+def test_the_answer_of_a_blamed_part_is_taken_apart(tmp_path: Path) -> None:
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    whole = blaming(alone)
+    whole.run()
+    search = taking_apart(tmp_path, Budget(whole.series.runs))
+    assert search.run() == "found", "runs for its fields come on top"
+    assert [one.group for one in search.inside[3].found] == [(5,)]
+    found = document(search, ABOUT, EXCHANGES, lambda text: text)
+    jsonschema.validate(found, schema())
+    (piece,) = found["parts"][3]["inside"]["pieces"]
+    assert (piece["names"], piece["kind"], piece["verdict"]) == (["$.f5"], "field", "cause")
+    assert [at for at, part in enumerate(found["parts"]) if part["inside"]] == [3]
+    assert "  in it $.f5" in list(lines(found))
+    assert "$.f5" in render(found)
+    search.journal.close()
+    again = taking_apart(tmp_path, Budget(whole.series.runs))
+    again.splitting = Splitting(again.splitting.pieces, lambda *_: pytest.fail("run again"))  # type: ignore[union-attr,arg-type]
+    assert again.run() == "found", "all outcomes are in the journal"
+
+
+def test_a_budget_that_ends_in_an_answer_keeps_the_part(tmp_path: Path) -> None:
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    whole = blaming(alone)
+    whole.run()
+    search = taking_apart(tmp_path, Budget(whole.series.runs + 5), free=False)
+    assert search.run() == "budget"
+    assert search.design.blamed() == [3]
+    assert search.runs_left() > 0
+    found = document(search, ABOUT, EXCHANGES, lambda text: text)
+    assert found["parts"][3]["inside"]["note"] == "the search in it has not ended"
+
+
+def test_why_an_answer_is_left_whole_is_said(tmp_path: Path) -> None:
+    search = taking_apart(tmp_path, Budget(500), whole="the status is another one (503 instead of 200)")
+    assert search.run() == "found"
+    found = document(search, ABOUT, EXCHANGES, lambda text: text)
+    assert found["parts"][3]["inside"]["pieces"] == []
+    assert any("the status is another one" in line for line in lines(found))
 
 
 def test_simple_rules() -> None:

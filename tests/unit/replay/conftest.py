@@ -12,6 +12,7 @@ from faultwire.events import Exchange, FaultFired, Headers, Request, Response
 from faultwire.replay.player import Player
 from faultwire.replay.reader import index
 from faultwire.replay.rebind import Rebinder
+from faultwire.replay.settings import SessionAnswers
 from faultwire.tape.read.reader import TapeReader
 from faultwire.tape.record.writer import TapeWriter
 from faultwire.tape.redact.redactor import Redactor
@@ -88,10 +89,14 @@ def play(deck: Deck) -> Iterator[Play]:
         strict_order: bool = False,
         reuse: bool = False,
         live: bool = False,
+        answers: SessionAnswers | None = None,
     ) -> Player:
         readers.append(TapeReader.open(deck.close()))
-        found = index(readers[0], masks, session="exec", strict_order=strict_order, reuse=reuse)
-        return Player(found, Redactor(key), Rebinder() if rebind else None, live=live)
+        own = answers or SessionAnswers()
+        found = index(
+            readers[0], masks, session="exec", strict_order=strict_order, reuse=reuse, without=own.without
+        )
+        return Player(found, Redactor(key), Rebinder() if rebind else None, live=live, given=own.given)
 
     yield made
     for reader in readers:

@@ -6,16 +6,18 @@ Covers faultwire.replay.player and the scripts that it makes (faultwire.replay.s
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from typing import Any
 
 import pytest
-from tests.unit.replay.conftest import call, conversation
+from tests.unit.replay.conftest import call, chat, conversation
 from tests.unit.replay.test_player_parts import LATER, LIVE, OTHER, RECORDED, body, message, player
 
 from faultwire.events import Request
 from faultwire.replay.answer import Answer
 from faultwire.replay.explain_miss import Divergence
 from faultwire.replay.script import Script
+from faultwire.replay.settings import GivenAnswer, SessionAnswers
 
 FIFTH = "e1b2c3d4-0000-4000-8000-000000000000"
 
@@ -122,3 +124,16 @@ def test_a_difference_shows_what_was_recorded_and_what_was_sent() -> None:
     found.script((message("client", b'{"a":"tea"}'),)).received(b'{"a":"coffee"}', text=True)
     shown = found.report()["misses"][0]["differences"]
     assert [str(value).strip('"') for value in shown[0].values()] == ["$.a", "tea", "coffee"]
+
+
+def test_a_session_may_lack_some_exchanges_and_get_other_answers_for_some(deck: Any, play: Any) -> None:
+    for name in ("a", "b", "c"):
+        deck.add(chat(name), name.encode())
+    given = GivenAnswer(status=429, body=b64encode(b"other"), chunks=((2, 1), (5, 2)), ending="cut")
+    player = play(answers=SessionAnswers(without=(1,), given={2: given}))
+    assert isinstance(player.play(chat("a")), Divergence)
+    found = player.play(chat("b"))
+    assert (found.status, found.ends, [data for data, _ in found.chunks]) == (429, "cut", [b"ot", b"her"])
+    assert [data for data, _ in player.play(chat("c")).chunks] == [b"c"]
+    report = player.report()
+    assert (report["recorded"], report["missed"], report["left"], report["exact"]) == (2, 1, 0, False)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from faultwire.mitm.settings import EngineSettings
+    from faultwire.replay.settings import SessionAnswers
 
 STOP_TIMEOUT_S = 15.0
 
@@ -119,10 +120,14 @@ class Engine:
         *,
         via: str = "",
         dice: str = "",
+        answers: SessionAnswers | None = None,
     ) -> SessionHandle:
         """Open a session; `profile` is a profile as JSON, `via` the shared user that its traffic comes by,
-        and `dice` the session whose dice it has, where that is another."""
-        about = {"profile": profile, "seed": seed, "agent": agent, "via": via, "dice": dice}
+        and `dice` the session whose dice it has, where that is another. `answers` says what of a replayed
+        tape answers it, where that is not all of it."""
+        about: dict[str, Any] = {"profile": profile, "seed": seed, "agent": agent, "via": via, "dice": dice}
+        if answers is not None:
+            about["answers"] = answers.model_dump(mode="json")
         return self._handle(name, self._call("open_session", name=name, **about))
 
     def share(self, name: str, *, unnamed: bool = False) -> SessionHandle:

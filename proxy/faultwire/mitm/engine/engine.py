@@ -199,7 +199,7 @@ class Engine:
         context = SessionContext(settings.name, profile, dice, SessionState())
         session = self.gateway.sessions.open(context, settings.agent)
         if self.gateway.replays is not None:
-            self.gateway.replays.open(session)
+            self.gateway.replays.open(session, settings.answers)
         if self.tape is not None:
             try:
                 self.tape.open_session(

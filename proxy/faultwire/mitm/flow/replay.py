@@ -28,6 +28,7 @@ from faultwire.replay.fork import Forked
 from faultwire.replay.player import Player
 from faultwire.replay.reader import index, open_tape, redaction
 from faultwire.replay.rebind import Rebinder
+from faultwire.replay.settings import SessionAnswers
 from faultwire.tape.redact.redactor import Redactor, load_key
 from faultwire.tape.redact.rules import read_rules
 from faultwire.wire.framing import split as framing
@@ -62,9 +63,9 @@ class Replays:
         """Is there no way out at all?"""
         return self.settings.offline
 
-    def open(self, session: Session) -> None:
-        """A session begins: every answer is there to be had."""
-        settings = self.settings
+    def open(self, session: Session, answers: SessionAnswers | None = None) -> None:
+        """A session begins: every answer is there to be had, but for those of its own."""
+        settings, own = self.settings, answers or SessionAnswers()
         entries = session.context.profile.entries
         faulty = any(not isinstance(entry.fault, RecordedResponse) for entry in entries)
         found = index(
@@ -74,6 +75,7 @@ class Replays:
             strict_order=settings.strict_order,
             reuse=settings.reuse,
             as_forwarded=bool(entries) and not faulty,
+            without=own.without,
         )
         rebinder = Rebinder() if settings.rebind else None
         if settings.fork is not None:
@@ -81,7 +83,7 @@ class Replays:
             player: Player = Forked(found, self._redactor, rebinder, settings.fork)
         else:
             live = settings.on_miss != "fail"
-            player = Player(found, self._redactor, rebinder, upstream=faulty, live=live)
+            player = Player(found, self._redactor, rebinder, upstream=faulty, live=live, given=own.given)
         self._players[session.name] = player
 
     def of(self, session: Session) -> Player:

@@ -1,0 +1,50 @@
+"""The repro folders of what `faultwire explore` found: one for each failure, as `shrink` writes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from faultwire.cli._shrunk_repro import Written
+    from faultwire.explore.execute import Executor
+    from faultwire.explore.found import Find
+    from faultwire.explore.search import Result
+    from faultwire.trials.model import Outcome
+
+MOST = 5
+"""Failures that get a folder: each takes two runs or more."""
+
+
+def write_repros(result: Result, executor: Executor, home: Path, oracle: str | None) -> list[Written | None]:
+    """A folder below `home` for each of the first finds; None where it did not fail once more, where its
+    folder cannot be written, or where the budget is spent. Those of an earlier start are made anew."""
+    made: list[Written | None] = []
+    for number, find in enumerate(result.finds[:MOST], 1):
+        spent = executor.budget.spent(executor.runs, executor.seconds, executor.cost_usd)
+        if result.ended == "interrupted" or spent:
+            break
+        made.append(_write(home / str(number), find, executor, oracle))
+    return made
+
+
+def _write(folder: Path, find: Find, executor: Executor, oracle: str | None) -> Written | None:
+    import shutil
+
+    from faultwire.cli._shrunk_repro import Case, write_case
+    from faultwire.trials.execute import NEVER
+    from faultwire.trials.model import Trial
+
+    profile, pins = executor.pinned(find.faults)
+    acting = tuple(sorted(pin for pin in pins if pin.call != NEVER))
+    case = Case(executor.seed, find.failed / find.runs, profile, acting, oracle)
+
+    def record(tape: Path) -> Outcome:
+        outcome = executor.runner.run(Trial(pins, executor.seed, profile), keep=tape)
+        executor.seconds += outcome.seconds
+        executor.cost_usd += outcome.cost_usd
+        return outcome
+
+    shutil.rmtree(folder, ignore_errors=True)
+    return write_case(folder, case, executor.runner, record, executor.redact)
