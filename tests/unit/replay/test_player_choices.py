@@ -40,6 +40,14 @@ def test_behind_one_that_answered_before_others_are_looked_at() -> None:
     assert body(found.play(get(x=LIVE, z=OTHER))) == b"r2"
 
 
+def test_a_call_that_is_made_again_is_not_answered_by_another_that_differs_in_an_id() -> None:
+    found = player(get(x=OTHER), get(x=RECORDED), get(x=LATER))
+    assert body(found.play(get(x=FIFTH))) == b"r1"
+    assert body(found.play(get(x=RECORDED))) == b"r2"
+    assert isinstance(found.play(get(x=RECORDED)), Divergence)
+    assert body(found.play(get(x=LIVE))) == b"r3", "the control"
+
+
 def answer(text: str, arguments: dict[str, Any] | None = None) -> bytes:
     called = {"id": "c", "type": "function", "function": {"name": "ship", "arguments": json.dumps(arguments)}}
     said = {"role": "assistant", "content": text, **({"tool_calls": [called]} if arguments else {})}

@@ -6,6 +6,7 @@ to disk what the recording kept off it.
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from faultwire.errors import ConfigError, TapeError, UsageError, printable
@@ -30,7 +31,7 @@ def taped(section: Mapping[str, Any], redactor: Redactor) -> Section:
     """The rules as a tape's settings hold them. Raises ConfigError.
 
     A pattern that matches its own text (a name, a number) would put on the tape what it keeps off it; the
-    tape gets a placeholder in place of such a text.
+    tape gets a placeholder in place of such a text, and keeps one that it is given.
     """
     patterns = section.get("patterns") or []
     read_patterns(patterns)
@@ -46,8 +47,6 @@ def taped(section: Mapping[str, Any], redactor: Redactor) -> Section:
 
 def _matches_itself(pattern: Mapping[str, Any]) -> bool:
     regex = pattern["regex"]
-    if regex.startswith(MARK):
-        return False
     return bool(Rules(patterns=read_patterns([{"id": "own", "regex": regex}])).in_text(regex))
 
 
@@ -78,7 +77,7 @@ def joined(first: Mapping[str, Any], second: Mapping[str, Any]) -> Section:
         if known is None or _is_withheld(known):
             patterns[one["id"]] = one
         elif known != one and not _is_withheld(one):
-            free = next(name for n in range(2, 1000) if (name := f"{one['id']}-{n}") not in patterns)
+            free = next(name for n in count(2) if (name := f"{one['id']}-{n}") not in patterns)
             patterns[free] = {**one, "id": free}
     return {**found, "patterns": list(patterns.values())} if patterns else found
 

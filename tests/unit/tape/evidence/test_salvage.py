@@ -355,7 +355,7 @@ def head(page: int, count: int) -> bytes:
         (b"x" + head(4096, 1)[1:], False),
         (b"", False),
     ],
-    ids=str,
+    ids=lambda value: str(len(value) if isinstance(value, bytes) else value),
 )
 def test_a_file_is_cut_where_it_says_that_it_is_longer(tmp_path: Path, data: bytes, cut: bool) -> None:
     path = tmp_path / "t.tape"

@@ -274,7 +274,7 @@ def mac(what: str, value: str, key: bytes = b"k" * 32) -> str:
     return hmac.digest(key, said, "sha256").hex()[:32]
 
 
-@pytest.mark.parametrize("value", ["abc", "", "ä", "\udc80", "x" * 5000], ids=ascii)
+@pytest.mark.parametrize("value", ["abc", "", "ä", "\udc80", "x" * 5000], ids=len)
 def test_a_placeholder_is_the_digest_that_is_documented(redactor: Redactor, value: str) -> None:
     assert redactor.placeholder("header", value, {}) == f"redacted:v1:{mac('header', value)}"
     assert redactor.keyed("ab") == mac("exchange", "ab")

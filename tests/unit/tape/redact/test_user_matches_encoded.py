@@ -46,3 +46,22 @@ def test_words_are_looked_through_four_encodings_deep(deep: int, found: bool) ->
     for _ in range(deep):
         text = quote(text)
     assert values(text, "EMP 6") == ([text] if found else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "regex", "expected"),
+    [
+        ("%2012345", "12345", ["12345"]),
+        (
+            "%2E5550100",
+            r"\B5550100",
+            ["5550100"],
+        ),  # by its percent-encoding only: decoded, a word begins there
+        ("+123456", "[0-9]{6}", ["123456"]),
+        ("call +491701234567", r"[+][0-9]{12}", ["+491701234567"]),
+    ],
+)
+def test_what_stands_before_a_number_in_text_is_no_part_of_it(
+    text: str, regex: str, expected: list[str]
+) -> None:
+    assert [text[edit.start : edit.end] for edit in rule_edits(text, rules(regex))] == expected
