@@ -11,6 +11,8 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "explanation" / "failures.md"
 NAMED = re.compile(r"`((?:tests|core_rs)/[\w/]+\.(?:py|rs))(?:::(\w+))?`")
 CONTROL = re.compile(r"`(test_\w+)`")
+STATED = re.compile(r"\bcontrol\b|`test_\w+`|\bas promise \d")
+"""A control, the test that is one, the row that has it; or that there is no control."""
 
 
 def rows(text: str) -> list[list[str]]:
@@ -30,6 +32,8 @@ def problems(text: str) -> list[str]:
             found.append(f"`{row[0]} {row[1][:30]}` has no test and no reason")
         if not figure:
             found.append(f"`{row[0]} {row[1][:30]}` has no control and no figure")
+        elif named and not STATED.search(figure):
+            found.append(f"`{row[0]} {row[1][:30]}` names no control, nor says that it has none")
         sources = ""
         for path, function in NAMED.findall(" ".join(row)):
             if not (ROOT / path).is_file():
@@ -52,14 +56,15 @@ def test_every_row_names_tests_that_exist() -> None:
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        ("| 1 | a | `tests/unit/none.py` | 0 lost |", "no file `tests/unit/none.py`"),
+        ("| 1 | a | `tests/unit/none.py` | control: x |", "no file `tests/unit/none.py`"),
         (
-            "| 1 | a | `tests/meta/test_docs.py::test_none` | x |",
+            "| 1 | a | `tests/meta/test_docs.py::test_none` | control: x |",
             "no `test_none` in `tests/meta/test_docs.py`",
         ),
         ("| 1 | a | | 0 lost |", "`1 a` has no test and no reason"),
         ("| 1 | a | `tests/meta/test_docs.py` | |", "`1 a` has no control and no figure"),
         ("| 1 | a | `tests/meta/test_docs.py` | `test_none` |", "no control `test_none`"),
+        ("| 1 | a | `tests/meta/test_docs.py` | 9 |", "`1 a` names no control, nor says that it has none"),
     ],
 )
 def test_a_row_that_promises_too_much_is_found(row: str, problem: str) -> None:

@@ -67,3 +67,14 @@ def test_a_lock_that_would_not_hold_is_found(lock: str, need: str) -> None:
 
 def test_a_lock_that_holds_passes() -> None:
     assert faults("click==8.4.0 \\\n    --hash=sha256:" + "0" * 64, ["click>=8"]) == []
+
+
+WORKFLOW = ROOT / ".github" / "workflows" / "ci.yml"
+
+
+def test_what_cannot_be_audited_fails_the_job() -> None:
+    """Where an index has no advisories pip-audit ends with 1 if it is `--strict`, else with 0."""
+    commands = [line.strip() for line in WORKFLOW.read_text().splitlines() if "bin/pip-audit " in line]
+    assert len(commands) == 1
+    words = commands[0].split()
+    assert {"--strict", "--require-hashes", ".ci/lock/runtime.txt"} <= set(words)

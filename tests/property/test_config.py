@@ -135,7 +135,7 @@ CASES = settings(
 
 def test_the_files_that_are_changed_are_fine(folder: Path) -> None:
     for text in (TEMPLATE, FULL):
-        parse(text.encode(), folder / "f.yaml", environ=ENVIRON)
+        assert parse(text.encode(), folder / "f.yaml", environ=ENVIRON).prompts
 
 
 def test_a_pattern_that_is_none_is_reported_without_its_escapes(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 `test_framing_attacks` has a server that reads leniently; these read as they do. No one gets a request that is
 not on the tape, nor one that an attack has hidden in another. The control is a bare mitmdump, behind which
-hyper gets two requests of one.
+each of them gets two requests of one.
 """
 
 from __future__ import annotations
@@ -163,8 +163,7 @@ def test_no_real_server_gets_a_request_that_is_not_on_the_tape(
 
 @pytest.mark.nightly
 @pytest.mark.skipif(bare.REFUSES, reason="this h2 refuses the attack by itself")
-@pytest.mark.parametrize("server", ["hyper"], indirect=True)
-def test_control_behind_a_bare_mitmdump_hyper_gets_two_requests_of_one(
+def test_control_behind_a_bare_mitmdump_each_server_gets_two_requests_of_one(
     server: Real, test_ca: Any, tmp_path: Path
 ) -> None:
     target = f"localhost:{server.ports[1]}"

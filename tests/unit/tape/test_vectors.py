@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from faultwire import _core
-from faultwire.tape.evidence.signed_note import VerifierKey
+from faultwire.tape.evidence.signed_note import NoteError, VerifierKey
 from faultwire.tape.evidence.verify import verify
 from faultwire.tape.export import verify_export
 from faultwire.tape.export.jsonl import HEAD
@@ -107,3 +107,33 @@ def test_a_tape_that_is_cut_after_any_row_is_noticed_by_all(second: ModuleType, 
         (tmp_path / "t.jsonl").write_bytes(HEAD + b"".join(f"{line}\n".encode() for line in cut["lines"]))
         core = verify_export.verify(tmp_path / "t.jsonl", (key,), demanded=True)
         assert {one.code for one in core.findings} == {found["code"] for found in theirs.findings}, size
+
+
+def key_of(public: bytes) -> VerifierKey:
+    return VerifierKey("p", public)
+
+
+ED25519: dict[str, Any] = json.loads((ROOT / "tests" / "vectors" / "ed25519.json").read_text())
+
+
+@pytest.mark.parametrize("case", ED25519["cases"], ids=lambda case: case["name"])
+def test_signatures_are_read_as_strictly_as_wycheproof_wants(
+    case: dict[str, Any], second: ModuleType
+) -> None:
+    public, text, signature = (bytes.fromhex(case[name]) for name in ("public", "text", "signature"))
+    assert VerifierKey.parse(str(key_of(public))).verifies(text, signature) is case["holds"]
+    assert second.signature_holds(public, text, signature) is case["holds"]
+
+
+@pytest.mark.parametrize("public", ED25519["weak"])
+def test_a_key_under_which_everybody_can_sign_is_refused(public: str, second: ModuleType) -> None:
+    key = key_of(bytes.fromhex(public))
+    assert second.parse_key(str(key)) is None
+    with pytest.raises(NoteError, match="everybody can sign under this key"):
+        VerifierKey.parse(str(key))
+
+
+def test_control_under_the_neutral_point_one_signature_holds_for_every_text(second: ModuleType) -> None:
+    public = bytes.fromhex(ED25519["weak"][0])
+    for text in (b"one", b"other"):
+        assert second.signature_holds(public, text, public + bytes(32))

@@ -27,6 +27,20 @@ MAX_SIZE = 64 * 1024
 
 MAX_SIGNATURES = 16
 
+_SMALL_ORDER = frozenset(
+    bytes.fromhex(start + middle * 30 + end)
+    for start, middle, end in (("01", "00", "00"), ("ec", "ff", "7f"), ("00", "00", "00"), ("00", "00", "80"))
+) | frozenset(
+    bytes.fromhex(point + sign)
+    for point, signs in (
+        ("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc", ("05", "85")),
+        ("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03", ("7a", "fa")),
+    )
+    for sign in signs
+)
+"""The eight points whose order divides 8 (RFC 8032 §5.1): under these one signature holds for many texts, and
+anybody can make it. Each has one text; others for the same point are none."""
+
 _PRIVATE = "PRIVATE+KEY+"
 _NAME = re.compile(r"[^\s+\x00-\x1f\x7f]{1,120}\Z")
 _SIGNATURE = re.compile(r"— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})\Z")
@@ -68,6 +82,8 @@ class VerifierKey:
             raise NoteError("the key id does not fit the key")
         if not _core.is_verifier_key(str(key)):
             raise NoteError("no key of Ed25519 has these bytes")
+        if data in _SMALL_ORDER:
+            raise NoteError("everybody can sign under this key: its point has a small order")
         return key
 
 

@@ -257,6 +257,7 @@ async def test_nobody_waits_for_a_writer_that_is_gone() -> None:
     intake.add(5)
     waiting = asyncio.ensure_future(intake.room())
     await asyncio.sleep(0)
+    assert not waiting.done()
     intake.abandon()
     await asyncio.wait_for(waiting, 5)
     await asyncio.wait_for(intake.room(), 5)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import hmac
 import os
 import re
@@ -466,3 +467,24 @@ def test_of_two_that_make_a_key_at_once_the_first_wins(
     monkeypatch.setattr(redactor_module, "fresh_key", late)
     assert load_key(path) == b"f" * 32
     assert list(tmp_path.iterdir()) == [path], "no draft is left"
+
+
+@pytest.mark.parametrize("codes", [10_000, pytest.param(1_000_000, marks=pytest.mark.nightly)])
+def test_nobody_without_the_key_finds_a_short_secret_by_trying_all(codes: int) -> None:
+    """Every code of few digits is tried: bare, under a key of nothing and under another project's key."""
+    secret = f"{codes * 7 // 10:06}"
+    shown = Redactor(b"k" * 32).placeholder("field", secret, {})
+    wanted, keyless, strange = shown.removeprefix("redacted:v1:"), Redactor(b""), Redactor(b"l" * 32)
+    for number in range(codes):
+        code = f"{number:06}"
+        bare = f"5:field6:{code}".encode()
+        guesses = (
+            hashlib.sha256(code.encode()).hexdigest()[:32],
+            hashlib.sha256(bare).hexdigest()[:32],
+            keyless._digest("field", code),
+            strange._digest("field", code),
+        )
+        assert wanted not in guesses, code
+    ours = Redactor(b"k" * 32)
+    hits = [number for number in range(codes) if ours._digest("field", f"{number:06}") == wanted]
+    assert hits == [int(secret)], "the control: whoever has the key finds it"
