@@ -54,8 +54,9 @@ def serving(
         if real.exists():
             real.replace(python)
         for server in servers.values():
-            if server.stdin:
-                server.stdin.close()
+            for pipe in (server.stdin, server.stdout):
+                if pipe:
+                    pipe.close()
             server.wait()
 
 
