@@ -7,6 +7,9 @@ no `proxy/`: those of the day, or with `--all` every one of them.
 
 What the wheel depends on is installed once for each set of requirements and kept outside the checkout, where
 the clean environment finds it. With `--all` it is installed anew, in the releases of the day.
+
+With `FAULTWIRE_STARTS=warm` most starts of faultwire in these tests are asked of servers that have imported
+it (`warm/server.py`); tests marked `cold`, and all of them with `--all`, start an interpreter for each.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ import tempfile
 import tomllib
 import zipfile
 from pathlib import Path
+
+from warm import start
 
 ROOT = Path(__file__).parents[1]
 TAKEN = ("tests", "addons", "profiles", "replays", "docs", ".github", "pyproject.toml")
@@ -221,7 +226,11 @@ def main() -> None:
         if everything:
             locked(work, wheel)
             reproduce(work)
-        test(python, work, everything=everything)
+        if os.environ.get("FAULTWIRE_STARTS") == "warm" and not everything:
+            with start.serving(python, work, environment()):
+                test(python, work, everything=False)
+        else:
+            test(python, work, everything=everything)
         print(f"{wheel.name}: installed clean, used and tested")
 
 

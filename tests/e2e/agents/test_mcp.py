@@ -222,6 +222,7 @@ def test_exit_code_and_stderr_are_the_server_s(tmp_path: Path) -> None:
     assert (code, told) == (7, "the server leaves\n")
 
 
+@pytest.mark.cold
 @pytest.mark.nightly
 def test_what_a_server_leaves_behind_keeps_nobody_waiting(tmp_path: Path) -> None:
     with (tmp_path / "said").open("w+") as said:
@@ -246,6 +247,7 @@ def test_an_answer_that_is_held_up_for_ever_keeps_nobody_waiting(tmp_path: Path,
     assert shim.end()[0] == (128 + signal.SIGTERM if ends == "signal" else 0)
 
 
+@pytest.mark.cold
 def test_a_signal_reaches_the_server(tmp_path: Path) -> None:
     shim = Shim(tmp_path)
     shim.call(1, "list_orders")

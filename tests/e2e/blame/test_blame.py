@@ -52,6 +52,7 @@ def result(work: Path, folder: str = "result") -> dict[str, Any]:
     return found
 
 
+@pytest.mark.cold
 @pytest.mark.nightly
 def test_killed_it_goes_on_and_a_budget_that_ends_keeps_what_was_learned(failing: Path) -> None:
     arguments = ("blame", "last", "--mock", *FAULTS, "-o", "result")
@@ -161,6 +162,7 @@ def test_a_tape_that_cannot_answer_the_calm_run(failing: Path) -> None:
     assert "needs --mock or --live" in done.stderr
 
 
+@pytest.mark.cold
 @pytest.mark.nightly
 def test_ctrl_c_prints_what_is_known(failing: Path) -> None:
     arguments = ("blame", "last", "--mock", *FAULTS, "--", sys.executable, "agent.py")

@@ -129,6 +129,7 @@ def test_an_agent_that_names_its_provider_itself_voids_the_run_with_the_reason(f
     assert b"must take its provider's address from the environment" in done.stderr
 
 
+@pytest.mark.cold
 @pytest.mark.nightly
 def test_the_exports_of_a_proxy_are_base_urls(faultwire: Faultwire, here: Path) -> None:
     command = [sys.executable, "-m", "faultwire", "proxy", "--mock", "--capture", "base-url"]

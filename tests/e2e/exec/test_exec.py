@@ -68,6 +68,7 @@ def test_options_of_the_child_are_its_own(faultwire: Faultwire) -> None:
     assert done.stdout == b"--seed\n"
 
 
+@pytest.mark.cold
 @pytest.mark.parametrize(
     "sent", [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.nightly)]
 )
@@ -86,6 +87,7 @@ def test_a_signal_for_us_ends_the_child_in_its_own_way(sent: signal.Signals, her
     assert b"ledger: " in errors
 
 
+@pytest.mark.cold
 def test_an_agent_that_its_user_ended_is_not_blamed_for_how_it_ended(here: Path) -> None:
     post = "curl --silent --fail --data {} https://api.openai.com/v1/chat/completions"
     script = f"trap 'exit 1' TERM; {post}; echo ready; while :; do sleep 0.05; done"

@@ -52,6 +52,7 @@ def ended(process: subprocess.Popen[bytes], sent: signal.Signals) -> tuple[bytes
     return process.communicate(timeout=60)
 
 
+@pytest.mark.cold
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_a_shell_that_evals_the_exports_goes_through_it(
     sent: signal.Signals, code: int, here: Path, faultwire: Faultwire
@@ -67,6 +68,7 @@ def test_a_shell_that_evals_the_exports_goes_through_it(
     assert faultwire("env").returncode == 2
 
 
+@pytest.mark.cold
 def test_a_call_in_flight_ends_before_the_proxy_does(here: Path) -> None:
     with running(here, "--fault", "latency: {ms: 1500}") as process:
         script = f'eval "$({sys.executable} -m faultwire env)"; {curl("Hello")}'
@@ -91,6 +93,7 @@ def until_live(here: Path) -> None:
             live = json.loads(lines.readline())["live"]
 
 
+@pytest.mark.cold
 def test_json_states_how_to_reach_it(here: Path, faultwire: Faultwire) -> None:
     with running(here, "--format", "json") as process:
         changed = json.loads(faultwire("env", "--format", "json").stdout)

@@ -65,6 +65,7 @@ def explore(work: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.cold
 def test_a_primary_with_its_fallback_and_what_goes_on_after_a_kill(tmp_path: Path) -> None:
     """Two faults at once: the call of the fallback is in no run without faults."""
     (tmp_path / "agent.py").write_text(PLAIN)

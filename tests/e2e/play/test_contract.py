@@ -243,6 +243,7 @@ def test_reports_go_where_the_user_wants_them(project: Any) -> None:
     assert "<testcase" in (project.folder / "out.xml").read_text()
 
 
+@pytest.mark.cold
 def test_ctrl_c_keeps_what_had_finished(project: Any, tmp_path: Path) -> None:
     go, seen = tmp_path / "go", tmp_path / "seen"
     os.mkfifo(seen)

@@ -174,6 +174,7 @@ def test_an_error_of_the_block_goes_on_with_a_note() -> None:
     assert "HTTPS_PROXY" not in os.environ
 
 
+@pytest.mark.cold
 def test_a_session_whose_engine_is_gone_is_void() -> None:
     with pytest.raises(faultwire.FaultwireError, match="the engine"), faultwire.session(mock=True) as one:
         os.kill(int(one._run.engine.pid), 9)

@@ -63,6 +63,7 @@ def failing(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.cold
 @pytest.mark.nightly
 def test_from_a_failing_run_to_a_folder_that_shows_it_elsewhere(failing: Path) -> None:
     """Killed in between, it goes on; the folder works in another place, as another process, on its tape."""
@@ -99,6 +100,7 @@ def test_from_a_failing_run_to_a_folder_that_shows_it_elsewhere(failing: Path) -
     assert fixed.returncode == 0, fixed.stderr
 
 
+@pytest.mark.cold
 @pytest.mark.nightly
 def test_ctrl_c_prints_the_smallest_so_far(failing: Path) -> None:
     arguments = ("shrink", "last", "--mock", *FAULTS, "--", sys.executable, "agent.py")
