@@ -17,8 +17,6 @@ from mitmproxy.proxy import commands, events
 from mitmproxy.proxy.mode_servers import ProxyConnectionHandler
 from mitmproxy.proxy.server import ConnectionIO
 
-from faultwire import clock
-
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -52,15 +50,13 @@ class _Limited(ProxyConnectionHandler):
         self.owner = owner
         self.progress = 0
         self.busy = 0
-        self.unhurried = False
-        self._spoke = False
+        self.unhurried = self._spoke = False
         self.max_conns = defaultdict(lambda: asyncio.Semaphore(CONNECTIONS_PER_HOST))
         self.timeout_watchdog.timeout = IDLE_S
         self._head_timer: asyncio.TimerHandle | None = None
         self._first_timer: asyncio.TimerHandle | None = None
         self._first_at = 0
-        self.silent_s: float | None = None
-        """Of a connection that is over: for how long its client said nothing at all; None where it spoke."""
+        self.silent_s: float | None = None  # how long a client said nothing whose connection is over
         self._block_timer: asyncio.TimerHandle | None = None
         self._held: dict[Connection, asyncio.Event] = {}
 
@@ -177,12 +173,12 @@ class _Limited(ProxyConnectionHandler):
     async def handle_client(self) -> None:
         """Serve the connection to its end."""
         self.await_first_byte()
-        began = clock.monotonic()
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         try:
             await super().handle_client()
         finally:
-            if not self._spoke:
-                self.silent_s = clock.monotonic() - began
+            self.silent_s = None if self._spoke else loop.time() - began
             for timer in (self._head_timer, self._first_timer, self._block_timer):
                 if timer is not None:
                     timer.cancel()

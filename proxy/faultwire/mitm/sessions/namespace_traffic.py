@@ -79,8 +79,8 @@ class NamespaceTraffic:
         for (host, port), count in sorted(self.silent.items()):
             place = _place(host, port)
             yield (
-                f"{_connections(count)} to `{place}` said nothing and came to nothing; where the server speaks "
-                f"first, `--relay {place}` passes them on, unrecorded"
+                f"{_connections(count)} to `{place}` said nothing and came to nothing; where the server "
+                f"speaks first, `--relay {place}` passes them on, unrecorded"
             )
         for (host, port), count in sorted(self.relayed.items()):
             yield f"{_connections(count)} to `{_place(host, port)}` {_were(count)} relayed, and not recorded"
