@@ -90,6 +90,14 @@ class Cost:
     """What models cost since it was made, by the tape. A call whose cost nobody knows aborts as well."""
 
     def __init__(self, place: Place, most: Decimal) -> None:
+        from faultwire import wire
+        from faultwire.tape.read.reader import TapeReader
+        from faultwire.wire.transcript import prices
+
+        # All that takes long to load is here before anything is armed: the engine does not wait for it later.
+        self._open, self._told = TapeReader.open, wire.transcript_of
+        wire.protocols()
+        prices.current()
         self._tape, self._most = place.tape, most
         self._journal = (place.folder / "events.jsonl").open("rb")
         self._journal.seek(0, os.SEEK_END)
@@ -102,15 +110,12 @@ class Cost:
         return self._add([json.loads(line) for line in lines]) if lines else None
 
     def _add(self, ended: Sequence[dict[str, Any]]) -> str | None:
-        from faultwire import wire
-        from faultwire.tape.read.reader import TapeReader
-
-        with TapeReader.open(self._tape) as tape:
+        with self._open(self._tape) as tape:
             for one in ended:
                 recorded = tape.detail(one["session"], one["exchange"]).recorded
                 if recorded.kind != "llm" or recorded.upstream is None or recorded.upstream.status >= 300:
                     continue
-                told = wire.transcript_of(recorded)
+                told = self._told(recorded)
                 if told is None or told.cost is None:
                     model = "unknown" if told is None else told.model
                     return f"the cost of a call to the model `{model}` is not known"
