@@ -57,9 +57,7 @@ def report(
     show(fields(rows))
 
 
-def lines(
-    result: Result, depth: int, failing: str, repros: Sequence[Written | None] = ()
-) -> Iterator[str]:
+def lines(result: Result, depth: int, failing: str, repros: Sequence[Written | None] = ()) -> Iterator[str]:
     """The result in words. What is no failure to the oracle is none here, so it says when a run is one;
     `repros` are the folders of its finds, in their order, as far as there are any."""
     from faultwire.explore.found import groups
