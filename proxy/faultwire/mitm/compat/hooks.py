@@ -40,22 +40,18 @@ class Pause:
     def __init__(self, client: Client, seconds: float | None) -> None:
         self.client = client
         self.seconds = seconds
-        self.left = self._ended = False
+        self.left = False
         self._over: asyncio.Future[None] | None = None
 
     def leave(self) -> None:
         """The client went away."""
         self.left = True
-        self._expire()
-
-    def end(self) -> None:
-        """It is over before its time."""
-        self._ended = True
-        self._expire()
+        if self._over is not None and not self._over.done():
+            self._over.set_result(None)
 
     async def last(self) -> None:
         """Return when it is over."""
-        if self.left or self._ended:
+        if self.left:
             return
         loop = asyncio.get_running_loop()
         over = self._over = loop.create_future()

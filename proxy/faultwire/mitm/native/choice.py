@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from mitmproxy.proxy.context import Context
 
     from faultwire.mitm.flow.gateway import Gateway
-    from faultwire.mitm.network.client_certificates import ClientCertificates
     from faultwire.mitm.settings import EngineSettings
 
 HELLO_LIMIT = 64 * 1024
@@ -33,20 +32,16 @@ Waits = Literal["waits"]
 """The ClientHello is not whole yet."""
 
 
-def native_path(
-    settings: EngineSettings, gateway: Gateway, bundle: str, clients: ClientCertificates | None = None
-) -> NativePath | None:
+def native_path(settings: EngineSettings, gateway: Gateway, bundle: str) -> NativePath | None:
     """The native path of an engine, where its settings want it; `bundle` is a file of authorities."""
-    return NativePath(gateway, Path(bundle), clients) if settings.native else None
+    return NativePath(gateway, Path(bundle)) if settings.native else None
 
 
 class NativePath:
-    """The native path of one engine. `bundle` are the authorities that servers' certificates chain to; to
-    those that are shown one of `clients` only OpenSSL speaks."""
+    """The native path of one engine. `bundle` are the authorities that servers' certificates chain to."""
 
-    def __init__(self, gateway: Gateway, bundle: Path, clients: ClientCertificates | None = None) -> None:
+    def __init__(self, gateway: Gateway, bundle: Path) -> None:
         self.gateway = gateway
-        self._clients = clients
         self._bundle = bundle
         self._shown: dict[str, Any] = {}
 
@@ -100,8 +95,6 @@ class NativePath:
             return "base_url"
         if client.tls or context.server.address is None:
             return "nested"
-        if self._clients is not None and self._clients.find(context.server.address[0]) is not None:
-            return "client_certificate"
         tunnel = gateway.tunnels.of(client)
         if tunnel is not None and tunnel.flaw is not None:
             return "flaw"
