@@ -103,11 +103,11 @@ class NoDuplicateSideEffect(Check):
             return False
         upstream = exchange.upstream
         # refused by the server itself: nothing was done; refused by a fault: it was never asked
-        reached = upstream is not None and upstream.status < 400 and not _said_no(exchange)
+        reached = upstream is not None and upstream.status < 400 and not _is_refusal(exchange)
         return reached and (not self.tools or exchange.tool in self.tools)
 
 
-def _said_no(exchange: Recorded) -> bool:
+def _is_refusal(exchange: Recorded) -> bool:
     """Did the tool answer its call with an error of its protocol (MCP: `isError`, or one of JSON-RPC)?"""
     sent = wire.transcript_of(replace(exchange, delivered=exchange.upstream)) if exchange.protocol else None
     return sent is not None and sent.answer is not None and sent.answer.error is not None
