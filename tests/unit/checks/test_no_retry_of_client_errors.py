@@ -65,7 +65,7 @@ def sent(exchange, *headers, method="POST"):
     ],
     ids=["a token", "another session", "the same token", "another name for it"],
 )
-def test_what_a_client_mends_in_its_headers(verdict, ok, before, after, expected):
+def test_a_request_with_other_headers_is_no_repetition(verdict, ok, before, after, expected):
     denied = Delivery(401, "", (), b"{}")
     exchanges = [sent(ok(1, delivered=denied), *before), sent(ok(2), *after)]
     assert verdict(NoRetryOfClientErrors(), exchanges).verdict == expected

@@ -107,7 +107,7 @@ def test_an_answer_of_the_proxy_is_not_said_to_be_the_servers():
     assert found.evidence.words == "`api.openai.com/v1/chat` answered 503; the agent exited with 1"
 
 
-def test_an_answer_that_a_fault_changed_is_told_with_the_fault():
+def test_the_reason_of_a_changed_answer_names_its_fault():
     spoiled = talk(1, faults=(line("malformed_body", site="response"),))
     spoiled = replace(spoiled, delivered=replace(spoiled.delivered, body=b"{"))
     (found,) = noticed(History("s", (spoiled,)), 1)
