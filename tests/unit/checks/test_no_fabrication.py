@@ -80,6 +80,8 @@ def test_a_slow_tool_neither_failed_nor_was_changed(wire):
     slow = wire.used(2, faults=(wire.line("latency", site="response"),))
     found = judged("It costs 99.95 dollars.", [wire.talk(1), slow])
     assert found.verdict == "unknown"
+    dripped = replace(slow, delivered=replace(slow.delivered, chunks=((1, 5), (9, 900))))
+    assert judged("It costs 99.95 dollars.", [wire.talk(1), dripped]).verdict == "unknown"
     changed = replace(slow, upstream=Delivery(200, "", (), b"{}"))
     assert judged("It costs 99.95 dollars.", [wire.talk(1), changed]).explanation.endswith("a tool returned")
 

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 from faultwire.events import Delivery, Request
 from faultwire.report.exchange import BODY, EVENTS, exchange_part
@@ -13,6 +14,14 @@ def test_an_untouched_exchange(make_recorded):
     assert part["upstream_called"]
     assert part["delivered"]["body"] == {"bytes": 15, "text": '{\n  "choices": []\n}'}
     assert part["stream"] is None
+
+
+def test_what_came_late_is_not_said_to_be_changed(make_recorded, make_stream):
+    said = make_stream(["a", "b"])
+    late = replace(said, chunks=tuple((end, at + 90_000_000) for end, at in said.chunks))
+    part = exchange_part(make_recorded(1, "s", upstream=said, delivered=late), 0)
+    assert said.chunks != late.chunks
+    assert (part["changed"], part["upstream"]) == (False, None)
 
 
 def test_a_cut_stream_shows_delivered_and_withheld_events(make_recorded, make_stream):

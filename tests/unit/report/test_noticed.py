@@ -40,6 +40,11 @@ def test_an_answer_that_the_agent_left_while_it_came_is_no_mistake():
     assert "refuse_halves" not in seen(aborted(20.0))
 
 
+def test_an_answer_that_the_server_cut_is_not_said_to_be_left_by_the_agent():
+    cut = replace(aborted(3200.0), ending="cut")
+    assert "without its closing event" in seen(cut)["refuse_halves"].words
+
+
 def test_an_answer_that_the_agent_waited_for_in_vain():
     assert seen(aborted(3200.0))["refuse_halves"].words == (
         "an incomplete answer: it ended after `The highest is` when the agent closed the connection after "
