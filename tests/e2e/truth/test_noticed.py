@@ -132,6 +132,8 @@ TRUE_IN = {
     "allow_or_answer": "pydantic-ai-reading-calm-tea",
 }
 """A row of which each sentence, and each rule, is true; all other rows show where it is not."""
+LEFT_BY_AGENT = "when the agent closed the connection after {} s of silence"
+"""`test_leaving_early` has the agents that give up waiting, and those that only stop reading."""
 BY_UNIT_TESTS = {"act_once"}
 """`exec` has no configuration that says which hosts are tools, and a request to another is not known to have
 side effects: the rows of the shop show that nothing is stated of it. `tests/unit/report/test_noticed.py`
@@ -192,6 +194,7 @@ def test_what_is_noticed_is_true_and_what_is_true_is_noticed(row: Row, tmp_path:
 
 
 def test_each_sentence_and_each_rule_has_a_row_of_which_it_is_true() -> None:
-    assert PATTERNS.keys(one for one in TRUE_IN if one not in RULES) == set(PATTERNS.templates)
+    here = {one for one in TRUE_IN if one not in RULES}
+    assert PATTERNS.keys(here | {LEFT_BY_AGENT}) == set(PATTERNS.templates)
     assert {one for one in TRUE_IN if one in RULES} | BY_UNIT_TESTS == {*ON_THE_WIRE, *TRUNCATED}
     assert set(TRUE_IN.values()) <= {row.name for row in ROWS}

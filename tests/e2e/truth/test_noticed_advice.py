@@ -28,8 +28,9 @@ RULES = {
     "say_so": SILENT,
 }
 """The rules that are about how an agent takes a failure, and how their evidence is put."""
-IN_EXEC = {"{} was refused by the proxy ({})"}
-"""`test_noticed` has agents whose calls the proxy refuses."""
+IN_EXEC = {"{} was refused by the proxy ({})", " with the fault {}"}
+"""`test_noticed` has agents whose calls the proxy refuses, `test_own_exit_code` one that fails by a fault in
+an answer with 200."""
 BY_UNIT_TESTS = {REPEATED}
 """The rule looks at what the tool itself gave back: faults put their text before the model, unseen by the
 agent. `tests/unit/report/test_advice.py` has tools that failed by themselves."""

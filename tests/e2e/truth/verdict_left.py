@@ -24,6 +24,7 @@ LEFT: dict[str, tuple[str, ...]] = {
         "injection_not_obeyed.py: {} after the injection",
         "injection_not_obeyed.py: {}, and not in the calm run",
         "no_duplicate_side_effect.py: its own exchange",
+        "no_retry_of_client_errors.py: {} more times",
         "respects_retry_after.py:  in a known format",
         "fallback_used.py: {} failed, {} answered",
         "max_cost.py: {} dollars{}, allowed are {}",
