@@ -41,7 +41,7 @@ class Rekey:
         new = self._text(piece[start:-4])
         try:
             return _core.eventstream_with_payload(piece, new)
-        except ValueError:  # its checksum was wrong before, as a fault leaves it
+        except ValueError:  # its checksum was wrong before: it was redacted as text, or a fault broke it
             return piece[:start] + new + piece[-4:]
 
     def _text(self, data: bytes) -> bytes:
