@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import sys
 import time
 from collections import Counter
@@ -72,6 +73,15 @@ def empty_caches() -> None:
             for value in list(vars(module).values()):
                 if isinstance(value, CACHED):
                     value.cache_clear()
+
+
+MOST_MEMORY = 4 << 30
+"""Bytes of address space that a mutant may take: one that adds to a list for ever has all of a machine's
+memory before the limit of its CPU time ends it."""
+
+
+def limit_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 
 
 class EmptyCaches:
@@ -207,6 +217,7 @@ def main(result: str, children: str, part_text: str) -> None:
     # may have that number. A limit of CPU time, which each worker has as well, ends those that loop.
     isolation.register_timeout = lambda pid, timeout_s: None
     os.register_at_fork(after_in_child=empty_caches)
+    os.register_at_fork(after_in_child=limit_memory)
     if part.resume:  # what a test has noticed stands
         mutmut._reset_mutant_results(lambda _, code: STATUS.get(status_by_exit_code[code]) is None)
     mutmut._run([], int(children))

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import re
+import struct
+import zlib
 from base64 import b64decode, b64encode
 from itertools import pairwise
 from typing import Any
@@ -129,6 +131,14 @@ def test_a_key_is_seen_up_to_the_last_byte_of_a_frame_that_is_cut_short() -> Non
     out, counts = stored(says("a ") + shortest, 1_000_000)
     assert out == says("a ") + shortest[:HEAD]
     assert counts == {"anthropic_key": 1}
+
+
+def test_of_a_head_that_is_longer_than_what_came_nothing_is_taken_for_what_follows_it() -> None:
+    lengths = struct.pack(">II", (1 << 24) + 200, (1 << 24) + 1)
+    cut = lengths + struct.pack(">I", zlib.crc32(lengths)) + f"x {SECRET}".encode()
+    out, counts = stored(says("a ") + cut, 1_000_000)
+    assert out == says("a ")
+    assert counts == {"opaque": 1}
 
 
 # ---------------------------------------------------------------- what is no JSON
