@@ -179,8 +179,8 @@ def _across(text: str, pieces: list[TextPiece], look: Callable[[str], list[Edit]
 
 def _plain_piece(text: str, piece: TextPiece) -> str:
     """A piece without its escapes."""
-    said = text[piece.start : piece.end]
-    return unescape(said, 0, len(said)).text if piece.name and "\\" in said else said
+    raw = text[piece.start : piece.end]
+    return unescape(raw, 0, len(raw)).text if piece.name and "\\" in raw else raw
 
 
 def _places(piece: TextPiece) -> list[int]:

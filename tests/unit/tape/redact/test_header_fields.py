@@ -133,6 +133,7 @@ def test_a_value_at_the_very_beginning_of_a_field_goes_by_its_name() -> None:
         assert (edit.start, edit.end, edit.value) == (0, len(HEX), HEX)
         assert edit.begin == 0, "what tells it stands in the name"
     assert field_edits("x-datadog", f"a {HEX}")[0].start in (0, 2)
+    assert all(edit.begin == edit.start for edit in field_edits("x-datadog", f"a {HEX}"))
     assert field_edits("x-request-id", f"lin_api_{WORDS}") == []
     assert cut(f"lin_api_{WORDS}", field_edits("etag", f"lin_api_{WORDS}")) == "<secret.linear-key>"
 

@@ -354,7 +354,7 @@ def test_what_the_rules_name_in_heads(redactor: Redactor) -> None:
     assert redactor.error("EMP-1234", {}) == "EMP-1234"
 
 
-def test_a_rule_that_meets_a_part_of_a_placeholder_leaves_it_whole() -> None:
+def test_a_rule_that_matches_a_part_of_a_placeholder_leaves_it_whole() -> None:
     ruled = Redactor(b"k" * 32, read_rules({"patterns": [{"id": "word", "regex": "redacted|EMP-[0-9]{4}"}]}))
     place, counts = f"redacted:v1:{mac('rule.word', 'EMP-1234')}", dict[str, int]()
     assert ruled.head((("x-note", f"{place} EMP-1234"),), counts).headers == (("x-note", f"{place} {place}"),)
