@@ -33,6 +33,7 @@ def render(document: dict[str, Any]) -> str:
         _comparison(document["comparison"]),
         _unjudged(document),
         _matrix(document) if judged else "",
+        _unfired(document),
         _findings(document),
         _fixes(document["suggestions"]),
         _statistics(document["statistics"]) if judged else "",
@@ -181,6 +182,18 @@ def _matrix(document: dict[str, Any]) -> str:
 
 def _square(counts: dict[str, int]) -> str:
     return " ".join(f"{MARKS[verdict]} {n}" for verdict, n in counts.items() if n) or "–"
+
+
+def _unfired(document: dict[str, Any]) -> str:
+    """The faults that never fired: they have tested nothing."""
+    rows = [row for row in page.injected(document) if row["of"] and not row["fired"]]
+    lines = [
+        f"- {code(row['id'], 60)} in {code(row['scenario'], 60)}{': ' if row['why'] else ''}"
+        f"{code(row['why'], 300) if row['why'] else ''}"
+        for row in rows[: page.INJECTED]
+    ]
+    more = [f"- … {len(rows) - page.INJECTED} more"] if len(rows) > page.INJECTED else []
+    return "### Never fired\n\n" + "\n".join([*lines, *more]) if rows else ""
 
 
 def _findings(document: dict[str, Any]) -> str:
