@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def scenario_part(
     scenario: Scenario, histories: Sequence[History], redact: Callable[[str], str]
 ) -> dict[str, Any]:
-    """A scenario with its entries. Of each, over the whole traffic of its invocations, of which a report shows
-    only so much: how often it fired, in how many of them, and, if it never did, why."""
+    """A scenario with its entries. Of each, over the whole traffic of its invocations: how often it fired, in
+    how many of them, and, if it never did, why."""
     profile = scenario.profile
     why = unfired((entry.id for entry in profile.entries), (e for h in histories for e in h.exchanges))
     times, places = _fired(histories)
