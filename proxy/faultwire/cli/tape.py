@@ -49,14 +49,15 @@ for _command in (verify, seal, salvage, prove, scan, export, import_, merge, spl
 @click.option("-l", "--long", "long", is_flag=True, help="Also verify each tape and sum its cost.")
 @format_option
 def list_(folder: str | None, long: bool, format_: Format) -> None:
-    """List the tapes in FOLDER, by default those of this project and its runs."""
+    """List the tapes in FOLDER, by default those of this project and its runs, each once."""
     from pathlib import Path
 
     from faultwire.tape.evidence.keyring import KeyRing
-    from faultwire.tape.files.find import tapes
+    from faultwire.tape.files.find import recorded_elsewhere, tapes
 
     trusted = KeyRing().trusted() if long else ()
-    found = [_listed(path, trusted, long=long) for path in tapes(Path(folder) if folder else None)]
+    paths = tapes(Path(folder)) if folder else [*tapes(), *recorded_elsewhere()]
+    found = [_listed(path, trusted, long=long) for path in paths]
     if format_ == "json":
         show_json(found)
     elif not found:

@@ -76,7 +76,10 @@ def score_line(score: dict[str, Any]) -> str:
 def coverage(score: dict[str, Any]) -> str:
     """How much of what was asked the number is made from; nothing for reports that did not say it."""
     found = score.get("coverage")
-    return f", {found['judged']} of {found['asked']} {found['unit']} judged" if found else ""
+    if not found:
+        return ""
+    what = {"robustness": "mutants", "chaos resilience": "invocations with faults"}.get(score["measure"])
+    return f", {found['judged']} of {found['asked']} {what or found['unit']} judged"
 
 
 def worst(score: dict[str, Any]) -> dict[str, Any] | None:

@@ -20,6 +20,11 @@ GROUPED = 5
 """Invocations that a group of findings names."""
 
 
+def counted_as(phase: str, unit: str) -> str:
+    """What the number of a phase is made from: not every invocation of a phase counts in it."""
+    return {"mutation": "mutants", "chaos": "invocations with faults", "replay": "sessions"}.get(phase, unit)
+
+
 def anchors(document: Document) -> dict[str, str]:
     """Where in the page an invocation stands, by its id."""
     return {part["id"]: f"i{at}" for at, part in enumerate(document["invocations"], 1)}
