@@ -21,7 +21,6 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, Literal
 
 from faultwire.explore.space import effect, reached
-from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -222,4 +221,4 @@ def claim(known: Known, points: Iterable[Point], extra: Iterable[Faults], depth:
 
 
 def _sets(count: int) -> str:
-    return f"{counted(count, 'set')} {'was' if count == 1 else 'were'}"
+    return "1 set was" if count == 1 else f"{count} sets were"

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from faultwire.errors import UsageError
-from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,4 +109,4 @@ def ended_by(limit: Limit, budget: Budget) -> str:
         return f"the time of {budget.seconds:g} s (--max-time)"
     if limit == "cost":
         return f"the {budget.cost_usd:g} dollars (--max-cost)"
-    return f"the {counted(budget.runs, 'run')} (--max-runs)"
+    return f"the {budget.runs} {'run' if budget.runs == 1 else 'runs'} (--max-runs)"
