@@ -49,7 +49,7 @@ for _command in (verify, seal, salvage, prove, scan, export, import_, merge, spl
 @click.option("-l", "--long", "long", is_flag=True, help="Also verify each tape and sum its cost.")
 @format_option
 def list_(folder: str | None, long: bool, format_: Format) -> None:
-    """List the tapes in FOLDER, by default those of this project and its runs, each once."""
+    """List the tapes in FOLDER, by default those of this project and its runs."""
     from pathlib import Path
 
     from faultwire.tape.evidence.keyring import KeyRing
