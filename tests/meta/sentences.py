@@ -55,6 +55,7 @@ MODULES = (
     SOURCES / "report" / "summary.py",
     SOURCES / "report" / "terminal.py",
     SOURCES / "report" / "terminal_numbers.py",
+    SOURCES / "report" / "unfired.py",
     SOURCES / "runner" / "gate.py",
     SOURCES / "cli" / "_summary.py",
     SOURCES / "tape" / "evidence" / "check_seals.py",

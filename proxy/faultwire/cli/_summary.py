@@ -23,8 +23,6 @@ NAMED = 6
 """Exchanges that show one mistake."""
 UNREACHED = "was not reached"
 """In the error of an exchange whose server could not be connected to (`mitm.flow.request`)."""
-REASONS = 3
-"""Reasons that are named of one entry."""
 
 
 def header(run: Run, profile: Profile, traffic: Traffic) -> str:
@@ -77,8 +75,10 @@ def summary(
     hash.
 
     `notes` describe traffic outside exchanges, `noticed` are the report's suggestions, and `entries` the ids
-    of the profile's entries: where none fired, it says why.
+    of the profile's entries: of those that never fired, it says why.
     """
+    from faultwire.report.unfired import unfired_lines
+
     kinds = Counter(exchange.kind for exchange in history.exchanges)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     fired = [(exchange, fault) for exchange in history.exchanges for fault in exchange.faults]
@@ -91,8 +91,8 @@ def summary(
         lines.append(f"  #{exchange.number} {exchange.kind}  {fault.id}{about}: {what}")
     if len(fired_faults) > SHOWN:
         lines.append(f"  and {len(fired_faults) - SHOWN} more: `faultwire tape show {tape}`")
-    if history.exchanges and not fired_faults:
-        lines += [f"  {line}" for line in passed_over(history.exchanges, entries)]
+    if history.exchanges:
+        lines += [f"  {line}" for line in unfired_lines(entries, history.exchanges)]
     lines += [f"  {line}" for line in (*refusals(history.exchanges), *unreached(history.exchanges), *notes)]
     lines += stands_out(noticed)
     if report is not None:
@@ -100,22 +100,6 @@ def summary(
     lines.append(fields([("tape     ", tape)]))
     lines.append(f"ledger: {ledger}")
     return "\n".join(lines)
-
-
-def passed_over(exchanges: Iterable[Recorded], entries: Sequence[str]) -> list[str]:
-    """Why none of the entries fired: what each decision came to, or that no exchange matched it."""
-    reasons: dict[str, dict[str, None]] = {entry: {} for entry in entries}
-    for exchange in exchanges:
-        for fault in exchange.faults:
-            reason = "it changed nothing" if fault.outcome == "no_effect" else fault.reason
-            reasons.setdefault(fault.id, {})[reason] = None
-    alike: dict[str, list[str]] = {}
-    for entry, found in reasons.items():
-        alike.setdefault("; ".join(list(found)[:REASONS]) or "no exchange matched", []).append(f"`{entry}`")
-    lines = [f"{', '.join(names)}: {reason}" for reason, names in alike.items()]
-    if any("rolled" in reason for reason in alike):
-        lines.append("another `--seed` rolls anew")
-    return lines
 
 
 def stands_out(noticed: Sequence[Mapping[str, Any]]) -> list[str]:

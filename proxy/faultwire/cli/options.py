@@ -78,10 +78,11 @@ class Traffic(ReplayOptions):
 
     def load(self) -> Profile:
         """The profiles and inline faults as one profile. Raises ProfileError."""
+        from faultwire.profile.across import joined
         from faultwire.profile.dump import marked
-        from faultwire.profile.load import find, inline, load, merge
+        from faultwire.profile.load import find, inline, load
 
-        profile = merge([*(load(find(name)) for name in self.profile), *map(inline, self.fault)])
+        profile = joined([*(load(find(name)) for name in self.profile), *map(inline, self.fault)])
         return marked(profile) if self.mark else profile
 
     def redacts(self) -> dict[str, Any]:

@@ -160,6 +160,8 @@ class Config:
     tools: Mapping[str, ToolSite] = field(default_factory=dict)
     model: ModelSettings | None = None
     mutations: MutationSettings = field(default_factory=MutationSettings)
+    mutates: bool = False
+    """Is there a `mutations` section? `ci` plays no mutations that nobody asked for."""
     chaos: Profile | None = None
     contract: ContractSettings | None = None
     replays: ReplaysSettings | None = None

@@ -167,7 +167,7 @@ CASES = {
                 framework, "plain", [COMPLETES, PRICED, NO_GAP], {**CALM, **DOWN, **ELSEWHERE}
             ),
             (
-                *JUDGED, POINTS, EVERY, " never fired", ", {} unknown)", "  {} critical", WORST, FAILED,
+                *JUDGED, POINTS, EVERY, "never fired", ", {} unknown)", "  {} critical", WORST, FAILED,
                 "{}: {} unknown", "{}: no score, because {}", "only {} of {} {} were judged", FIXES,
                 "{}: {}\n  hint: {}", "never judged\n", "  and {} more\n", " (and {} more)\n",
             ),
@@ -205,7 +205,7 @@ CASES = {
     "unknown is allowed": Case(
         (*CONTRACT, "--allow-unknown"),
         lambda: document("langgraph", "plain", [COMPLETES], {**CALM, **ELSEWHERE}, (NAME_RIVERS,)),
-        (*JUDGED, " never fired", ", {} unknown)", EVERY, "{}; unknown cells are allowed"),
+        (*JUDGED, "never fired", ", {} unknown)", EVERY, "{}; unknown cells are allowed"),
     ),
     "compared": Case(
         (*CONTRACT, "--baseline", "last"),

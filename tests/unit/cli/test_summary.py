@@ -47,7 +47,7 @@ def test_it_counts_exchanges_by_kind_and_lists_fired_faults() -> None:
     ]
 
 
-def test_where_no_fault_fired_each_entry_has_its_reasons() -> None:
+def test_each_entry_that_never_fired_has_its_reasons() -> None:
     no_stream = fault("inapplicable", id="cut_stream", reason="the request asks for no stream")
     also = fault("inapplicable", id="slow_tokens", reason="the request asks for no stream")
     rolled = fault("skipped", id="status", reason="rolled 0.3 or more")
@@ -57,16 +57,21 @@ def test_where_no_fault_fired_each_entry_has_its_reasons() -> None:
     lines = summary(History("exec", run), "t.tape", "abc", entries=entries).splitlines()
     assert lines[1:-2] == [
         "faults     0 fired",
-        "  `cut_stream`, `slow_tokens`: the request asks for no stream",
-        "  `status`: rolled 0.3 or more; it changed nothing",
-        "  `tool_error`: no exchange matched",
+        "  `cut_stream`, `slow_tokens` never fired: the request asks for no stream",
+        "  `status` never fired: rolled 0.3 or more; it changed nothing",
+        "  `tool_error` never fired: no exchange matched",
         "  another `--seed` rolls anew",
     ]
     some = (*run, exchange(3, faults=(fault(effect="answered 503"),)))
-    for history in (History("exec", some), History("exec", ())):
-        shown = summary(history, "t.tape", "abc", entries=entries)
-        assert "matched" not in shown
-        assert "rolls" not in shown
+    assert summary(History("exec", some), "t.tape", "abc", entries=entries).splitlines()[1:-2] == [
+        "faults     1 fired",
+        "  #3 llm  status: answered 503",
+        "  `cut_stream`, `slow_tokens` never fired: the request asks for no stream",
+        "  `tool_error` never fired: no exchange matched",
+    ]
+    every = History("exec", (exchange(1, faults=tuple(fault(id=entry) for entry in entries)),))
+    for history in (every, History("exec", ())):
+        assert "never fired" not in summary(history, "t.tape", "abc", entries=entries)
 
 
 def test_a_run_of_many_faults_names_the_first_and_where_the_rest_is() -> None:
