@@ -29,7 +29,7 @@ from noticed_truth import (
 )
 from summary_cases import SCRIPT as SHOP_SCRIPT
 
-from faultwire.report.noticed import ON_THE_WIRE, BY_OUTPUT
+from faultwire.report.noticed import BY_OUTPUT, ON_THE_WIRE
 
 EVENTS = {**{name: LABELLED[name][3] for name in OTHER_LANGUAGES}, "openai": 3, "anthropic": 5}
 EVENTS |= {"langgraph": 3, "pydantic-ai": 3, "openai-agents": 5}

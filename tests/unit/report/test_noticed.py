@@ -5,7 +5,7 @@ from tests.unit.checks.conftest import at_limit, call, cut_call, exchange, resul
 
 from faultwire.events import Delivery, History
 from faultwire.report.advice import RULES
-from faultwire.report.noticed import ON_THE_WIRE, BY_OUTPUT, WORDS, noticed
+from faultwire.report.noticed import BY_OUTPUT, ON_THE_WIRE, WORDS, noticed
 
 LIMITED = Delivery(429, "", (("retry-after", "2"),), b"{}")
 DOWN = Delivery(503, "", (), b"{}")
