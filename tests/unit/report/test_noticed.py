@@ -167,7 +167,7 @@ TRACES = replace(talk(2, status=404), request=replace(talk(2).request, path="/v1
     [
         (talk(1, status=503), talk(2)),
         (talk(1, status=503), talk(2, host="api.anthropic.com")),
-        (talk(1, status=503), talk(2, started_ms=1050)),
+        (talk(1, status=503, duration_ms=500.0), talk(2, started_ms=1050)),
         (talk(1), used(2, status=503)),
         (talk(1), TRACES),
         (talk(1), replace(talk(2, status=403), ending="refused", error="`localhost` is a loopback address")),
