@@ -21,8 +21,16 @@ SHOWN = 20
 """Fired faults that a summary lists; the tape has them all."""
 NAMED = 6
 """Exchanges that show one mistake."""
+_OURS = frozenset({"refused", "upstream_aborted"})
+"""Endings of exchanges whose answer is the proxy's own."""
 UNREACHED = "was not reached"
 """In the error of an exchange whose server could not be connected to (`mitm.flow.request`)."""
+NO_REASON = "status "
+"""How the error begins that stands for a body without one."""
+REJECTED = 5
+"""Answers of servers that are named."""
+WORDS = 160
+"""Characters of an error of a server's that are repeated."""
 
 
 def header(run: Run, profile: Profile, traffic: Traffic) -> str:
@@ -91,9 +99,11 @@ def summary(
         lines.append(f"  #{exchange.number} {exchange.kind}  {fault.id}{about}: {what}")
     if len(fired_faults) > SHOWN:
         lines.append(f"  and {len(fired_faults) - SHOWN} more: `faultwire tape show {tape}`")
-    if history.exchanges:
-        lines += [f"  {line}" for line in unfired_lines(entries, history.exchanges)]
-    lines += [f"  {line}" for line in (*refusals(history.exchanges), *unreached(history.exchanges), *notes)]
+    exchanges = history.exchanges
+    if exchanges:
+        lines += [f"  {line}" for line in unfired_lines(entries, exchanges)]
+    remarks = (*refusals(exchanges), *unreached(exchanges), *rejected(exchanges), *notes)
+    lines += [f"  {line}" for line in remarks]
     lines += stands_out(noticed)
     if report is not None:
         lines.append(fields([("report   ", str(report))]))
@@ -103,14 +113,15 @@ def summary(
 
 
 def stands_out(noticed: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The findings about the program, each with its fix."""
+    """The findings about the program, each with its fix, and what they rest on."""
     if not noticed:
         return []
-    lines = [fields([("noticed  ", str(len(noticed)))])]
+    from faultwire.report.noticed import BASIS
+
+    lines = [fields([("noticed  ", f"{len(noticed)}, {BASIS}")])]
     for one in noticed:
         first = one["evidence"][0]
-        where = ", ".join(f"#{number}" for number in first["exchanges"][:NAMED])
-        lines += [f"  {where}  {first['words']}", f"      {one['action']}"]
+        lines += [f"  {_numbers(first['exchanges'])}  {first['words']}", f"      {one['action']}"]
     return lines
 
 
@@ -126,6 +137,38 @@ def unreached(exchanges: Iterable[Recorded]) -> list[str]:
         "that this machine reaches it"
         for (host, port, error), count in sorted(seen.items())
     ]
+
+
+def rejected(exchanges: Iterable[Recorded]) -> list[str]:
+    """One line per error that a server (or the mock) answered a call with by itself, and no fault did."""
+    from faultwire.checks._api import quoted
+    from faultwire.checks._traffic import altered
+    from faultwire.checks._transcripts import place
+    from faultwire.wire import transcript_of
+    from faultwire.wire.recognition.telemetry import is_telemetry
+
+    seen: dict[str, list[int]] = {}
+    for exchange in exchanges:
+        got = exchange.delivered
+        if got is None or got.status < 400 or altered(exchange) or exchange.ending in _OURS:
+            continue
+        if is_telemetry(exchange.request) or (exchange.kind == "other" and exchange.provider is None):
+            continue
+        if exchange.upstream is None or any(fault.outcome == "fired" for fault in exchange.faults):
+            continue
+        transcript = transcript_of(exchange)
+        error = transcript.answer.error if transcript is not None and transcript.answer is not None else None
+        why = f": {quoted(error, WORDS)}" if error and not error.startswith(NO_REASON) else ""
+        text = f"{quoted(place(exchange))} answered {got.status}, which no fault made{why}"
+        seen.setdefault(text, []).append(exchange.number)
+    lines = [f"{_numbers(numbers)} {text}" for text, numbers in list(seen.items())[:REJECTED]]
+    if len(seen) > REJECTED:
+        lines.append(f"and {len(seen) - REJECTED} other errors of servers")
+    return lines
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    return ", ".join(f"#{number}" for number in numbers[:NAMED]) + (", …" if len(numbers) > NAMED else "")
 
 
 def refusals(exchanges: Iterable[Recorded]) -> list[str]:

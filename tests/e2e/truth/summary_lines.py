@@ -14,12 +14,15 @@ MISSING = "missing call"
 NEVER_PRINTED = {MISSING}
 """It is compared with the kind of a divergence; `a call is missing` is what is printed then."""
 BY_UNIT_TESTS = {
+    "{} answered {}, which no fault made{}",
+    "and {} other errors of servers",
     "network namespace, ports {}, {}",
     "502 for {} {} to {}:{}: {}; check the name, and that this machine reaches it",
     "; and {} other reasons",
     "and {} other entries, whose reasons are in the report",
 }
-"""Of a namespace and of a name that nobody knows (`tests/e2e/netns` has both), and of many entries;
+"""Of servers that refuse a call, of a namespace, of a name that nobody knows (`test_endings` and
+`tests/e2e/netns` have runs of these kinds), and of many entries;
 `tests/vectors/sentences.json` names the tests of the words."""
 NOT_EXACT = "  not exact: {} {} from what was delivered live: {}"
 HEADS = "  {}{} in redacted header fields only: {}"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from faultwire.cli._summary import SHOWN, header, named, refusals, summary, unreached
-from faultwire.events import FaultFired, History, Recorded, Request
+from faultwire.cli._summary import REJECTED, SHOWN, header, named, refusals, rejected, summary, unreached
+from faultwire.events import Delivery, FaultFired, History, Recorded, Request
 from faultwire.profile.model import Profile
 
 
@@ -89,13 +89,52 @@ def test_findings_are_listed_with_the_report() -> None:
         History("exec", (exchange(1),)), "t.tape", "abc", report=Path("r.html"), noticed=noticed
     ).splitlines()
     assert lines[2:] == [
-        "noticed    1",
+        "noticed    1, by the traffic and the exit code: what the command printed is not read",
         "  #1, #2  half an answer",
         "      Ask again.",
         "report     r.html",
         "tape       t.tape",
         "ledger: abc",
     ]
+
+
+def test_of_many_exchanges_of_a_finding_the_first_are_named_and_that_there_are_more() -> None:
+    def where(count: int) -> str:
+        evidence = [{"exchanges": list(range(1, count + 1)), "words": "12 attempts"}]
+        noticed = [{"action": "Limit it.", "evidence": evidence}]
+        return summary(History("exec", ()), "t", "abc", noticed=noticed).splitlines()[3]
+
+    assert where(6) == "  #1, #2, #3, #4, #5, #6  12 attempts"
+    assert where(12) == "  #1, #2, #3, #4, #5, #6, …  12 attempts"
+
+
+def answered(number: int, status: int, body: bytes = b"{}", **more: object) -> Recorded:
+    got = Delivery(status, "", (("content-type", "application/json"),), body)
+    settings: dict[str, object] = {"protocol": "openai_chat", "provider": "openai", "upstream": got}
+    return exchange(number, **(settings | {"delivered": got} | more))  # type: ignore[arg-type]
+
+
+WRONG = b'{"error": {"message": "max_tokens must be positive", "type": "invalid_request_error"}}'
+
+
+def test_errors_that_a_server_answered_by_itself_are_named_with_its_reason() -> None:
+    assert rejected(
+        [answered(1, 200), answered(2, 400, WRONG), answered(3, 400, WRONG), answered(4, 404)]
+    ) == [
+        "#2, #3 `api.openai.com/v1` answered 400, which no fault made: `max_tokens must be positive`",
+        "#4 `api.openai.com/v1` answered 404, which no fault made",
+    ]
+    many = [answered(n, 400 + n) for n in range(REJECTED + 2)]
+    assert rejected(many)[-1] == "and 2 other errors of servers"
+
+
+def test_errors_that_a_fault_or_the_proxy_made_are_not_the_servers() -> None:
+    fired = answered(1, 400, WRONG, faults=(fault(effect="answered 400"),))
+    injected = answered(2, 503, upstream=answered(2, 200).upstream)
+    local = answered(3, 403, ending="refused", error="`localhost` is a loopback address", upstream=None)
+    page = answered(4, 404, kind="other", provider=None, protocol=None, host="example.com")
+    traces = answered(5, 404, request=Request("POST", "https", "api.openai.com", 443, "/v1/traces/ingest"))
+    assert rejected([fired, injected, local, page, traces]) == []
 
 
 def test_a_run_without_traffic_is_reported() -> None:
