@@ -51,8 +51,6 @@ def stated(said: str) -> set[str]:
         pytest.param("exits_0", DOWN, 0, {NO_SUCCESS}, id="exits_0-503"),
         pytest.param("exits_0", (), 0, set(), id="exits_0-calm"),
         pytest.param("crashing", DOWN, 134, {CATCH}, id="crashing-503"),
-        pytest.param("refused", (), 0, {NO_FAULT}, id="refused-calm"),
-        pytest.param("going_on", EARLY, 0, {CARRIED}, id="going_on-half"),
         pytest.param("going_on", (), 0, set(), id="going_on-calm"),
         pytest.param("finishing", EARLY, 0, set(), id="finishing-half"),
         pytest.param("once", EARLY, 0, {"without its closing event"}, id="once-half"),
