@@ -52,7 +52,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "reverse",
         "allow_no_traffic",
     ),
-    "Network": ("listen", "no_auth", "allow_host", "upstream_ca"),
+    "Network": ("listen", "no_auth", "allow_host", "upstream_ca", "client_cert"),
     "Repeat": ("repeat", "check_determinism", "any_order"),
     "Output": ("format_", "quiet", "help"),
 }

@@ -186,7 +186,12 @@ class Play:
             if not run.engine.alive:
                 run.engine.stats()  # says how it ended
             closed = run.close_session(SESSION, *((watch.found, watch.more) if watch is not None else ()))
-            notes = (*closed.notes, *run.engine.notes(), *import_findings(self.settings.replay), *proof(run))
+            notes = (
+                *closed.notes,
+                *run.engine.notes(),
+                *import_findings(self.settings.replay),
+                *proof(run, code),
+            )
             if left:
                 what = "1 process" if left == 1 else f"{left} processes"
                 notes += (f"{what} that the command left behind ended with the run",)

@@ -50,17 +50,19 @@ class _Limited(ProxyConnectionHandler):
         self.owner = owner
         self.progress = 0
         self.busy = 0
-        self.unhurried = False
+        self.unhurried = self._spoke = False
         self.max_conns = defaultdict(lambda: asyncio.Semaphore(CONNECTIONS_PER_HOST))
         self.timeout_watchdog.timeout = IDLE_S
         self._head_timer: asyncio.TimerHandle | None = None
         self._first_timer: asyncio.TimerHandle | None = None
         self._first_at = 0
+        self.silent_s: float | None = None  # how long a client said nothing whose connection is over
         self._block_timer: asyncio.TimerHandle | None = None
         self._held: dict[Connection, asyncio.Event] = {}
 
     def watch_head(self, before: int) -> None:
         """After bytes from the client: has it finished a step, or does its time for one run?"""
+        self._spoke = True
         if self._first_timer is not None and before == self._first_at:
             self._first_timer.cancel()
             self._first_timer = None
@@ -171,9 +173,12 @@ class _Limited(ProxyConnectionHandler):
     async def handle_client(self) -> None:
         """Serve the connection to its end."""
         self.await_first_byte()
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         try:
             await super().handle_client()
         finally:
+            self.silent_s = None if self._spoke else loop.time() - began
             for timer in (self._head_timer, self._first_timer, self._block_timer):
                 if timer is not None:
                     timer.cancel()

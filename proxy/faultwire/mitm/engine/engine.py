@@ -7,7 +7,7 @@ of `compat`. One process, one event loop without eager tasks, one tape.
 from __future__ import annotations
 
 import asyncio
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from mitmproxy.addons.core import Core
@@ -30,8 +30,10 @@ from faultwire.mitm.engine.tape import open_tape
 from faultwire.mitm.flow import replay, request_balance
 from faultwire.mitm.flow.addon import FaultwireAddon
 from faultwire.mitm.flow.gateway import Gateway
+from faultwire.mitm.flow.runtime_control import RuntimeControl
 from faultwire.mitm.network import ca, upstream_trust
 from faultwire.mitm.network.bypassed import past_us
+from faultwire.mitm.network.client_certificates import ClientCertificates
 from faultwire.mitm.network.egress_guard import Guard
 from faultwire.mitm.sessions.access import is_loopback, reachable
 from faultwire.mitm.sessions.shared_process import trace_id
@@ -72,6 +74,7 @@ class Engine:
         host, port = settings.address
         self.authority: Authority = ca.ensure(settings.ca_dir, covers=settings.covers)
         bundle = upstream_trust.write_bundle(settings.ca_dir, settings.upstream_ca)
+        clients = ClientCertificates(settings.client_certs, str(bundle))
         server = await listen(host, port, self._accept)
         self._servers.append(server)
         self.port = server.sockets[0].getsockname()[1]
@@ -92,6 +95,8 @@ class Engine:
             head_timeout_s=settings.head_timeout_s,
             loop_guards=True,
         )
+        seed = settings.implicit.seed if settings.implicit is not None else 0
+        self.runtime = self.gateway.control = RuntimeControl(settings.radius, self.tape, seed=seed)
         self.gateway.access.check = settings.auth
         if settings.auth and not is_loopback(host):
             self.gateway.access.guarded.add(self.port)
@@ -101,13 +106,11 @@ class Engine:
         self.gateway.sources.limit = settings.per_source
         self.gateway.guard.listeners.add(self.port)
         self.gateway.guard.shims = settings.run_dir / "shims"
-        loop = asyncio.get_running_loop()
-        if isinstance(loop, GuardedLoop):
+        if isinstance(loop := asyncio.get_running_loop(), GuardedLoop):
             loop.guard = self.gateway.guard
-        await self._start_mitmproxy(str(bundle))
+        await self._start_mitmproxy(str(bundle), clients)
         if settings.implicit is not None:
-            session = self._open(settings.implicit)
-            self.gateway.sessions.implicit = session
+            self.gateway.sessions.implicit = self._open(settings.implicit)
         await server.start_serving()
         if settings.namespace is not None:
             from faultwire.mitm.engine.namespace import Namespace
@@ -115,7 +118,7 @@ class Engine:
             self._namespace = Namespace(settings.namespace, self.gateway.sessions, self._acceptor)
             await self._namespace.start()
 
-    async def _start_mitmproxy(self, bundle: str) -> None:
+    async def _start_mitmproxy(self, bundle: str, clients: ClientCertificates) -> None:
         options = Options(confdir=str(self.settings.ca_dir), server=False, rawtcp=False)
         self.master = Master(options)
         self.proxyserver = Proxyserver()
@@ -123,8 +126,8 @@ class Engine:
         if self.settings.native:
             from faultwire.mitm.native.choice import native_path
 
-            ours.native = native_path(self.settings, self.gateway, bundle)
-        self.master.addons.add(Core(), self.proxyserver, ours, compat.LeafCertificates())
+            ours.native = native_path(self.settings, self.gateway, bundle, clients)
+        self.master.addons.add(Core(), self.proxyserver, ours, compat.LeafCertificates(clients))
         options.update(
             connection_strategy="lazy",
             ssl_verify_upstream_trusted_ca=bundle,
@@ -279,6 +282,7 @@ class Engine:
                 *stats.strangers.notes,
                 *self.gateway.access.notes,
                 *self.gateway.sources.notes,
+                *self.gateway.control.notes,
                 *(n for s in self.gateway.sessions.shared for n in s.notes),
             ],
             "fast_handler": self._fast,
@@ -298,11 +302,9 @@ class Engine:
             server.close()
         if self._namespace is not None:
             self._namespace.close()
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(self.settings.drain_s):
                 await self.gateway.idle.wait()
-        except TimeoutError:
-            pass
         for handler in list(self.proxyserver.connections.values()):
             handler.abort()  # type: ignore[attr-defined]  # all of ours have it
         if self._acceptor.open:
@@ -310,6 +312,7 @@ class Engine:
 
     async def finish(self) -> None:
         """Commit the tape and let it go."""
+        self.gateway.control.close()
         if self.tape is not None:
             for session in self.gateway.sessions:
                 request_balance.settle(session, self.tape)

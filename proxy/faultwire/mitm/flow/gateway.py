@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from faultwire.mitm.compat import transports
 from faultwire.mitm.flow.connections import ClientConnection, Stats
 from faultwire.mitm.flow.failed_handshakes import FailedHandshakes
-from faultwire.mitm.flow.recorded_exchange import RecordedExchange
 from faultwire.mitm.flow.reverse_proxy import ReverseProxy
 from faultwire.mitm.flow.routes import Routes
+from faultwire.mitm.flow.runtime_control import RuntimeControl
 from faultwire.mitm.flow.tunnels import Tunnels
 from faultwire.mitm.messages import convert, error_responses
 from faultwire.mitm.network.bypassed import Reached
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Response, Side
     from faultwire.mitm.compat import BoundedHttp1Server
+    from faultwire.mitm.flow.recorded_exchange import RecordedExchange
     from faultwire.mitm.flow.replay import Replays
     from faultwire.mitm.messages.error_responses import Refusal
     from faultwire.mitm.sessions.session import Session
@@ -72,7 +73,7 @@ class Gateway:
         self.reverse, self.tunnels = ReverseProxy(reverse or {}), Tunnels()
         self._links: dict[str, ClientConnection] = {}
         self._ending: dict[str, asyncio.Event] = {}
-        self.sources, self.idle = Sources(), asyncio.Event()
+        self.sources, self.idle, self.control = Sources(), asyncio.Event(), RuntimeControl()
         self.idle.set()
 
     def begin(self, flow: http.HTTPFlow) -> RecordedExchange:
@@ -100,14 +101,14 @@ class Gateway:
         head = convert.request_of(flow.request)
         link.grpc = link.grpc or is_grpc(head.headers)
         leave = functools.partial(self._left, link, client)
-        recorded = RecordedExchange(session, head, self.tape, leave, self.tunnels.context_of(session, client))
+        chosen = self.tunnels.context_of(session, client)
+        recorded = self.control.begin(session, head, self.tape, leave, chosen)
         if self.replays is not None:
             recorded.needs_request_body = True  # what answers depends on all of it
         while link.held:
             transports.read_more(client, link.held.pop(), paused=False)
         link.exchanges.add(recorded)
-        session.live += 1
-        self.live += 1
+        session.live, self.live = session.live + 1, self.live + 1
         self.idle.clear()
         self.step(client, busy=1)
         return recorded
@@ -237,8 +238,7 @@ class Gateway:
 
     def _left(self, link: ClientConnection, client: Client, recorded: RecordedExchange) -> None:
         link.exchanges.discard(recorded)
-        recorded.session.live -= 1
-        self.live -= 1
+        recorded.session.live, self.live = recorded.session.live - 1, self.live - 1
         if not self.live:
             self.idle.set()
         if not recorded.session.live and recorded.session.name in self._ending:
