@@ -25,6 +25,7 @@ POLL_S = 0.1
 """How often the engine hears of us, and the watches are looked at."""
 CONDITION = "aborted: "
 OVER = "its window is over"
+HOW = "start one with `faultwire proxy`"
 
 
 class Place(NamedTuple):
@@ -95,7 +96,7 @@ class Cost:
         from faultwire.wire.transcript import prices
 
         # All that takes long to load is here before anything is armed: the engine does not wait for it later.
-        self._open, self._told = TapeReader.open, wire.transcript_of
+        self._open, self._transcript_of = TapeReader.open, wire.transcript_of
         wire.protocols()
         prices.current()
         self._tape, self._most = place.tape, most
@@ -115,11 +116,11 @@ class Cost:
                 recorded = tape.detail(one["session"], one["exchange"]).recorded
                 if recorded.kind != "llm" or recorded.upstream is None or recorded.upstream.status >= 300:
                     continue
-                told = self._told(recorded)
-                if told is None or told.cost is None:
-                    model = "unknown" if told is None else told.model
+                transcript = self._transcript_of(recorded)
+                if transcript is None or transcript.cost is None:
+                    model = "unknown" if transcript is None else transcript.model
                     return f"the cost of a call to the model `{model}` is not known"
-                self.total += told.cost
+                self.total += transcript.cost
         if self.total > self._most:
             return f"models cost {self.total:f} dollars, allowed are {self._most:f}"
         return None
@@ -142,8 +143,9 @@ def find(run_id: str | None) -> Place:
             continue  # no run's folder, or one whose start was cut short
         if about.get("command") == "proxy" and about.get("status") == "running" and _answers(place):
             return place
-    what = f"proxy in the run `{run_id}`" if run_id else f"running proxy below `{runs}`"
-    raise UsageError(f"found no {what}", code="proxy.not_running", hint="start one with `faultwire proxy`")
+    if run_id:
+        raise UsageError(f"found no proxy in the run `{run_id}`", code="proxy.not_running", hint=HOW)
+    raise UsageError(f"found no running proxy below `{runs}`", code="proxy.not_running", hint=HOW)
 
 
 def _answers(place: Place) -> bool:
@@ -200,9 +202,11 @@ def hold(
             if stopped():
                 return ask(client, op="disarm", id=ident, why="its controller was stopped")
             listed = ask(client, op="hold")["interventions"]
-            now = next((one for one in listed if one["id"] == ident), None)
-            if now is None or now["state"] == "disarmed":
-                return now or {"id": ident, "why": "it was forgotten", "state": "disarmed"}
+            now: dict[str, Any] | None = next((one for one in listed if one["id"] == ident), None)
+            if now is None:
+                return {"id": ident, "why": "it was forgotten", "state": "disarmed"}
+            if now["state"] == "disarmed":
+                return now
             for watch in watches:
                 why = watch.look()
                 if why is not None:

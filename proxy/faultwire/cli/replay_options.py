@@ -128,16 +128,16 @@ def replay_settings(traffic: ReplayOptions) -> ReplaySettings | None:
 
 
 def import_findings(settings: ReplaySettings | None) -> list[str]:
-    """What is wrong with the file that a replayed tape was imported from (without `--unverified` such a tape
-    is refused), and whether faults were armed while it was recorded. Raises TapeError where it cannot be
-    read."""
+    """Whether faults were armed while a replayed tape was recorded; with `--unverified` also what is wrong
+    with the file that it was imported from, without it such a tape is refused. Raises TapeError where it
+    cannot be read."""
     from faultwire.replay.reader import as_it_is
 
     if settings is None:
         return []
     with as_it_is(settings.tape) as tape:
         notes = list(tape.notes())
-    found = [one for one in notes if one.bad]
+    found = [one for one in notes if one.bad] if settings.unverified else []
     lines = [CONTROLLED] if any(one.code.startswith(CONTROL) for one in notes) else []
     lines += [f"the replayed tape has the finding {one.code}: {one.text}" for one in found[:FINDINGS]]
     if len(found) > FINDINGS:

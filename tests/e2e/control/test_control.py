@@ -94,6 +94,7 @@ def a_proxy(here: Path, *options: str) -> Iterator[tuple[Proxy, subprocess.Popen
         yield Proxy(here), process
 
 
+@pytest.mark.cold
 def test_faults_are_armed_and_a_killed_controller_leaves_calm(here: Path) -> None:
     with a_proxy(here) as (proxy, process):
         assert proxy.call() == "200"
@@ -120,6 +121,7 @@ def test_faults_are_armed_and_a_killed_controller_leaves_calm(here: Path) -> Non
     assert "control.armed" in shown.stderr
 
 
+@pytest.mark.cold
 def test_a_controller_that_hangs_leaves_calm(here: Path) -> None:
     with a_proxy(here) as (proxy, _), proxy.armed("--fault", STATUS) as controller:
         os.kill(controller.pid, signal.SIGSTOP)
@@ -129,6 +131,7 @@ def test_a_controller_that_hangs_leaves_calm(here: Path) -> None:
         assert controller.wait(30) == 1
 
 
+@pytest.mark.cold
 def test_what_waits_is_let_go_when_it_is_disarmed(here: Path) -> None:
     with a_proxy(here) as (proxy, _), ThreadPoolExecutor(1) as pool:
         with proxy.armed("--fault", "latency: {ms: 600000}") as controller:
@@ -140,7 +143,7 @@ def test_what_waits_is_let_go_when_it_is_disarmed(here: Path) -> None:
         assert waiting.result(20) == "200"
 
 
-def test_an_official_sdk_meets_one_fault_and_goes_on(here: Path) -> None:
+def test_an_official_sdk_retries_one_armed_fault_and_succeeds(here: Path) -> None:
     agent = [
         str(environments.python("openai-3")),
         str(Path(environments.HERE) / "openai_agent.py"),

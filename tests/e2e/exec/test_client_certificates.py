@@ -135,7 +135,7 @@ def test_a_server_that_demands_a_certificate_gets_it(
     assert shown == ("200", "agent-7")
 
 
-def test_without_one_the_agent_is_told(faultwire: Faultwire, serve: Callable[..., int]) -> None:
+def test_without_one_the_agent_gets_a_502(faultwire: Faultwire, serve: Callable[..., int]) -> None:
     url = f"https://localhost:{serve()}/"
     for options in ((), ("--client-cert", "*.example.com=me.pem")):
         status, body = asked(faultwire, url, *options)

@@ -100,7 +100,7 @@ except TimeoutError: print("gave up")
 
 @only_nobody
 @pytest.mark.parametrize(("limit", "patience", "sees"), [("1.5", "30", "b''"), ("30", "2", "gave up")])
-def test_a_client_that_waits_for_the_server_to_speak_is_told_of(
+def test_a_client_that_waits_for_the_server_to_speak_is_in_the_summary(
     outside: Outside, limit: str, patience: str, sees: str
 ) -> None:
     words = (*command(), *NETNS, "--allow-no-traffic", "--", sys.executable, "-c", WAIT, patience)

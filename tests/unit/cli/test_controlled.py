@@ -54,6 +54,11 @@ def test_it_is_held_until_the_engine_says_that_it_is_over() -> None:
     assert [one["op"] for one in client.asked] == ["hold", "hold"]
 
 
+def test_one_that_the_engine_lists_no_more_is_over() -> None:
+    end = controlled.hold(Client({"interventions": []}), "a1", [], lambda: False)  # type: ignore[arg-type]
+    assert end == {"id": "a1", "why": "it was forgotten", "state": "disarmed"}
+
+
 def test_a_watch_aborts_at_once() -> None:
     client = Client(ARMED, {"id": "a1", "state": "disarmed", "why": "aborted: too dear"})
     end = controlled.hold(client, "a1", [Says(None), Says("too dear")], lambda: False)  # type: ignore[arg-type]

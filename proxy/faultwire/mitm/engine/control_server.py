@@ -94,6 +94,7 @@ class Control:
         }
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
+        self._controllers: set[asyncio.StreamWriter] = set()
 
     async def start(self) -> None:
         """Listen. Raises UsageError where the folder cannot hold the socket."""
@@ -131,7 +132,9 @@ class Control:
             pass  # the other side left, or sent a line that is too long: either way it is over
         finally:
             self._writers.discard(writer)
-            self._engine.runtime.lose(writer)
+            if writer in self._controllers:
+                self._controllers.discard(writer)
+                self._engine.runtime.lose(writer)
             writer.close()
 
     async def _answer(self, line: bytes, owner: asyncio.StreamWriter) -> dict[str, Any]:
@@ -139,6 +142,7 @@ class Control:
             message = json.loads(line)
             name = str(message.pop("op", None)) if isinstance(message, dict) else ""
             if name in self._runtime:
+                self._controllers.add(owner)
                 self._engine.runtime.renew(owner)
                 return self._runtime[name](message, owner)
             operation = self._operations.get(name)

@@ -1,5 +1,4 @@
-"""What streams and connections ask of the engine: whose exchange this is, whether and where it may go,
-and what becomes of it when something of ours fails."""
+"""What streams and connections ask of the engine: whose exchange this is, where it may go, when we failed."""
 
 from __future__ import annotations
 
@@ -12,9 +11,9 @@ from typing import TYPE_CHECKING
 from faultwire.mitm.compat import transports
 from faultwire.mitm.flow.connections import ClientConnection, Stats
 from faultwire.mitm.flow.failed_handshakes import FailedHandshakes
+from faultwire.mitm.flow.recorded_exchange import RecordedExchange
 from faultwire.mitm.flow.reverse_proxy import ReverseProxy
 from faultwire.mitm.flow.routes import Routes
-from faultwire.mitm.flow.runtime_control import RuntimeControl
 from faultwire.mitm.flow.tunnels import Tunnels
 from faultwire.mitm.messages import convert, error_responses
 from faultwire.mitm.network.bypassed import Reached
@@ -26,14 +25,13 @@ from faultwire.mitm.sessions.sources import Sources
 from faultwire.wire.framing.grpc_status import is_grpc
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from mitmproxy import http
     from mitmproxy.connection import Client
 
     from faultwire.events import Response, Side
     from faultwire.mitm.compat import BoundedHttp1Server
-    from faultwire.mitm.flow.recorded_exchange import RecordedExchange
     from faultwire.mitm.flow.replay import Replays
     from faultwire.mitm.messages.error_responses import Refusal
     from faultwire.mitm.sessions.session import Session
@@ -61,8 +59,7 @@ class Gateway:
         loop_guards: bool = False,
     ) -> None:
         self.sessions, self.guard = Sessions(), guard or Guard()
-        self.access = Access(self.sessions)
-        self.tape, self.replays = tape, replays
+        self.access, self.tape, self.replays = Access(self.sessions), tape, replays
         self.head_timeout_s, self.handshake_s = head_timeout_s, 30.0
         self.stats, self.reached, self.handshakes = Stats(), Reached(), FailedHandshakes()
         self.draining, self.live, self._max = False, 0, max_exchanges
@@ -73,7 +70,8 @@ class Gateway:
         self.reverse, self.tunnels = ReverseProxy(reverse or {}), Tunnels()
         self._links: dict[str, ClientConnection] = {}
         self._ending: dict[str, asyncio.Event] = {}
-        self.sources, self.idle, self.control = Sources(), asyncio.Event(), RuntimeControl()
+        self.sources, self.idle = Sources(), asyncio.Event()
+        self.new_exchange: Callable[..., RecordedExchange] = RecordedExchange  # or runtime control's
         self.idle.set()
 
     def begin(self, flow: http.HTTPFlow) -> RecordedExchange:
@@ -101,14 +99,15 @@ class Gateway:
         head = convert.request_of(flow.request)
         link.grpc = link.grpc or is_grpc(head.headers)
         leave = functools.partial(self._left, link, client)
-        chosen = self.tunnels.context_of(session, client)
-        recorded = self.control.begin(session, head, self.tape, leave, chosen)
+        context = self.tunnels.context_of(session, client)
+        recorded = self.new_exchange(session, head, self.tape, leave, context)
         if self.replays is not None:
             recorded.needs_request_body = True  # what answers depends on all of it
         while link.held:
             transports.read_more(client, link.held.pop(), paused=False)
         link.exchanges.add(recorded)
-        session.live, self.live = session.live + 1, self.live + 1
+        session.live += 1
+        self.live += 1
         self.idle.clear()
         self.step(client, busy=1)
         return recorded
@@ -238,7 +237,8 @@ class Gateway:
 
     def _left(self, link: ClientConnection, client: Client, recorded: RecordedExchange) -> None:
         link.exchanges.discard(recorded)
-        recorded.session.live, self.live = recorded.session.live - 1, self.live - 1
+        recorded.session.live -= 1
+        self.live -= 1
         if not self.live:
             self.idle.set()
         if not recorded.session.live and recorded.session.name in self._ending:
