@@ -135,12 +135,45 @@ def test_a_server_that_demands_a_certificate_gets_it(
     assert shown == ("200", "agent-7")
 
 
-def test_without_one_the_agent_gets_a_502(faultwire: Faultwire, serve: Callable[..., int]) -> None:
+@pytest.mark.parametrize("native", ["off", "on"])
+def test_without_one_the_agent_gets_a_502(
+    faultwire: Faultwire, serve: Callable[..., int], native: str
+) -> None:
     url = f"https://localhost:{serve()}/"
     for options in ((), ("--client-cert", "*.example.com=me.pem")):
-        status, body = asked(faultwire, url, *options)
+        status, body = asked(faultwire, url, *options, FAULTWIRE_NATIVE=native)
         assert status == "502"
         assert json.loads(body)["error"]["type"] == "faultwire_upstream"
+
+
+def test_a_certificate_that_the_server_does_not_trust_opens_nothing(
+    faultwire: Faultwire, serve: Callable[..., int], here: Path
+) -> None:
+    Signer("somebody else").file(here / "me.pem", "agent-7")
+    status, body = asked(faultwire, f"https://localhost:{serve()}/", "--client-cert", "localhost=me.pem")
+    assert status == "502"
+    assert json.loads(body)["error"]["type"] == "faultwire_upstream"
+
+
+PROJECT = """
+version: "2.0"
+agent: {type: command, command: [curl, -sS, -A, "{prompt}", "%s"]}
+proxy: {allow_hosts: localhost, upstream_ca: authority.pem, client_certs: {%s: me.pem}}
+golden_prompts: [hello]
+contract:
+  name: mtls
+  chaos_matrix: [{name: calm}]
+  invariants: [{type: contains, value: agent-7, severity: critical}]
+"""
+
+
+@pytest.mark.parametrize(("host", "code"), [("local*", 0), ("other.example", 1)])
+def test_the_configuration_names_certificates_as_well(
+    faultwire: Faultwire, serve: Callable[..., int], here: Path, host: str, code: int
+) -> None:
+    (here / "faultwire.yaml").write_text(PROJECT % (f"https://localhost:{serve()}/", f'"{host}"'))
+    done = faultwire("contract", "run")
+    assert done.returncode == code, done.stdout + done.stderr
 
 
 def test_a_server_that_only_asks_is_shown_it_only_where_it_was_named(
@@ -192,9 +225,19 @@ def test_what_is_no_host_and_file_is_refused(faultwire: Faultwire, value: str) -
     assert not Path("started").exists()
 
 
-def test_a_file_that_cannot_be_used_is_refused_before_the_command_starts(faultwire: Faultwire) -> None:
-    done = faultwire("exec", "--client-cert", "localhost=absent.pem", "--", "touch", "started")
+@pytest.mark.parametrize(
+    ("file", "why"),
+    [("absent.pem", b"No such file"), ("wrong.pem", b"its key is not that of its first certificate")],
+)
+def test_a_file_that_cannot_be_used_is_refused_before_the_command_starts(
+    faultwire: Faultwire, here: Path, authority: Signer, file: str, why: bytes
+) -> None:
+    chain = (here / "me.pem").read_bytes().partition(b"-----BEGIN PRIVATE")[0]
+    other = authority.file(here / "other.pem", "agent-8").read_bytes()
+    key = b"".join(other.partition(b"-----BEGIN PRIVATE")[1:])
+    (here / "wrong.pem").write_bytes(chain + key)
+    done = faultwire("exec", "--client-cert", f"localhost={file}", "--", "touch", "started")
     assert done.returncode == 2
-    assert b"cannot be used: No such file" in done.stderr
+    assert b"cannot be used: " + why in done.stderr
     assert not Path("started").exists()
     assert not list(Path().glob(".faultwire/runs/*"))
