@@ -35,7 +35,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "reverse",
         "allow_no_traffic",
     ),
-    "Network": ("listen", "no_auth", "allow_host", "upstream_ca"),
+    "Control": ("control_sessions", "control_share", "control_calls"),
+    "Network": ("listen", "no_auth", "allow_host", "upstream_ca", "client_cert"),
     "Repeat": ("repeat", "check_determinism", "any_order"),
     "Output": ("format_", "quiet", "help"),
 }

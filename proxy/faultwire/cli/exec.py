@@ -188,7 +188,12 @@ class Play:
                 run.engine.stats()  # says how it ended
             looked = (watch.found, watch.more) if watch is not None else ((), 0)
             closed = run.close_session(SESSION, *looked)
-            notes = (*closed.notes, *run.engine.notes(), *import_findings(self.settings.replay), *proof(run))
+            notes = (
+                *closed.notes,
+                *run.engine.notes(),
+                *import_findings(self.settings.replay),
+                *proof(run, code),
+            )
             notes += left_behind(left)
             try:
                 history = run.history(SESSION)

@@ -41,6 +41,8 @@ class ProxySettings(Frozen):
     allow_hosts: tuple[str, ...] = ()
     seed: int | None = None
     upstream_ca: Path | None = None
+    client_certs: Mapping[str, Path] = Field(default_factory=dict)
+    """Host, or glob of hosts, to the certificate and key that its servers are shown."""
     mock: bool = False
     """Does the mock provider stand in for every model host? Then no other server is called, ..."""
     mock_except: tuple[str, ...] = ()
