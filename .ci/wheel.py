@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -212,7 +213,16 @@ def locked(work: Path, wheel: Path) -> None:
     run(python.with_name("faultwire"), "--version", cwd=work, env=environment())
 
 
+def hear_signals() -> None:
+    """As a user's shell starts a command: `nohup` and a job in the background leave signals ignored, in every
+    process below them, too."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+
+
 def main() -> None:
+    hear_signals()
     everything = "--all" in sys.argv[1:]
     with tempfile.TemporaryDirectory(prefix="fw") as folder:
         work = Path(folder).resolve()
