@@ -223,7 +223,7 @@ class Play:
                 ids = [entry.id for entry in profile.entries]
                 say(summary(history, str(run.tape), ledger, notes, report=report, noticed=seen, entries=ids))
             stopped = received & child.STOPS
-            if stopped and not history.exchanges and not closed.voids:
+            if stopped and not history.exchanges and not closed.voids and not self.allow_no_traffic:
                 run.folder.end("interrupted")
                 return Played(run.tape, ledger, 128 + min(stopped))
             learn(run, closed, history, command, code, notes, allow_no_traffic=self.allow_no_traffic)
