@@ -144,7 +144,7 @@ def rejected(exchanges: Iterable[Recorded]) -> list[str]:
     from faultwire.checks._api import quoted
     from faultwire.checks._traffic import altered
     from faultwire.checks._transcripts import place
-    from faultwire.wire import transcript_of
+    from faultwire.wire import provider_of, transcript_of
     from faultwire.wire.recognition.telemetry import is_telemetry
 
     seen: dict[str, list[int]] = {}
@@ -152,7 +152,8 @@ def rejected(exchanges: Iterable[Recorded]) -> list[str]:
         got = exchange.delivered
         if got is None or got.status < 400 or altered(exchange) or exchange.ending in _OURS:
             continue
-        if is_telemetry(exchange.request) or (exchange.kind == "other" and exchange.provider is None):
+        known = exchange.kind != "other" or exchange.provider or provider_of(exchange.request.host)
+        if is_telemetry(exchange.request) or not known:
             continue
         if exchange.upstream is None or any(fault.outcome == "fired" for fault in exchange.faults):
             continue

@@ -21,7 +21,8 @@ NO_SUCCESS = "no call of a model succeeded after it, and the command exited 0"
 CARRIED = "as a whole message of the assistant in exchange 2"
 NO_FAULT = ", which no fault made"
 CATCH = "Catch the failure where it occurs"
-ALL = (BEFORE, NO_SUCCESS, CARRIED, NO_FAULT, CATCH, "without its closing event")
+HALF = "without its closing event, was not retried, and the command exited 0"
+ALL = (BEFORE, NO_SUCCESS, CARRIED, NO_FAULT, CATCH, HALF)
 
 
 class Done(NamedTuple):
@@ -51,9 +52,11 @@ def stated(said: str) -> set[str]:
         pytest.param("exits_0", DOWN, 0, {NO_SUCCESS}, id="exits_0-503"),
         pytest.param("exits_0", (), 0, set(), id="exits_0-calm"),
         pytest.param("crashing", DOWN, 134, {CATCH}, id="crashing-503"),
+        pytest.param("refused", (), 0, {NO_FAULT}, id="refused-calm"),
+        pytest.param("going_on", EARLY, 0, {CARRIED}, id="going_on-half"),
         pytest.param("going_on", (), 0, set(), id="going_on-calm"),
         pytest.param("finishing", EARLY, 0, set(), id="finishing-half"),
-        pytest.param("once", EARLY, 0, {"without its closing event"}, id="once-half"),
+        pytest.param("once", EARLY, 0, {HALF}, id="once-half"),
     ],
 )
 def test_what_is_said_of_an_end_is_true(

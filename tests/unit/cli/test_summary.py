@@ -128,6 +128,12 @@ def test_errors_that_a_server_answered_by_itself_are_named_with_its_reason() -> 
     assert rejected(many)[-1] == "and 2 other errors of servers"
 
 
+def test_an_error_on_a_path_that_a_provider_does_not_have_is_named() -> None:
+    nothing = Request("POST", "https", "api.openai.com", 443, "/v1/no/such/thing")
+    unknown = answered(1, 404, kind="other", provider=None, protocol=None, request=nothing)
+    assert rejected([unknown]) == ["#1 `api.openai.com/v1/no/such/thing` answered 404, which no fault made"]
+
+
 def test_errors_that_a_fault_or_the_proxy_made_are_not_the_servers() -> None:
     fired = answered(1, 400, WRONG, faults=(fault(effect="answered 400"),))
     injected = answered(2, 503, upstream=answered(2, 200).upstream)
