@@ -8,8 +8,8 @@ no `proxy/`: those of the day, or with `--all` every one of them.
 What the wheel depends on is installed once for each set of requirements and kept outside the checkout, where
 the clean environment finds it. With `--all` it is installed anew, in the releases of the day.
 
-With `FAULTWIRE_STARTS=warm` most starts of faultwire in these tests are asked of servers that have imported
-it (`warm/server.py`); tests marked `cold`, and all of them with `--all`, start an interpreter for each.
+Most starts of faultwire in these tests are asked of servers that have imported it (`warm/server.py`); tests
+marked `cold`, and all of them with `--all` or `FAULTWIRE_STARTS=cold`, start an interpreter for each.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -70,9 +71,10 @@ def contents(wheel: Path) -> None:
 
 
 def environment() -> dict[str, str]:
-    """Ours, without what could lead an interpreter to the checkout; the guard is told where that is."""
-    leads = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "FAULTWIRE_VENV")
-    kept = {name: value for name, value in os.environ.items() if name not in leads}
+    """Ours, without what could lead an interpreter to the checkout or change how it works; the guard is told
+    where the checkout is."""
+    leads = ("PYTHON", "VIRTUAL_ENV", "FAULTWIRE_VENV")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(leads)}
     return {**kept, "FAULTWIRE_FORBIDDEN": str(ROOT / "proxy")}
 
 
@@ -212,7 +214,16 @@ def locked(work: Path, wheel: Path) -> None:
     run(python.with_name("faultwire"), "--version", cwd=work, env=environment())
 
 
+def hear_signals() -> None:
+    """As a user's shell starts a command: `nohup` and a job in the background leave signals ignored, in every
+    process below them, too."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+
+
 def main() -> None:
+    hear_signals()
     everything = "--all" in sys.argv[1:]
     with tempfile.TemporaryDirectory(prefix="fw") as folder:
         work = Path(folder).resolve()
@@ -226,7 +237,8 @@ def main() -> None:
         if everything:
             locked(work, wheel)
             reproduce(work)
-        if os.environ.get("FAULTWIRE_STARTS") == "warm" and not everything:
+        cold = everything or sys.platform != "linux" or os.environ.get("FAULTWIRE_STARTS") == "cold"
+        if not cold:
             with start.serving(python, work, environment()):
                 test(python, work, everything=False)
         else:

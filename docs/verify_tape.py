@@ -491,6 +491,23 @@ def lines_of(source):
         yield line
 
 
+def without_key(check, keys, unsigned):
+    """What is proven where no key was given, and what is not; nothing where anything else is wrong."""
+    bad = {finding["code"] for finding in check.findings if not finding["note"]}
+    if keys or bad - {"seal_untrusted"}:
+        return []
+    whole = "without --key: events, bodies and their order are "
+    if unsigned or not check.seals:
+        why = "--no-signature leaves signatures unchecked" if check.seals else "the tape has no seal"
+        return [f"{whole}in themselves consistent; not proven: who made them, and when ({why})"]
+    return [
+        f"{whole}as the seals say, and these are signed by the key in the file;",
+        "  not proven: whose key that is. Anybody can seal a tape of their own making with their own key.",
+        "  Get the key of whoever recorded it from them, not with the file: they print it with",
+        "  `faultwire keys show`. Then add --key 'NAME+ID+BASE64'.",
+    ]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("file")
@@ -523,6 +540,8 @@ def main():
         print(f"  root {check.tree.root().hex()}")
         for finding in check.findings:
             print(f"  {'note' if finding['note'] else 'bad'} {finding['code']}: {finding['message']!a}")
+        for line in without_key(check, keys, given.no_signature):
+            print(line)
     return 0 if good else 1
 
 

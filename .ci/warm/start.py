@@ -25,7 +25,9 @@ def serving(
 ) -> Iterator[None]:
     """While it lasts, starts of faultwire by `python`, in its environment, are warm where they can be.
 
-    Ends the program where a server ends before its time, or where a warm start differs from a cold one.
+    All are cold, and the reason is printed, where this process is one whose children cannot be warm (under
+    `nohup`, say). Ends the program where a server ends before its time, or where a warm start differs from a
+    cold one.
     """
     env = {name: value for name, value in environment.items() if not name.startswith("PYTHON")}
     sockets, log, real = work / "warm", work / "starts.log", python.with_name("python.real")
@@ -46,7 +48,10 @@ def serving(
         _wait(servers)
         python.rename(real)
         client.rename(python)
-        if compared:
+        if compared and (why := _refused(python, work, env, log)):
+            print(f"every start is {why}")
+            real.replace(python)
+        elif compared:
             _compare(python, work, env, log)
         yield
         _count(servers, log)
@@ -93,6 +98,15 @@ def _client(python: Path, sockets: Path, child_main: str) -> Path:
     defined = [f"-D{name}={json.dumps(str(value))}" for name, value in names.items()]
     subprocess.run(["cc", "-O2", *defined, "-o", client, HERE / "client.c"], check=True)
     return client
+
+
+def _refused(python: Path, work: Path, env: Mapping[str, str], log: Path) -> str | None:
+    """What the server says of a start like those that it is for, if not that it is warm."""
+    subprocess.run(
+        [python, "-m", "faultwire", "--version"], cwd=work, env=env, check=True, capture_output=True
+    )
+    (line,) = (x for x in log.read_text().splitlines() if x.startswith("command "))
+    return None if line == "command served" else line.removeprefix("command ")
 
 
 def _compare(python: Path, work: Path, env: Mapping[str, str], log: Path) -> None:

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use faultwire_core::digest::{self, Hash};
 use faultwire_core::sse::{SseEvent, SseSplitter};
 use faultwire_core::tape::{TapeVerifier, VerifierKey};
@@ -128,6 +130,30 @@ fn merkle() {
     for case in list(&file, "unit") {
         let found = digest::unit(text(case, "key").as_bytes());
         assert_eq!(Some(found), case["value"].as_f64());
+    }
+}
+
+#[test]
+fn ed25519() {
+    let file = vectors("ed25519.json");
+    let key = |public: &Value| {
+        let data = [&[1], &*unhex(public.as_str().expect("hex"))].concat();
+        let id = digest::sha256(&[b"p\n", &*data].concat());
+        let id: String = id[..4].iter().map(|byte| format!("{byte:02x}")).collect();
+        VerifierKey::parse(&format!("p+{id}+{}", STANDARD.encode(data)))
+    };
+    let cases = list(&file, "cases");
+    assert_eq!(cases.len(), 151);
+    for case in cases {
+        let key = key(&case["public"]).expect("a key");
+        let found = key.verifies(&unhex(text(case, "text")), &unhex(text(case, "signature")));
+        assert_eq!(case["holds"], found, "{}", text(case, "name"));
+    }
+    for public in ["weak", "weak_written_otherwise"]
+        .map(|name| list(&file, name))
+        .concat()
+    {
+        assert!(key(&public).is_none(), "{public}");
     }
 }
 

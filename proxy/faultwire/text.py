@@ -31,3 +31,8 @@ def _escape(c: str) -> str:
     if point <= 0xFF:
         return f"\\x{point:02x}"
     return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """`1 run`, `2 runs`: a count with its noun, whose plural is `many` where it does not end in `s`."""
+    return f"{count} {one if count == 1 else many or one + 's'}"

@@ -95,3 +95,21 @@ def test_warm_starts_end_as_cold_ones_do(warm: Path, tmp_path: Path) -> None:
         assert (tmp_path / "starts.log").read_text().count("command served") == said + 1
         assert results[0] == results[1], how
         assert results[0][:2] == (b"up\n", {2: 130, 9: -9, 15: 143}[how])
+
+
+@pytest.mark.nightly
+def test_starts_are_cold_where_they_cannot_be_warm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / ".ci"))
+    from warm import start
+
+    python = interpreter.make(tmp_path / "made")
+    kept = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as under `nohup`
+    try:
+        with start.serving(python, tmp_path, os.environ):
+            assert "every start is cold: ignored signals" in capsys.readouterr().out
+            subprocess.run([python, "-m", "faultwire", "--version"], check=True, cwd=tmp_path)
+    finally:
+        signal.signal(signal.SIGHUP, kept)
+    assert (tmp_path / "starts.log").read_text() == "command cold: ignored signals\n"

@@ -26,6 +26,7 @@ ALWAYS = frozenset(
         "report/progress.py: {} of {} invocations",
         "report/summary.py: ## {} faultwire ci: {}\n\n{}",
         "report/summary.py: run {} · seed {} · ledger {}",
+        "report/summary.py: score from",
         "tape/import_/_agentops_chain.py: ELS 1.0",
     }
 )

@@ -16,8 +16,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterable
 from difflib import ndiff
 from functools import lru_cache
@@ -73,6 +75,15 @@ def empty_caches() -> None:
                     value.cache_clear()
 
 
+MOST_MEMORY = 4 << 30
+"""Bytes of address space that a mutant may take: one that adds to a list for ever has all of a machine's
+memory before the limit of its CPU time ends it."""
+
+
+def limit_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+
+
 class EmptyCaches:
     """Every test asks anew, where mutmut writes down which functions each test reaches."""
 
@@ -89,9 +100,7 @@ RAISED = 255
 def run_pytest(runner: PytestRunner, params: list[str], **options: Any) -> int:
     """pytest's exit code, or NOT_RUN where it found no test of a name that it was given.
 
-    mutmut raises then, the child ends with 1, and the mutant counts as killed although no test ran. It
-    happens with parameters whose names have a backslash: pytest escapes it anew each time it collects in one
-    process.
+    mutmut raises then, the child ends with 1, and the mutant counts as killed although no test ran.
     """
     if options.get("plugins"):
         options["plugins"] = [EmptyCaches(), *options["plugins"]]
@@ -108,12 +117,20 @@ run_tests = PytestRunner.run_tests
 def quick_first(runner: PytestRunner, tests: Iterable[str], seconds: float | None, name: str | None) -> int:
     """The exit code of a mutant's tests, the quickest first: most mutants fail one of those. mutmut gives
     them in no order. Of tests that together take longer than `seconds` the slowest are left out."""
-    took = mutmut.state().duration_by_test
-    ordered = sorted(tests, key=lambda test: took[test])
+    took: Counter[str] = Counter()
+    for test in tests:
+        took[selection(test)] += mutmut.state().duration_by_test[test]
+    ordered = sorted(took, key=lambda test: took[test])
     if seconds is not None:
         ends = accumulate(took[test] for test in ordered)
         ordered = [test for test, end in zip(ordered, ends, strict=True) if end <= seconds] or ordered[:1]
     return int(run_tests(runner, mutant_name=name, tests=ordered))
+
+
+def selection(test: str) -> str:
+    """The name by which pytest finds a test again. It escapes a backslash among the parameters anew each
+    time it collects in one process, so of such a test all parameters are run."""
+    return test.partition("[")[0] if "\\" in test else test
 
 
 class Part:
@@ -200,6 +217,7 @@ def main(result: str, children: str, part_text: str) -> None:
     # may have that number. A limit of CPU time, which each worker has as well, ends those that loop.
     isolation.register_timeout = lambda pid, timeout_s: None
     os.register_at_fork(after_in_child=empty_caches)
+    os.register_at_fork(after_in_child=limit_memory)
     if part.resume:  # what a test has noticed stands
         mutmut._reset_mutant_results(lambda _, code: STATUS.get(status_by_exit_code[code]) is None)
     mutmut._run([], int(children))

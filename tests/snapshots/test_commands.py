@@ -15,7 +15,21 @@ CURL = ["curl", "-sS", "-o", "/dev/null", "-H", "authorization: Bearer any", "-d
 
 @pytest.mark.parametrize(
     "command",
-    ["exec", "fork", "proxy", "env", "init", "verify", "doctor", "ca", "tape", "scan", "score", "runs"],
+    [
+        "exec",
+        "fork",
+        "proxy",
+        "env",
+        "init",
+        "verify",
+        "doctor",
+        "ca",
+        "tape",
+        "scan",
+        "score",
+        "runs",
+        "control",
+    ],
 )
 def test_help_of_a_command(command: str, snapshot: Snapshot) -> None:
     snapshot(f"help-{command}", command, "-h")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from faultwire.text import safe
+from faultwire.text import counted, safe
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,16 @@ def test_safe_keeps_lines_only_where_asked_and_never_a_carriage_return() -> None
 def test_no_character_below_space_survives() -> None:
     every = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0)]))
     assert all(c.isprintable() for c in safe(every))
+
+
+@pytest.mark.parametrize(
+    ("count", "words", "said"),
+    [
+        (0, ("run",), "0 runs"),
+        (1, ("run",), "1 run"),
+        (2, ("entry", "entries"), "2 entries"),
+        (1, ("entry", "entries"), "1 entry"),
+    ],
+)
+def test_a_count_has_its_noun_in_its_form(count: int, words: tuple[str, ...], said: str) -> None:
+    assert counted(count, *words) == said

@@ -227,12 +227,23 @@ class Design:
         arms = (self.necessity(part), self.sufficiency(part))
         return any(self._is_untestable(self.of(arm)) for arm in arms)
 
+    def parts_decided(self) -> int:
+        """How many parts are known to be to blame, or not to be: both of their coalitions are finished."""
+        if not self._differ:
+            return 0
+        pairs = ((self.necessity(part), self.sufficiency(part)) for part in range(self.size))
+        return sum(not any(map(self._is_open, pair)) for pair in pairs)
+
     def runs_left(self) -> int:
-        """About how many runs the rest takes; a planning figure, no promise."""
+        """About how many runs the rest takes if one part is to blame; a planning figure, no promise."""
         left = sum(max(0, round(USUAL) - self.of(one).tried) for one in self._arms[2:] if self._is_open(one))
         references = sum(max(0, self.reference - self.of(one).tried) for one in (self.whole, self.calm))
         curve = len(self._short(self.prefixes(), self.least)) * self.least if self.curve else 0
-        return max(1, left + references + curve) if self.state == "running" else 0
+        blamed = self.blamed() or [0]
+        singles = {arm(part) for part in blamed for arm in (self.necessity, self.sufficiency)}
+        usual = {one: self.reference if one in (self.whole, self.calm) else round(USUAL) for one in singles}
+        survivors = sum(max(0, SURVIVORS - max(self.of(one).tried, usual[one])) for one in singles)
+        return max(1, left + references + survivors + curve) if self.state == "running" else 0
 
     def _contrast(self) -> Contrast:
         return Contrast(self.of(self.whole), self.of(self.calm))

@@ -14,7 +14,7 @@ from faultwire._core import sha256_hex
 from faultwire.blame.design import Design, usual_runs
 from faultwire.blame.findings import findings, ranked
 from faultwire.blame.inside import GROUPS, Inside
-from faultwire.trials.series import Budget, OutOfBudget, Series
+from faultwire.trials.series import Budget, Limit, OutOfBudget, Series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +53,8 @@ class Blaming:
     design: Design
     progress: Callable[[Blaming, Coalition, Outcome], None] = lambda *_: None
     ended: Ended = "found"
+    limit: Limit = "runs"
+    """What of the budget ended it, where one did."""
     splitting: Splitting | None = None
     inside: dict[int, Inside] = field(default_factory=dict)
     """What was found in the answers of blamed parts."""
@@ -72,8 +74,8 @@ class Blaming:
             while (coalition := self.design.candidate()) is not None:
                 self._try(coalition)
             self._take_apart()
-        except OutOfBudget:
-            self.ended = "budget"
+        except OutOfBudget as out:
+            self.ended, self.limit = "budget", out.limit
             return self.ended
         except KeyboardInterrupt:
             self.ended = "interrupted"

@@ -197,6 +197,7 @@ def launch_settings(
         script=proxy.script,
         allow_hosts=(*proxy.allow_hosts, *_tool_hosts(config)),
         upstream_ca=proxy.upstream_ca,
+        client_certs=tuple(proxy.client_certs.items()),
         reverse=dict(proxy.reverse),
         base_urls=proxy.capture == "base-url",
         redact=dict(proxy.redact),

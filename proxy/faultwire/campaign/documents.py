@@ -111,7 +111,16 @@ def summary_document(
             one = played[name]
             word, judged = gate.phases[name].word, (one.judged, one.asked, one.unit)
             phases.append(
-                summary.Phase(name, one.score, weights[name], word, one.cells, f"{name}.html", judged=judged)
+                summary.Phase(
+                    name,
+                    one.score,
+                    weights[name],
+                    word,
+                    one.cells,
+                    f"{name}.html",
+                    judged=judged,
+                    invocations=one.invocations,
+                )
             )
         elif name in missing:
             phases.append(summary.Phase(name, weight=weights[name], why=missing[name]))

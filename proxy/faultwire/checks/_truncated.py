@@ -106,16 +106,17 @@ def truncated(history: History, *, limits: bool) -> list[Truncated]:
     return found
 
 
-def later(history: History, cut: Truncated) -> Sequence[tuple[Recorded, Transcript]]:
-    """The exchanges with models that began after this answer had ended, and that succeeded."""
+def later(
+    history: History, cut: Truncated, *, answered: bool = True
+) -> Sequence[tuple[Recorded, Transcript]]:
+    """The exchanges with models that began after this answer had ended, and that succeeded (`answered`)."""
     ended = ended_ms(cut.exchange) - SLACK_MS
     return [
         (exchange, transcript)
         for exchange, transcript in models(history)
         if exchange.number > cut.exchange.number
         and exchange.started_ms >= ended
-        and exchange.delivered is not None
-        and exchange.delivered.status < 300
+        and (not answered or (exchange.delivered is not None and exchange.delivered.status < 300))
     ]
 
 

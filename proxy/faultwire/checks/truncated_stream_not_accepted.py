@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
+from faultwire.checks._carried import carried, completed
 from faultwire.checks._truncated import (
     NO_ANSWER,
     admits,
@@ -19,11 +20,15 @@ from faultwire.checks._truncated import (
 )
 
 if TYPE_CHECKING:
+    from faultwire.checks._carried import Carried
     from faultwire.checks._truncated import Executed, Truncated
     from faultwire.events import AgentResult, History, Verdict
 
 RAN_AT_LIMIT = "ran at the limit"
 """The value of a verdict about a tool call that a token limit cut."""
+CARRIED_AT_LIMIT = "carried at the limit"
+"""The value of a verdict about an answer at its token limit that was sent on as a whole one."""
+ABOUT_LIMITS = frozenset({RAN_AT_LIMIT, CARRIED_AT_LIMIT})
 SHORT = 4
 """Words; a text of fewer may stand in any answer."""
 
@@ -35,7 +40,8 @@ class TruncatedStreamNotAccepted(Check):
         Answers of models that ended before their closing event or (with `count_length`) at a token limit:
         `length`, `max_tokens`, `MAX_TOKENS`. The agent may ask again, fail, say that something is missing,
         say something else, or answer a call that is no JSON with an error; what it must not do is end well
-        with the cut text, or with nothing, as its answer, or execute a tool call of the cut answer. A call
+        with the cut text, or with nothing, as its answer, send the cut text to the model as a message of
+        the assistant and go on, or execute a tool call of the cut answer. A call
         whose arguments the limit cut counts in any case: some SDKs close the half JSON, and the tool runs
         with arguments that nobody wrote. An answer that the agent itself stopped reading, less than a
         second after its last event, was not cut.
@@ -57,10 +63,13 @@ class TruncatedStreamNotAccepted(Check):
     count_length: Annotated[bool, Field(description="whether an answer at its limit counts as cut")] = False
 
     def judge(self, history: History, answer: str) -> Verdict:
-        """Look for executed calls of cut answers, then for the cut text in the answer."""
+        """Look for executed calls, then for the cut text in later requests, then in the answer."""
         ran = executed(history, limits=self.count_length)
         if ran is not None:
             return _executed(ran)
+        sent_on = carried(history, limits=self.count_length)
+        if sent_on is not None:
+            return _carried(sent_on)
         cuts = truncated(history, limits=self.count_length)
         if not cuts:
             return unknown("no model response was cut short")
@@ -77,6 +86,12 @@ class TruncatedStreamNotAccepted(Check):
         if not left:
             words = "the agent retried and received a complete answer"
             return judged(True, words, "again", numbers[-1:])
+        final = " ".join(answer.split())
+        asked = {cut.exchange.number for cut in left if final != cut.text and completed(history, cut)}
+        left = [cut for cut in left if cut.exchange.number not in asked]
+        if not left:
+            words = "the agent asked for the rest of the answer and received it"
+            return judged(True, words, "completed", sorted(asked))
         verdicts = [_handed_on(history, cut, answer, agent) for cut in left]
         return min(reversed(verdicts), key=lambda one: _WORST.index(one.verdict))
 
@@ -103,6 +118,17 @@ def _executed(ran: Executed) -> Verdict:
     where = "and sent its result in" if ran.sent else "in"
     value = "ran" if ran.cut.limit is None else RAN_AT_LIMIT
     return judged(False, f"{text}, {where} exchange {ran.seen}", value, numbers)
+
+
+def _carried(sent: Carried) -> Verdict:
+    numbers = (sent.cut.exchange.number, sent.seen)
+    limit = sent.cut.limit
+    how = "was cut short" if limit is None else f"ended at its limit (`{limit}`)"
+    text = (
+        f"the agent sent {quoted(sent.cut.text)} from the answer of exchange {numbers[0]}, which {how}, as a "
+        f"whole message of the assistant in exchange {sent.seen}"
+    )
+    return judged(False, text, "carried" if limit is None else CARRIED_AT_LIMIT, numbers)
 
 
 def _handed_on(history: History, cut: Truncated, answer: str, agent: AgentResult | None) -> Verdict:

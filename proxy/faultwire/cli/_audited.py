@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 SPREAD = "{latency: {distribution: uniform, ms: 500, jitter_ms: 500}, id: audit-order, on: {host: '*'}}"
 """Each call waits for as long as its own dice say, so that answers come in the same order in each run."""
 
+LINES, LINE = 20, 500
+"""How many last lines of a command without traffic are repeated, and how many characters of each."""
+
 
 def audit(
     against: str | None, command: tuple[str, ...], traffic: Traffic, timeout_s: float, format_: Format,
@@ -55,6 +58,13 @@ def audit(
         for line in lines(found, traffic.seed):
             show(line)
     return 0 if found.cause is None else 1
+
+
+def printed(*streams: str) -> list[str]:
+    """The last lines of what a command printed, harmless for a terminal."""
+    from faultwire.text import safe
+
+    return [safe(line)[:LINE] for text in streams for line in text.splitlines()[-LINES:] if line.strip()]
 
 
 def _earlier(source: str, traffic: Traffic) -> tuple[Run, str | None]:
@@ -146,6 +156,8 @@ class Player:
         import shutil
 
         from faultwire.agents._process import Processes
+        from faultwire.capture.child import shell_code
+        from faultwire.cli.output import say
         from faultwire.runner.launch import start_run
 
         self.runs += 1
@@ -167,10 +179,12 @@ class Player:
         if closed.voids:
             raise FaultError(f"a run is inconclusive: {'; '.join(closed.voids)}", code="run.void")
         if not history.exchanges:
+            for line in printed(ended.stdout, ended.stderr):
+                say(line)
             raise CaptureError(
-                f"`{self.command[0]}` sent no traffic through the proxy in run {self.runs}, so there is "
-                "nothing to compare (exit 3)",
-                hint="`faultwire doctor -- CMD` shows details",
+                f"`{self.command[0]}` exited with {shell_code(ended.code or 0)} and sent no traffic through "
+                f"the proxy in run {self.runs}, so there is nothing to compare (exit 3)",
+                hint="its output stands above; `faultwire doctor -- CMD` shows details",
             )
         made = Run(history.exchanges, ended.code)
         self._tapes[id(made)] = tape

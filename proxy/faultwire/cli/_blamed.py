@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from faultwire.cli._blamed_subject import Asked, Subject, subject
 from faultwire.errors import UsageError
 from faultwire.runner.folder import private_dir, state
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,8 +116,8 @@ def enough(parts: int, budget: Budget, usual: int) -> None:
     fewest = fewest_runs(parts)
     if budget.runs < fewest:
         raise UsageError(
-            f"found `--max-runs {budget.runs}`, expected at least {fewest}: fewer decide nothing; {parts} "
-            f"parts take about {usual} runs",
+            f"found `--max-runs {budget.runs}`, expected at least {fewest}: fewer decide nothing; "
+            f"{counted(parts, 'part')} usually {'takes' if parts == 1 else 'take'} about {usual} runs",
             code="blame.budget",
         )
 
@@ -146,6 +147,8 @@ def affordable(parts: int, budget: Budget, first: Outcome) -> None:
 
 def _identity(found: Subject, command: tuple[str, ...], asked: Asked, traffic: Traffic) -> list[object]:
     """All that outcomes depend on, for a digest."""
+    from faultwire.cli._failed_run import surroundings
+
     script = "" if traffic.script is None else traffic.script.read_text(errors="replace")
     contract = "" if asked.contract is None else asked.contract.read_text(errors="replace")
     parts = [part.identity for part in found.parts]
@@ -159,6 +162,6 @@ def _identity(found: Subject, command: tuple[str, ...], asked: Asked, traffic: T
         asked.live,
         asked.fields,
     ]
-    answers = [traffic.mock, script, str(found.tape.absolute()), asked.calm]
+    answers = [traffic.mock, script, str(found.tape.absolute()), asked.calm, *surroundings(command)]
     faults = [list(traffic.profile), list(traffic.fault)]
     return [parts, found.session.seed, list(command), *options, *answers, *faults]

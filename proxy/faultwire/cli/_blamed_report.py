@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.cli.output import fields, say, show, show_json
 from faultwire.errors import FaultError, UsageError
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,20 +28,23 @@ PRIVATE = 0o600
 
 def announce(found: Subject, budget: Budget, usual: int, journal: Journal) -> None:
     """What it will take, before it starts."""
-    many = "part" if len(found.parts) == 1 else "parts"
-    line = f"{len(found.parts)} {many} of {len(found.exchanges)} exchanges in {found.tape}"
+    line = (
+        f"{counted(len(found.parts), 'part')} of {counted(len(found.exchanges), 'exchange')} in {found.tape}"
+    )
     if found.consequences:
-        line += f"; {found.consequences} exchanges were made in the failed run only: consequences"
+        were = "was" if found.consequences == 1 else "were"
+        made = counted(found.consequences, "exchange")
+        line += f"; {made} {were} made in the failed run only: consequences"
     say(line)
-    limits = [f"at most {budget.runs} runs"]
+    limits = [f"at most {counted(budget.runs, 'run')}"]
     limits += [f"{budget.seconds:g} s"] if budget.seconds is not None else []
     limits += [f"{budget.cost_usd:g} dollars"] if budget.cost_usd is not None else []
     say(
-        f"about {usual} runs, {usual * found.seconds:.0f} s of traffic as recorded and "
-        f"{usual * found.cost_usd:.4f} dollars of models; {', '.join(limits)}"
+        f"about {usual} runs if one part is to blame, {usual * found.seconds:.0f} s of traffic as recorded "
+        f"and {usual * found.cost_usd:.4f} dollars of models; {', '.join(limits)}"
     )
     if journal.earlier:
-        say(f"going on after {len(journal.earlier)} runs of {journal.path}")
+        say(f"going on after {counted(len(journal.earlier), 'run')} of {journal.path}")
 
 
 def progress(search: Blaming, coalition: Coalition, outcome: Outcome) -> None:
@@ -51,14 +55,13 @@ def progress(search: Blaming, coalition: Coalition, outcome: Outcome) -> None:
         say(
             f"run {series.runs}  #{search.parts[inside.part].exchange} taken apart  "
             f"{WORDS[outcome.failed]}{reason}  with {len(coalition)} of {len(inside.pieces.pieces)} places "
-            f"as failed; about {inside.runs_left()} runs left"
+            "as failed"
         )
         return
-    left = design.runs_left()
-    took = series.seconds / series.runs
     say(
         f"run {series.runs}  {design.stage}  {WORDS[outcome.failed]}{reason}  "
-        f"with {_held(design.size, coalition)}; about {left} runs, {left * took:.0f} s left"
+        f"with {_held(design.size, coalition)}; {design.parts_decided()} of "
+        f"{counted(design.size, 'part')} decided"
     )
 
 
@@ -81,6 +84,7 @@ def report(
     from faultwire.blame.document import About, document
     from faultwire.cli._failed_run import oracle, redactor
     from faultwire.report.blame import lines, render
+    from faultwire.trials.series import ended_by, goes_on
 
     clean = redactor(traffic)
     judge = oracle("blame", asked.oracle, asked.expect, asked.contract)
@@ -101,21 +105,25 @@ def report(
         rows += [("needs", made["needs"])] if made["needs"] else []
         show(fields([*rows, ("page", str(page)), ("data", str(data)), ("state", str(search.journal.path))]))
     if search.ended == "budget":
-        left = search.runs_left()
+        runs, budget = counted(search.series.runs, "run"), search.series.budget
         raise FaultError(
-            f"the budget ended after {series_runs(search)} runs, before every part was decided; about {left} "
-            "more are needed",
+            f"{ended_by(search.limit, budget)} ended after {runs}, before {_unfinished(search)}",
             code="blame.budget",
-            hint=f"the same command with `--max-runs {series_runs(search) + 2 * left}` goes on",
+            hint=goes_on(search.limit, budget, search.series.runs),
         )
     if search.ended == "interrupted":
         return INTERRUPTED
     return 0 if made["blamed"] else 1
 
 
-def series_runs(search: Blaming) -> int:
-    """Runs so far."""
-    return search.series.runs
+def _unfinished(search: Blaming) -> str:
+    """What the budget was too small for."""
+    design = search.design
+    if search.taken_apart is not None:
+        return "blamed answers were taken apart"
+    if design.parts_decided() < design.size:
+        return "every part was decided"
+    return "the blamed parts were measured" if design.stage == "survivors" else "the curve was drawn"
 
 
 def _write(folder: Path, page: str, data: str) -> tuple[Path, Path]:
@@ -138,16 +146,17 @@ def explain(search: Blaming, found: Subject) -> int:
         _undecidable(search)
     if search.ended == "not_reproduced":
         raise UsageError(
-            f"found no failure: as in the failed run, {whole.failed} of {whole.runs} runs failed, and "
-            f"{calm.failed} of {calm.runs} calm ones, expected a run that fails",
+            f"found no failure: as in the failed run, {whole.failed} of {counted(whole.runs, 'run')} failed, "
+            f"and {calm.failed} of {calm.runs} calm ones, expected a run that fails",
             code="blame.no_failure",
             hint="a failure that comes in less than a quarter of the runs takes more runs than this is for; "
             "--oracle, --expect and --contract say what a failure is",
         )
     if search.ended == "no_difference":
         raise UsageError(
-            f"found a failure without any of the {len(found.parts)} parts: {calm.failed} of {calm.runs} calm "
-            f"runs failed, and {whole.failed} of {whole.runs} as in the failed run, expected a difference",
+            f"found a failure without any of the {counted(len(found.parts), 'part')}: {calm.failed} of "
+            f"{calm.runs} calm runs failed, and {whole.failed} of {whole.runs} as in the failed run, "
+            "expected a difference",
             code="blame.no_difference",
             hint="the oracle says `fails` of calm runs as well: change --oracle, --expect or --contract",
         )
@@ -170,4 +179,6 @@ def _undecidable(search: Blaming) -> None:
             hint="--mock or --script FILE lets the mock answer, --live the servers; --calm TAPE brings the "
             "answers of a run that did not fail",
         )
-    raise FaultError(f"{count} runs of {which} could not be judged: {reason}", code="blame.undecided")
+    raise FaultError(
+        f"{counted(count, 'run')} of {which} could not be judged: {reason}", code="blame.undecided"
+    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.errors import UsageError
 from faultwire.runner.folder import private_dir, state
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,7 +88,7 @@ def explore(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: F
 
     explorer = Explorer(executor.run_many, asked.strategy, asked.depth, traffic.seed, progress=note)
     if journal.earlier and not asked.quiet:
-        say(f"going on after {len(journal.earlier)} runs of {journal.path}")
+        say(f"going on after {counted(len(journal.earlier), 'run')} of {journal.path}")
     try:
         result = explorer.explore()
     finally:
@@ -101,7 +102,7 @@ def explore(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: F
         show_json(made)
     else:
         report(result, executor, written, asked.depth, failing, repros)
-    return explain(result, asked.max_runs)
+    return explain(result, budget, executor.limit)
 
 
 def _made_by_faults(settings: LaunchSettings) -> frozenset[AnswerKey]:
@@ -117,11 +118,11 @@ def _made_by_faults(settings: LaunchSettings) -> frozenset[AnswerKey]:
 
 def _identity(profile: Profile, command: tuple[str, ...], asked: Asked, traffic: Traffic) -> list[object]:
     """All that outcomes depend on."""
-    from faultwire.audit.program import program_hash
+    from faultwire.cli._failed_run import surroundings
     from faultwire.profile.load import dump
 
     script = "" if traffic.script is None else traffic.script.read_text(errors="replace")
     contract = "" if asked.contract is None else asked.contract.read_text(errors="replace")
     oracle = [asked.oracle, asked.expect, contract, asked.timeout]
-    program = [list(command), program_hash(command)]
+    program = [list(command), *surroundings(command)]
     return [dump(profile)["entries"], program, oracle, traffic.seed, traffic.mock, script, traffic.replay]

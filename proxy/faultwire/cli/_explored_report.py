@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.cli.output import fields, say, show
 from faultwire.errors import FaultError, UsageError
-from faultwire.text import safe
+from faultwire.text import counted, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from faultwire.explore.execute import Executor
     from faultwire.explore.found import Find
     from faultwire.explore.search import Explorer, Result
+    from faultwire.trials.series import Budget, Limit
 
 LISTED = 20
 """Sets that were left out, in a terminal; the file has all."""
@@ -66,9 +67,13 @@ def lines(result: Result, depth: int, failing: str, repros: Sequence[Written | N
     for number, (cause, finds) in enumerate(groups(list(result.finds)).items(), 1):
         yield f"failure {number}: {' and '.join(cause)}"
         for find in finds:
-            yield f"  {_faults(find)}: failed {find.failed} of {find.runs} runs: {find.reason}"
+            yield f"  {_faults(find)}: failed {find.failed} of {counted(find.runs, 'run')}: {find.reason}"
             if (folder := kept.get(id(find))) is not None:
-                seen = "it failed there" if folder.seen else f"it did not fail there in {folder.runs} runs"
+                seen = (
+                    "it failed there"
+                    if folder.seen
+                    else f"it did not fail there in {counted(folder.runs, 'run')}"
+                )
                 yield f"    repro: {folder.folder}/run.sh ({seen})"
     for faults in result.flaky:
         yield f"flaky: failed once, and not again: {', '.join(point.text for point in sorted(faults))}"
@@ -86,13 +91,14 @@ def _claimed(result: Result, claim: Claim, depth: int) -> Iterator[str]:
     excluded = total - run - claim.counts["open"] - claim.counts["undecided"]
     other = "other failure" if result.finds else "failure"
     if claim.holds:
+        these = f"{'this' if claim.faults == 1 else 'these'} {counted(claim.faults, 'fault')}"
         some = "any one" if depth == 1 else f"any {depth}"
         yield (
-            f"no {other} by {some} of these {claim.faults} faults on this conversation: "
-            f"{run} of {total} sets run, {excluded} excluded"
+            f"no {other} by {some} of {these} on this conversation: "
+            f"{run} of {counted(total, 'set')} run, {excluded} excluded"
         )
     else:
-        yield f"no claim: {run} of {total} sets run, {excluded} excluded: {claim.why_not}"
+        yield f"no claim: {run} of {counted(total, 'set')} run, {excluded} excluded: {claim.why_not}"
     for reason, words in WHY.items():
         count = claim.counts[reason]
         if count:
@@ -156,9 +162,11 @@ def _point(point: Any, executor: Executor) -> dict[str, Any]:
     }
 
 
-def explain(result: Result, budget: int) -> int:
+def explain(result: Result, budget: Budget, limit: Limit | None) -> int:
     """The exit code. Raises UsageError where the agent fails without faults, FaultError where nothing could
     be learned, or the budget ended before that."""
+    from faultwire.trials.series import ended_by, goes_on
+
     if result.ended == "calm_fails":
         raise UsageError(
             f"found an agent that fails without any fault: {result.reason}; expected one that is fine so far",
@@ -178,8 +186,8 @@ def explain(result: Result, budget: int) -> int:
     claim = result.claim
     if claim is not None and not claim.holds and result.ended == "budget":
         raise FaultError(
-            f"the budget ended after {result.runs} runs: {claim.why_not}",
+            f"{ended_by(limit or 'runs', budget)} ended after {counted(result.runs, 'run')}: {claim.why_not}",
             code="explore.budget",
-            hint=f"about {claim.counts['open']} more than --max-runs {budget}; the same command goes on",
+            hint=goes_on(limit or "runs", budget, result.runs),
         )
     return 0 if claim is not None and claim.holds else 3

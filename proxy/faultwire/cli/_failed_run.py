@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -150,3 +151,13 @@ def redactor(traffic: Traffic) -> Callable[[str], str]:
 
     made = Redactor(load_key(state() / "keys" / "redaction.key"), read_rules(traffic.redacts()))
     return lambda text: made.error(text, {})
+
+
+def surroundings(command: Sequence[str]) -> list[str | None]:
+    """What outcomes of a command depend on besides its words: its program, its environment and the folder."""
+    from faultwire.audit.program import program_hash
+    from faultwire.tape.redact.redactor import load_key
+    from faultwire.trials.surroundings import digest
+
+    key = load_key(state() / "keys" / "redaction.key")
+    return [program_hash(command), digest(os.environ, key), str(Path.cwd())]

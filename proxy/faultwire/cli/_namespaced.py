@@ -18,6 +18,9 @@ F = TypeVar("F", bound="Callable[..., Any]")
 SEALED = "past the proxy: nothing; the command's network namespace has no way out"
 """Said where it is so by construction. Programs outside that are asked over Unix sockets are not in it."""
 
+OWN_SERVER = "a server of the command's own cannot listen on the captured ports"
+"""Why a bind failed is told to the program alone: nothing outside of it learns of the attempt."""
+
 
 def namespace_options(command: F) -> F:
     """`--capture-port` and `--relay`."""
@@ -79,11 +82,15 @@ def wanted(
     return NamespaceOptions(session, command, ports, relays, (*urls, *(url for _, url in traffic.reverse)))
 
 
-def proof(run: Run) -> Iterator[str]:
-    """Whether anything can have gone past the proxy, and which files could not be replaced."""
+def proof(run: Run, code: int) -> Iterator[str]:
+    """Whether anything can have gone past the proxy, and which files could not be replaced; for a command
+    that failed (`code`) also what may be why: no server of its own can listen where we do."""
     if run.space is None:
         return
     why = run.space.sealed()
     yield SEALED if why is None else f"past the proxy: unknown, because {why}"
     for failed in run.unfurnished:
         yield f"not replaced in the command's namespace: {failed}"
+    if code > 0:
+        listed = ", ".join(map(str, run.space.ports))
+        yield (f"{OWN_SERVER} ({listed}): if the command failed because of that, give its server another one")

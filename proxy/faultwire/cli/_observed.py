@@ -6,12 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
     from pathlib import Path
 
     from faultwire.events import History
     from faultwire.profile.model import Profile
     from faultwire.runner.started_run import Run
+
+
+MOCKED = (
+    "the mock answered: dollars are what the providers would charge for such answers, and nothing was spent"
+)
+"""For the readers of a report whose answers are the mock's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +30,14 @@ class Ended:
     started_at: str
     duration_s: float
     interrupted: bool = False
+
+
+def _only_mocked(history: History, mocked: Container[str]) -> bool:
+    """Is there an answer with a price, and did the mock give all of these?"""
+    from faultwire.checks._transcripts import models
+
+    hosts = [exchange.request.host for exchange, transcript in models(history) if transcript.cost]
+    return bool(hosts) and all(host in mocked for host in hosts)
 
 
 def write_report(
@@ -63,7 +77,7 @@ def write_report(
         duration_s=round(ended.duration_s, 3),
         ledger=ledger,
         tapes=(str(run.tape),),
-        notes=tuple(notes),
+        notes=(*notes, *([MOCKED] if _only_mocked(history, run.routes) else [])),
     )
     made = observed(
         subject,

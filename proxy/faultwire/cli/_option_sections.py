@@ -12,23 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Fork": ("at", "response", "sets", "drop", "tail"),
-    "Shrink": (
-        "session",
-        "oracle",
-        "expect",
-        "contract",
-        "prompt",
-        "error",
-        "noise",
-        "max_runs",
-        "max_time",
-        "max_cost",
-        "timeout",
-        "state",
-        "output",
-        "rerun",
-    ),
     "Faults": ("profile", "fault", "seed", "mark", "dry_run"),
     "Recording": ("record", "output_anywhere", "redact", "config", "record_policy", "on_tape_failure"),
     "Replay": (
@@ -52,7 +35,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "reverse",
         "allow_no_traffic",
     ),
-    "Network": ("listen", "no_auth", "allow_host", "upstream_ca"),
+    "Control": ("control_sessions", "control_share", "control_calls"),
+    "Network": ("listen", "no_auth", "allow_host", "upstream_ca", "client_cert"),
     "Repeat": ("repeat", "check_determinism", "any_order"),
     "Output": ("format_", "quiet", "help"),
 }
@@ -60,25 +44,28 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 
 
 class SectionedCommand(click.Command):
-    """A command whose `--help` lists its options under the headings of `SECTIONS`."""
+    """A command whose `--help` lists its own options under its name, and the others under the headings of
+    `SECTIONS`."""
 
     sections: Mapping[str, Sequence[str]] = SECTIONS
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the sections that have options; what no section names comes last."""
+        """Write what no section names, as the command's own, and then the sections that have options."""
         records = {
             _key(option): record
             for option in self.get_params(ctx)
             if isinstance(option, click.Option) and (record := option.get_help_record(ctx)) is not None
         }
+        common = {name for names in self.sections.values() for name in names}
+        own = [records.pop(name) for name in list(records) if name not in common]
+        if own:
+            with formatter.section((self.name or "options").capitalize()):
+                formatter.write_dl(own)
         for heading, names in self.sections.items():
             rows = [records.pop(name) for name in names if name in records]
             if rows:
                 with formatter.section(heading):
                     formatter.write_dl(rows)
-        if records:
-            with formatter.section("Options"):
-                formatter.write_dl(list(records.values()))
 
 
 def _key(option: click.Option) -> str:

@@ -232,6 +232,7 @@ def _listed(names: Iterable[str]) -> str:
 
 def _copy(result: Result, target: tuple[Path, Face] | None) -> None:
     """Also write the report to the user's target."""
+    from faultwire.cli.report import copied
     from faultwire.errors import UsageError
     from faultwire.output_file import write_text
     from faultwire.report import faces
@@ -244,13 +245,7 @@ def _copy(result: Result, target: tuple[Path, Face] | None) -> None:
             text = faces.render(next(iter(result.documents.values())), face)
             write_text(path, text, anywhere=anywhere())
             return
-        # The page of a run of several phases leads to theirs, which therefore stand beside it.
-        page = (result.folder / faces.NAMES[face]).read_text(encoding="utf-8")
-        write_text(path, page, anywhere=anywhere())
-        for phase in result.documents:
-            name = f"{phase}{Path(faces.NAMES[face]).suffix}"
-            text = (result.folder / name).read_text(encoding="utf-8")
-            write_text(path.with_name(name), text, anywhere=anywhere())
+        copied(result.folder, result.documents, path, face)
     except OSError as error:
         raise UsageError(f"cannot write `{path}`: {error.strerror}", code="usage.output") from error
 

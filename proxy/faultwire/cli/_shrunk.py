@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from faultwire.cli._shrunk_subject import Asked, Subject, run_case, runner_of, subject
 from faultwire.errors import UsageError
 from faultwire.runner.folder import private_dir, state
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from faultwire.cli.options import Traffic
@@ -60,9 +61,9 @@ def shrink(source: str, command: tuple[str, ...], asked: Asked, traffic: Traffic
     )  # fmt: skip
     if not asked.quiet:
         fired = f"{len(found.pins)} decision{'' if len(found.pins) == 1 else 's'} of faults fired"
-        say(f"{fired} in {found.tape}; at most {asked.max_runs} runs")
+        say(f"{fired} in {found.tape}; at most {counted(asked.max_runs, 'run')}")
         if journal.earlier:
-            say(f"going on after {len(journal.earlier)} runs of {journal.path}")
+            say(f"going on after {counted(len(journal.earlier), 'run')} of {journal.path}")
     try:
         result = search.run()
         smaller = len(result.case.pins) < len(found.pins) or result.ended == "found"
@@ -71,7 +72,7 @@ def shrink(source: str, command: tuple[str, ...], asked: Asked, traffic: Traffic
     finally:
         journal.close()
     report(result, found, kept, journal.path)
-    return explain(result, found)
+    return explain(result, found, budget)
 
 
 def enough(asked: Asked) -> None:
@@ -110,11 +111,12 @@ def affordable(asked: Asked, first: Outcome) -> None:
 
 def _identity(found: Subject, command: tuple[str, ...], asked: Asked, traffic: Traffic) -> list[object]:
     """All that outcomes depend on, for a digest."""
+    from faultwire.cli._failed_run import surroundings
     from faultwire.profile.load import dump
 
     script = "" if traffic.script is None else traffic.script.read_text(errors="replace")
     contract = "" if asked.contract is None else asked.contract.read_text(errors="replace")
     pins = [[pin.entry, pin.call] for pin in found.pins]
     options = [asked.oracle, asked.expect, contract, asked.error, asked.noise, asked.timeout, asked.prompt]
-    answers = [traffic.mock, script, str(found.tape.absolute())]
+    answers = [traffic.mock, script, str(found.tape.absolute()), *surroundings(command)]
     return [pins, dump(found.profile)["entries"], found.session.seed, list(command), *options, *answers]

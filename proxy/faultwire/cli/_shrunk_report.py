@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.cli.output import fields, say, show
 from faultwire.errors import FaultError, UsageError
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from faultwire.cli._shrunk_subject import Subject
     from faultwire.shrink.session import Result, Shrinking
     from faultwire.trials.model import Outcome
+    from faultwire.trials.series import Budget
 
 WORDS = {True: "fails", False: "passes", None: "undecided"}
 INTERRUPTED = 130
@@ -22,11 +24,11 @@ INTERRUPTED = 130
 def progress(search: Shrinking, outcome: Outcome) -> None:
     """One run, and the smallest set so far."""
     smallest, total = len(search.smallest.pins), len(search.pins)
-    left = f", about {search.search.runs_left()} runs left" if search.stage == "faults" else ""
+    known = f", {search.search.needed()} known to be needed" if search.stage == "faults" else ""
     reason = f" ({outcome.reason})" if outcome.failed is None else ""
     say(
         f"run {search.series.runs}  {search.stage}  {WORDS[outcome.failed]}{reason}  "
-        f"smallest: {smallest} of {total} decisions{left}"
+        f"smallest: {smallest} of {total} {'decision' if total == 1 else 'decisions'}{known}"
     )
 
 
@@ -48,7 +50,7 @@ def report(result: Result, found: Subject, kept: Written | None, state: Path) ->
     failed, passed = result.counts
     rows = []
     if failed:
-        rows.append(("failed", f"{failed} of {failed + passed} runs with them: {result.last}"))
+        rows.append(("failed", f"{failed} of {counted(failed + passed, 'run')} with them: {result.last}"))
     rows += [
         ("runs", f"{result.runs}, {result.seconds:.0f} s, {result.cost_usd:.4f} dollars of models"),
     ]
@@ -57,9 +59,12 @@ def report(result: Result, found: Subject, kept: Written | None, state: Path) ->
     for reason, count in result.undecided.most_common(3):
         rows.append(("undecided", f"{count}: {reason}"))
     if kept is not None:
-        seen = "it failed there" if kept.seen else f"it did not fail there in {kept.runs} runs"
+        seen = "it failed there" if kept.seen else f"it did not fail there in {counted(kept.runs, 'run')}"
         rows.append(
-            ("repro", f"{kept.folder}/run.sh ({kept.exchanges} of {found.exchanges} exchanges; {seen})")
+            (
+                "repro",
+                f"{kept.folder}/run.sh ({kept.exchanges} of {counted(found.exchanges, 'exchange')}; {seen})",
+            )
         )
     rows.append(("state", str(state)))
     show(fields(rows))
@@ -69,10 +74,11 @@ def _adequate(result: Result) -> str:
     return "needed" if result.ended == "found" else "left so far"
 
 
-def explain(result: Result, found: Subject) -> int:
+def explain(result: Result, found: Subject, budget: Budget) -> int:
     """The exit code. Raises UsageError where the run has nothing to shrink, FaultError where the budget was
     too small."""
     from faultwire.trials.execute import NOT_ON_TAPE
+    from faultwire.trials.series import ended_by, goes_on
 
     if result.ended == "not_reproduced":
         reason, count = next(iter(result.undecided.most_common(1)), ("", 0))
@@ -84,26 +90,27 @@ def explain(result: Result, found: Subject) -> int:
             )
         if count == result.runs:
             raise FaultError(
-                f"{count} of {count} runs could not be judged: {reason}", code="shrink.undecided"
+                f"{count} of {counted(count, 'run')} could not be judged: {reason}", code="shrink.undecided"
             )
         raise UsageError(
-            f"found no failure: the run with all its {len(found.pins)} decisions passed in {result.runs} "
-            "runs, expected one that fails",
+            f"found no failure: the run with all its {counted(len(found.pins), 'decision')} passed in "
+            f"{counted(result.runs, 'run')}, expected one that fails",
             code="shrink.no_failure",
             hint="a run that fails in less than a quarter of its repeats takes more runs than this is for; "
             "--oracle, --expect and --contract say what a failure is",
         )
     if result.ended == "no_cause":
         raise UsageError(
-            f"found a failure without any fault, in {result.runs} runs, expected one that faults cause",
+            f"found a failure without any fault, in {counted(result.runs, 'run')}, expected one that "
+            "faults cause",
             code="shrink.no_cause",
             hint="the oracle says `fails` of calm runs as well: change --oracle, --expect or --contract",
         )
     if result.ended == "budget":
         raise FaultError(
-            f"the budget ended after {result.runs} runs, before the smallest set was found; about "
-            f"{result.runs_left} more are needed",
+            f"{ended_by(result.limit, budget)} ended after {counted(result.runs, 'run')}, before the "
+            "smallest set was found",
             code="shrink.budget",
-            hint=f"the same command with `--max-runs {result.runs + max(1, result.runs_left)}` goes on",
+            hint=goes_on(result.limit, budget, result.runs),
         )
     return INTERRUPTED if result.ended == "interrupted" else 0

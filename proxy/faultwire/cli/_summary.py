@@ -21,10 +21,16 @@ SHOWN = 20
 """Fired faults that a summary lists; the tape has them all."""
 NAMED = 6
 """Exchanges that show one mistake."""
+_OURS = frozenset({"refused", "upstream_aborted"})
+"""Endings of exchanges whose answer is the proxy's own."""
 UNREACHED = "was not reached"
 """In the error of an exchange whose server could not be connected to (`mitm.flow.request`)."""
-REASONS = 3
-"""Reasons that are named of one entry."""
+NO_REASON = "status "
+"""How the error begins that stands for a body without one."""
+REJECTED = 5
+"""Answers of servers that are named."""
+WORDS = 160
+"""Characters of an error of a server's that are repeated."""
 
 
 def header(run: Run, profile: Profile, traffic: Traffic) -> str:
@@ -77,8 +83,10 @@ def summary(
     hash.
 
     `notes` describe traffic outside exchanges, `noticed` are the report's suggestions, and `entries` the ids
-    of the profile's entries: where none fired, it says why.
+    of the profile's entries: of those that never fired, it says why.
     """
+    from faultwire.report.unfired import unfired_lines
+
     kinds = Counter(exchange.kind for exchange in history.exchanges)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     fired = [(exchange, fault) for exchange in history.exchanges for fault in exchange.faults]
@@ -91,9 +99,11 @@ def summary(
         lines.append(f"  #{exchange.number} {exchange.kind}  {fault.id}{about}: {what}")
     if len(fired_faults) > SHOWN:
         lines.append(f"  and {len(fired_faults) - SHOWN} more: `faultwire tape show {tape}`")
-    if history.exchanges and not fired_faults:
-        lines += [f"  {line}" for line in passed_over(history.exchanges, entries)]
-    lines += [f"  {line}" for line in (*refusals(history.exchanges), *unreached(history.exchanges), *notes)]
+    exchanges = history.exchanges
+    if exchanges:
+        lines += [f"  {line}" for line in unfired_lines(entries, exchanges)]
+    remarks = (*refusals(exchanges), *unreached(exchanges), *rejected(exchanges), *notes)
+    lines += [f"  {line}" for line in remarks]
     lines += stands_out(noticed)
     if report is not None:
         lines.append(fields([("report   ", str(report))]))
@@ -102,31 +112,16 @@ def summary(
     return "\n".join(lines)
 
 
-def passed_over(exchanges: Iterable[Recorded], entries: Sequence[str]) -> list[str]:
-    """Why none of the entries fired: what each decision came to, or that no exchange matched it."""
-    reasons: dict[str, dict[str, None]] = {entry: {} for entry in entries}
-    for exchange in exchanges:
-        for fault in exchange.faults:
-            reason = "it changed nothing" if fault.outcome == "no_effect" else fault.reason
-            reasons.setdefault(fault.id, {})[reason] = None
-    alike: dict[str, list[str]] = {}
-    for entry, found in reasons.items():
-        alike.setdefault("; ".join(list(found)[:REASONS]) or "no exchange matched", []).append(f"`{entry}`")
-    lines = [f"{', '.join(names)}: {reason}" for reason, names in alike.items()]
-    if any("rolled" in reason for reason in alike):
-        lines.append("another `--seed` rolls anew")
-    return lines
-
-
 def stands_out(noticed: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The findings about the program, each with its fix."""
+    """The findings about the program, each with its fix, and what they rest on."""
     if not noticed:
         return []
-    lines = [fields([("noticed  ", str(len(noticed)))])]
+    from faultwire.report.noticed import BASIS
+
+    lines = [fields([("noticed  ", f"{len(noticed)}, {BASIS}")])]
     for one in noticed:
         first = one["evidence"][0]
-        where = ", ".join(f"#{number}" for number in first["exchanges"][:NAMED])
-        lines += [f"  {where}  {first['words']}", f"      {one['action']}"]
+        lines += [f"  {_numbers(first['exchanges'])}  {first['words']}", f"      {one['action']}"]
     return lines
 
 
@@ -142,6 +137,39 @@ def unreached(exchanges: Iterable[Recorded]) -> list[str]:
         "that this machine reaches it"
         for (host, port, error), count in sorted(seen.items())
     ]
+
+
+def rejected(exchanges: Iterable[Recorded]) -> list[str]:
+    """One line per error that a server (or the mock) answered a call with by itself, and no fault did."""
+    from faultwire.checks._api import quoted
+    from faultwire.checks._traffic import altered
+    from faultwire.checks._transcripts import place
+    from faultwire.wire import provider_of, transcript_of
+    from faultwire.wire.recognition.telemetry import is_telemetry
+
+    seen: dict[str, list[int]] = {}
+    for exchange in exchanges:
+        got = exchange.delivered
+        if got is None or got.status < 400 or altered(exchange) or exchange.ending in _OURS:
+            continue
+        known = exchange.kind != "other" or exchange.provider or provider_of(exchange.request.host)
+        if is_telemetry(exchange.request) or not known:
+            continue
+        if exchange.upstream is None or any(fault.outcome == "fired" for fault in exchange.faults):
+            continue
+        transcript = transcript_of(exchange)
+        error = transcript.answer.error if transcript is not None and transcript.answer is not None else None
+        why = f": {quoted(error, WORDS)}" if error and not error.startswith(NO_REASON) else ""
+        text = f"{quoted(place(exchange))} answered {got.status}, which no fault made{why}"
+        seen.setdefault(text, []).append(exchange.number)
+    lines = [f"{_numbers(numbers)} {text}" for text, numbers in list(seen.items())[:REJECTED]]
+    if len(seen) > REJECTED:
+        lines.append(f"and {len(seen) - REJECTED} other errors of servers")
+    return lines
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    return ", ".join(f"#{number}" for number in numbers[:NAMED]) + (", …" if len(numbers) > NAMED else "")
 
 
 def refusals(exchanges: Iterable[Recorded]) -> list[str]:

@@ -27,6 +27,9 @@ TAKEN = frozenset(
     }
 )
 """Options of `exec` that make no sense here: trials are offline, and have the seed of the run."""
+MOST_RUNS = "Runs at most, over all starts."
+MOST_TIME = "Time of the runs of one start at most: 90s, 10m, 2h."
+MOST_COST = "What models may cost at most, over all starts."
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -49,7 +52,7 @@ def as_seconds(_context: click.Context, _option: click.Parameter, value: str | N
 
 def judge_options(max_runs: int | None) -> Callable[[F], F]:
     """What a failure is, and what the runs may take: so many at most by default, None: what is usual."""
-    usual = "Runs at most." if max_runs else "Runs at most.  [default: twice what is usual]"
+    usual = MOST_RUNS if max_runs else f"{MOST_RUNS}  [default: twice what is usual]"
     options: list[Callable[..., Any]] = [
         click.option("--session", metavar="NAME", help="The session of the tape, where it has several."),
         click.option(
@@ -80,10 +83,16 @@ def judge_options(max_runs: int | None) -> Callable[[F], F]:
             help=usual,
         ),
         click.option(
-            "--max-time", callback=as_seconds, metavar="TIME", help="Time of all runs at most: 90s, 10m, 2h."
+            "--max-time",
+            callback=as_seconds,
+            metavar="TIME",
+            help=MOST_TIME,
         ),
         click.option(
-            "--max-cost", type=click.FloatRange(0), metavar="USD", help="What models may cost at most."
+            "--max-cost",
+            type=click.FloatRange(0),
+            metavar="USD",
+            help=MOST_COST,
         ),
         click.option(
             "--timeout",

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from faultwire.cli._play_options import Play, play_options
+from faultwire.cli.output import say
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,8 +16,15 @@ if TYPE_CHECKING:
     from faultwire.campaign.ci_run import Part
     from faultwire.config.model import Config
 
+SET_BY = {
+    "mutation": "`mutations`",
+    "chaos": "`chaos`",
+    "contract": "`contract`",
+    "replay": "`replays`",
+}
+"""The section of a configuration for which a phase is played."""
 NOT_SET = {
-    "mutation": "there are no `invariants`",
+    "mutation": "there are no `mutations` and no `invariants` of the file's own",
     "chaos": "there is no `chaos` section",
     "contract": "there is no `contract` section",
     "replay": "there are no `replays`",
@@ -27,6 +36,9 @@ NOT_SET = {
 @play_options
 def ci(**options: Any) -> None:
     """Run every phase of the configuration once: mutations, chaos, contract, replays.
+
+    A phase is played if the file has its section: `mutations` (or `invariants` of the file's own), `chaos`,
+    `contract`, `replays`.
 
     The overall score is the weighted mean of the phases that ran (`scoring`), 0 to 1. With --min-score
     the overall score and the score of each phase must reach the minimum, and no critical invariant may
@@ -44,9 +56,23 @@ def ci(**options: Any) -> None:
                 f"found no phase to run in `{config.path}`: {'; '.join(NOT_SET.values())}",
                 code="config.empty",
             )
+        if not options["quiet"]:
+            say(f"plays {_listed(config, found)}")
         return found, {name: why for name, why in NOT_SET.items() if name not in names}
 
     play("ci", Play(**options), parts, check_memory=True)
+
+
+def _listed(config: Config, parts: tuple[Part, ...]) -> str:
+    """The phases that are played, why, and with how many invocations each."""
+    counts: dict[str, int] = {}
+    for part in parts:
+        for phase in part.phases:
+            counts[phase.name] = counts.get(phase.name, 0) + len(phase.plan)
+    sections = SET_BY if config.mutates else SET_BY | {"mutation": "`invariants`"}
+    return ", ".join(
+        f"{name} (by {sections[name]}: {counted(count, 'invocation')})" for name, count in counts.items()
+    )
 
 
 def made(config: Config) -> Iterator[Part]:
@@ -57,7 +83,8 @@ def made(config: Config) -> Iterator[Part]:
 
     first = []
     if phases.judged_by(config):
-        first.append(phases.mutation(config, mutator(config)))
+        if config.mutates or config.invariants:
+            first.append(phases.mutation(config, mutator(config)))
         under = phases.chaos_scenarios(config, ())
         if under:
             first.append(phases.chaos(config, under))

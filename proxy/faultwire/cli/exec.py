@@ -156,6 +156,7 @@ class Play:
         from faultwire.capture import child
         from faultwire.capture.bypass_watch import BypassWatch
         from faultwire.cli._determinism import Played
+        from faultwire.cli._exec_notes import about_run, left_behind, shown_command
         from faultwire.cli._observed import Ended, write_report
         from faultwire.cli._summary import header, summary
         from faultwire.cli.output import say
@@ -185,11 +186,15 @@ class Play:
             left = process_tree.end(run.mark, grace_s=process_tree.GRACE_S)
             if not run.engine.alive:
                 run.engine.stats()  # says how it ended
-            closed = run.close_session(SESSION, *((watch.found, watch.more) if watch is not None else ()))
-            notes = (*closed.notes, *run.engine.notes(), *import_findings(self.settings.replay), *proof(run))
-            if left:
-                what = "1 process" if left == 1 else f"{left} processes"
-                notes += (f"{what} that the command left behind ended with the run",)
+            looked = (watch.found, watch.more) if watch is not None else ((), 0)
+            closed = run.close_session(SESSION, *looked)
+            notes = (
+                *closed.notes,
+                *run.engine.notes(),
+                *import_findings(self.settings.replay),
+                *proof(run, code),
+            )
+            notes += left_behind(left)
             try:
                 history = run.history(SESSION)
                 ledger = run.ledger_hash()
@@ -200,7 +205,8 @@ class Play:
             report, seen = None, []
             if history.exchanges:
                 began = moment.isoformat(timespec="seconds")
-                ended = Ended(command[0], code, began, lasted_s, bool(received & child.STOPS))
+                ended = Ended(shown_command(command), code, began, lasted_s, bool(received & child.STOPS))
+                notes += about_run(history, profile, looked[0], environment, ended)
                 report, made = write_report(
                     run,
                     profile,
@@ -216,6 +222,10 @@ class Play:
                 say()
                 ids = [entry.id for entry in profile.entries]
                 say(summary(history, str(run.tape), ledger, notes, report=report, noticed=seen, entries=ids))
+            stopped = received & child.STOPS
+            if stopped and not history.exchanges and not closed.voids and not self.allow_no_traffic:
+                run.folder.end("interrupted")
+                return Played(run.tape, ledger, 128 + min(stopped))
             learn(run, closed, history, command, code, notes, allow_no_traffic=self.allow_no_traffic)
             diverged = print_replay(run, closed, quiet=self.quiet)
             if closed.incomplete:
@@ -265,7 +275,7 @@ def learn(
                 "is inconclusive (exit 3)" + "".join(f"; {note}" for note in notes),
                 hint=f"{trust}; --allow-no-traffic accepts a run without traffic",
             )
-        keyless = "" if _has_key() else f" ({NO_KEY})"
+        keyless = "" if run.keyless or _has_key() else f" ({NO_KEY})"
         look = f"see its output above{keyless}; otherwise " if code else ""
         raise CaptureError(
             f"`{command[0]}` sent no traffic through the proxy{failed}, so the run is inconclusive (exit 3)"

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from faultwire.cli._option_sections import SectionedCommand
-from faultwire.cli._trial_options import as_seconds
+from faultwire.cli._trial_options import MOST_COST, MOST_RUNS, MOST_TIME, as_seconds
 from faultwire.cli.options import Traffic, traffic_options_but
 from faultwire.cli.output import Format, format_option
 
@@ -41,11 +41,25 @@ TAKEN = frozenset({"record", "mark", "record_policy", "on_tape_failure"})
     help="A run fails if an invariant of this contract does.  [default: if the agent's exit code is not 0]",
 )
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Runs at once.")
-@click.option("--max-runs", type=click.IntRange(1), default=200, show_default=True, help="Runs at most.")
 @click.option(
-    "--max-time", callback=as_seconds, metavar="TIME", help="Time of all runs at most: 90s, 10m, 2h."
+    "--max-runs",
+    type=click.IntRange(1),
+    default=200,
+    show_default=True,
+    help=MOST_RUNS,
 )
-@click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="What models may cost at most.")
+@click.option(
+    "--max-time",
+    callback=as_seconds,
+    metavar="TIME",
+    help=MOST_TIME,
+)
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(0),
+    metavar="USD",
+    help=MOST_COST,
+)
 @click.option(
     "--timeout", callback=as_seconds, default="60s", show_default=True, metavar="TIME", help="For one run."
 )

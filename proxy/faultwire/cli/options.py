@@ -69,6 +69,7 @@ class Traffic(ReplayOptions):
     reverse: tuple[tuple[str, str], ...]
     allow_host: tuple[str, ...]
     upstream_ca: Path | None
+    client_cert: tuple[tuple[str, Path], ...] = ()
     mock_except: tuple[str, ...] = ()
     mark: bool = False
     record_policy: RecordPolicy = "block"
@@ -78,10 +79,11 @@ class Traffic(ReplayOptions):
 
     def load(self) -> Profile:
         """The profiles and inline faults as one profile. Raises ProfileError."""
+        from faultwire.profile.across import joined
         from faultwire.profile.dump import marked
-        from faultwire.profile.load import find, inline, load, merge
+        from faultwire.profile.load import find, inline, load
 
-        profile = merge([*(load(find(name)) for name in self.profile), *map(inline, self.fault)])
+        profile = joined([*(load(find(name)) for name in self.profile), *map(inline, self.fault)])
         return marked(profile) if self.mark else profile
 
     def redacts(self) -> dict[str, Any]:
@@ -123,6 +125,7 @@ class Traffic(ReplayOptions):
             reverse=dict(self.reverse),
             base_urls=self.capture == "base-url",
             upstream_ca=self.upstream_ca,
+            client_certs=self.client_cert,
             record_policy=self.record_policy,
             on_tape_failure=self.on_tape_failure,
             redact=self.redacts(),
@@ -157,6 +160,19 @@ def as_hosts(_context: click.Context, _option: click.Parameter, values: tuple[st
         if not value or set(value) & set("/@ ") or (value.count(":") == 1):
             raise click.BadParameter(f"found `{value}`, expected a host name such as `api.example.com`")
     return values
+
+
+def as_certificates(
+    _context: click.Context, _option: click.Parameter, values: tuple[str, ...]
+) -> tuple[tuple[str, Path], ...]:
+    """Each `HOST=FILE` as a pair; the host may be a glob. Called by click. Raises BadParameter."""
+    for value in values:
+        host, _, file = value.partition("=")
+        if not host or not file or set(host) & set("/@: "):
+            raise click.BadParameter(
+                f"found `{value}`, expected `HOST=FILE` such as `api.example.com=me.pem`"
+            )
+    return tuple((host, Path(file)) for host, _, file in (value.partition("=") for value in values))
 
 
 def mock_except_option() -> Callable[[F], F]:
@@ -277,6 +293,13 @@ def traffic_options(command: F) -> F:
             type=click.Path(path_type=Path),
             metavar="FILE",
             help="Also trust these certificate authorities for upstream servers.",
+        ),
+        click.option(
+            "--client-cert",
+            multiple=True,
+            callback=as_certificates,
+            metavar="HOST=FILE",
+            help="Show this certificate (PEM, with its key) to servers of this host; repeatable.",
         ),
         *replay_options(),
     ]

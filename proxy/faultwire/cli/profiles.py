@@ -65,13 +65,18 @@ def show_(name: str, format_: Format) -> None:
 
 
 @profiles.command(name="validate")
-@click.argument("file")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @format_option
-def validate(file: str, format_: Format) -> None:
-    """Check a profile, by name or path; prints every problem with its line (exit code 2)."""
+def validate(files: tuple[str, ...], format_: Format) -> None:
+    """Check a profile, by name or path; prints every problem with its line (exit code 2).
+
+    Several are checked together, too, as several --profile options are: an entry of one may leave an entry
+    of another nothing to act on.
+    """
+    from faultwire.profile.across import joined
     from faultwire.profile.load import dump, find, load
 
-    profile = load(find(file))
+    profile = joined([load(find(file)) for file in files])
     if format_ == "json":
         show_json({"valid": True, "profile": dump(profile), "warnings": list(profile.warnings)})
     else:

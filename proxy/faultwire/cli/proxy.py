@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,25 +26,51 @@ _ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     "proxy", cls=SectionedCommand, short_help="Run the proxy for an agent that is started elsewhere."
 )
 @traffic_options
+@click.option(
+    "--control-sessions",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Let `faultwire control` touch this many sessions at most.",
+)
+@click.option(
+    "--control-share",
+    type=click.FloatRange(0, 1, min_open=True),
+    metavar="SHARE",
+    help="Let `faultwire control` touch this share of sessions at most.",
+)
+@click.option(
+    "--control-calls",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Let faults of `faultwire control` fire on this many calls at most.",
+)
 @format_option
-def proxy(format_: str, **options: Any) -> None:
+def proxy(
+    format_: str,
+    control_sessions: int | None,
+    control_share: float | None,
+    control_calls: int | None,
+    **options: Any,
+) -> None:
     """Run the proxy for an agent that is started elsewhere, until it is stopped.
 
     Prints the exports that send a shell's programs to the proxy (`faultwire env` prints them again),
     then waits. SIGTERM or Ctrl-C gives calls in flight up to five seconds to finish; a second signal
-    stops at once. Traffic without a session of its own belongs to one common session.
+    stops at once. Traffic without a session of its own belongs to one common session. `faultwire
+    control` arms faults while it runs, within the limits given here.
     """
     from faultwire.cli._summary import header, summary
     from faultwire.cli.output import say
-    from faultwire.cli.replay_options import print_replay
+    from faultwire.cli.replay_options import import_findings, print_replay
     from faultwire.errors import FaultError
+    from faultwire.mitm.settings import RadiusSettings
     from faultwire.runner.launch import start_run
 
     traffic = Traffic(**options)
     profile = traffic.load()
-    with start_run(
-        traffic.launch("proxy", profile=profile, implicit=(SESSION, profile, traffic.seed))
-    ) as run:
+    settings = traffic.launch("proxy", profile=profile, implicit=(SESSION, profile, traffic.seed))
+    radius = RadiusSettings(sessions=control_sessions, share=control_share, calls=control_calls)
+    with start_run(replace(settings, radius=radius)) as run:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING | {signal.SIGCHLD})
         _announce(run, format_)
         say(header(run, profile, traffic))
@@ -55,8 +82,9 @@ def proxy(format_: str, **options: Any) -> None:
         _let_end(run)
         closed = run.close_session(SESSION)
         ledger = run.ledger_hash()
+        notes = (*closed.notes, *run.engine.notes(), *import_findings(settings.replay))
         say()
-        say(summary(run.history(SESSION), str(run.tape), ledger, (*closed.notes, *run.engine.notes())))
+        say(summary(run.history(SESSION), str(run.tape), ledger, notes))
         if closed.voids:
             raise FaultError(f"the run is inconclusive: {'; '.join(closed.voids)}", code="run.void")
         diverged = print_replay(run, closed)

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from faultwire.runner.started_run import Run
 
 OnMiss = Literal["fail", "live", "record"]
+CONTROL = "control."
+"""How the codes of notes begin that runtime control has left on a tape."""
+CONTROLLED = (
+    "the replayed tape was recorded while faults were armed and disarmed: the replay arms none of them"
+)
 FINDINGS = 5
 """Findings of a replayed tape that a summary and a report list."""
 
@@ -123,15 +128,18 @@ def replay_settings(traffic: ReplayOptions) -> ReplaySettings | None:
 
 
 def import_findings(settings: ReplaySettings | None) -> list[str]:
-    """What is wrong with the file that a replayed tape was imported from; without `--unverified` such a tape
-    is refused. Raises TapeError where it cannot be read."""
+    """Whether faults were armed while a replayed tape was recorded; with `--unverified` also what is wrong
+    with the file that it was imported from, without it such a tape is refused. Raises TapeError where it
+    cannot be read."""
     from faultwire.replay.reader import as_it_is
 
-    if settings is None or not settings.unverified:
+    if settings is None:
         return []
     with as_it_is(settings.tape) as tape:
-        found = [one for one in tape.notes() if one.bad]
-    lines = [f"the replayed tape has the finding {one.code}: {one.text}" for one in found[:FINDINGS]]
+        notes = list(tape.notes())
+    found = [one for one in notes if one.bad] if settings.unverified else []
+    lines = [CONTROLLED] if any(one.code.startswith(CONTROL) for one in notes) else []
+    lines += [f"the replayed tape has the finding {one.code}: {one.text}" for one in found[:FINDINGS]]
     if len(found) > FINDINGS:
         lines.append(f"and {len(found) - FINDINGS} more findings: `faultwire tape verify` lists them")
     return lines

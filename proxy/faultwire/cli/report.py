@@ -13,6 +13,10 @@ from faultwire.cli._placed import anywhere, anywhere_option
 from faultwire.cli.output import colour, show
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from faultwire.report.faces import Face
+
     Shown = Literal["terminal", "html", "json", "junit", "md"]
 
 WIDTH = 110
@@ -43,13 +47,19 @@ WIDTH = 110
 def report(run: str, phase: str | None, format_: Shown, output: Path | None) -> None:
     """Show the report of RUN: an id or its prefix, `last`, a run's folder, or a report.json.
 
-    For a run with several phases, such as `ci`, all phases are shown, or their summary page.
+    For a run with several phases, such as `ci`, all phases are shown, or their summary page; --output
+    writes that page and those of the phases beside it. --phase picks one.
     """
     from faultwire.output_file import write_text
     from faultwire.report import faces
 
     if phase is None and output is None and (several := _several(run)):
         _show_all(*several, format_)
+        return
+    if phase is None and output is not None and (several := _several(run)):
+        path, face = faces.target(output, None if format_ == "terminal" else format_, anywhere=anywhere())
+        for written in copied(*several, path, face):
+            show(str(written))
         return
     document = read(run, phase)
     if output is not None:
@@ -60,6 +70,25 @@ def report(run: str, phase: str | None, format_: Shown, output: Path | None) -> 
         _print(document)
     else:
         show(faces.render(document, format_))
+
+
+def copied(folder: Path, phases: Iterable[str], path: Path, face: Face) -> list[Path]:
+    """The files of a run of several phases, copied: the one over all to `path`, and beside it those of the
+    phases, to which its page leads. JUnit's holds every phase already. Raises UsageError."""
+    from faultwire.errors import UsageError
+    from faultwire.output_file import write_text
+    from faultwire.report.faces import NAMES
+
+    pairs = [(folder / NAMES[face], path)]
+    if face != "junit":
+        names = [f"{phase}{Path(NAMES[face]).suffix}" for phase in phases]
+        pairs += [(folder / name, path.with_name(name)) for name in names]
+    for source, target in pairs:
+        try:
+            write_text(target, source.read_text(encoding="utf-8"), anywhere=anywhere())
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"cannot write `{target}`: {error}", code="usage.output") from error
+    return [target for _, target in pairs]
 
 
 def _several(run: str) -> tuple[Path, list[str]] | None:
@@ -109,12 +138,6 @@ def read(run: str, phase: str | None) -> dict[str, Any]:
         raise UsageError(
             f"found no phase `{phase}` in `{folder.name}`, expected one of `{'`, `'.join(there)}`",
             code="usage.no_phase",
-        )
-    if there and phase is None:
-        raise UsageError(
-            f"found {len(there)} reports in `{folder.name}`, expected `--phase` with `--output`",
-            code="usage.phase",
-            hint=f"--phase {there[0]}; the page of all phases is `{folder / 'report.html'}`",
         )
     file = folder / (f"{phase}.json" if there else "report.json")
     if not file.exists():

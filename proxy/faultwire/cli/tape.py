@@ -53,10 +53,11 @@ def list_(folder: str | None, long: bool, format_: Format) -> None:
     from pathlib import Path
 
     from faultwire.tape.evidence.keyring import KeyRing
-    from faultwire.tape.files.find import tapes
+    from faultwire.tape.files.find import recorded_elsewhere, tapes
 
     trusted = KeyRing().trusted() if long else ()
-    found = [_listed(path, trusted, long=long) for path in tapes(Path(folder) if folder else None)]
+    paths = tapes(Path(folder)) if folder else [*tapes(), *recorded_elsewhere()]
+    found = [_listed(path, trusted, long=long) for path in paths]
     if format_ == "json":
         show_json(found)
     elif not found:

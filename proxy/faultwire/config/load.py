@@ -104,6 +104,7 @@ def _config(root: Node, path: Path, reading: Reading) -> Config | None:
         invariants=own,
         tools=found_tools,
         mutations=mutated,
+        mutates=(section := fields.get("mutations")) is not None and section.value is not None,
         contract=contract,
         **made,  # type: ignore[arg-type]
     )

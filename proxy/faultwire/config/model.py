@@ -41,6 +41,8 @@ class ProxySettings(Frozen):
     allow_hosts: tuple[str, ...] = ()
     seed: int | None = None
     upstream_ca: Path | None = None
+    client_certs: Mapping[str, Path] = Field(default_factory=dict)
+    """Host, or glob of hosts, to the certificate and key that its servers are shown."""
     mock: bool = False
     """Does the mock provider stand in for every model host? Then no other server is called, ..."""
     mock_except: tuple[str, ...] = ()
@@ -160,6 +162,8 @@ class Config:
     tools: Mapping[str, ToolSite] = field(default_factory=dict)
     model: ModelSettings | None = None
     mutations: MutationSettings = field(default_factory=MutationSettings)
+    mutates: bool = False
+    """Is there a `mutations` section? `ci` plays no mutations that nobody asked for."""
     chaos: Profile | None = None
     contract: ContractSettings | None = None
     replays: ReplaysSettings | None = None

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 ANY_URL = "http://localhost:8080"
 _HOST = re.compile(r"[^\s/@]+")
 _NAME = re.compile(r"[^\s/@:]+|(?:[0-9A-Fa-f]*:){2,}[0-9A-Fa-f:.]*")
+_CERTIFIED = re.compile(r"[^\s/@:]+")
 HOST_LISTS = ("allow_hosts", "mock_except")
 """Keys whose value may be one host in place of a list."""
 
@@ -88,13 +89,28 @@ def _understood(**settings: Any) -> bool:
         return False
 
 
-def _files(built: ProxySettings, fields: dict[str, Node], reading: Reading) -> dict[str, Path]:
+def _files(built: ProxySettings, fields: dict[str, Node], reading: Reading) -> dict[str, Any]:
     given = {"script": built.script, "upstream_ca": built.upstream_ca}
     found = {key: reading.folder / path for key, path in given.items() if path is not None}
     for key, path in found.items():
         if not is_file(path):
             message = f"found no file {shown(str(given[key]))} for `proxy.{key}`, expected one"
             reading.add(fields[key], "not_found", message, "the path starts from this file's folder")
+    return {**found, "client_certs": _certificates(built, fields, reading)}
+
+
+def _certificates(built: ProxySettings, fields: dict[str, Node], reading: Reading) -> dict[str, Path]:
+    """What the engine will read, each with its host; whether it can be used is for the engine to say."""
+    found = {host: reading.folder / path for host, path in built.client_certs.items()}
+    given = fields["client_certs"].value if found else None
+    for host, node in given.items() if isinstance(given, dict) else ():
+        if not _CERTIFIED.fullmatch(host):
+            message = f"found {shown(host)} in `proxy.client_certs`, expected a host name"
+            reading.add(node.key or node, "bad_value", message, "as in `api.example.com` or `*.example.com`")
+        elif not is_file(found[host]):
+            what = f"`proxy.client_certs.{printable(host)}`"
+            message = f"found no file {shown(str(built.client_certs[host]))} for {what}, expected one"
+            reading.add(node, "not_found", message, "the path starts from this file's folder")
     return found
 
 

@@ -210,11 +210,15 @@ def claim(known: Known, points: Iterable[Point], extra: Iterable[Faults], depth:
             excluded.append((frozenset([one, other]), reason))
     why_not = ""
     if counts["undecided"]:
-        why_not = f"{counts['undecided']} sets were run and could not be judged"
+        why_not = f"{_sets(counts['undecided'])} run and could not be judged"
     if counts["open"]:
-        why_not = f"{counts['open']} sets were not run and are not excluded"
+        why_not = f"{_sets(counts['open'])} not run and {'is' if counts['open'] == 1 else 'are'} not excluded"
         if known.why_hidden:
             why_not += f": the lineage is hidden: {known.why_hidden}"
         elif not known.steady:
             why_not += ": two runs without faults differ (`faultwire audit` says why)"
     return Claim(depth, len(every), counts, tuple(excluded), not why_not, why_not)
+
+
+def _sets(count: int) -> str:
+    return "1 set was" if count == 1 else f"{count} sets were"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from faultwire.profile.model import Profile
     from faultwire.trials.execute import TrialRunner
     from faultwire.trials.model import Oracle, Pin
-    from faultwire.trials.series import Budget
+    from faultwire.trials.series import Budget, Limit
 
 
 @dataclass
@@ -59,6 +59,10 @@ class Executor:
     runs: int = 0
     seconds: float = 0.0
     cost_usd: float = 0.0
+    started_s: float = 0.0
+    """What the runs of this start took."""
+    limit: Limit | None = None
+    """What of the budget keeps it from another run."""
     _counts: dict[Point, int] = field(default_factory=dict)
     _places: dict[str, int] = field(default_factory=dict)
     _repeats: Counter[str] = field(default_factory=Counter)
@@ -85,7 +89,8 @@ class Executor:
                     future.cancel()
 
     def _spent(self, begun: int) -> bool:
-        return self.budget.spent(self.runs + begun, self.seconds, self.cost_usd)
+        self.limit = self.budget.spent(self.runs + begun, self.started_s, self.cost_usd)
+        return self.limit is not None
 
     def _counted(self, run: Observation) -> Observation:
         self.runs += 1
@@ -108,6 +113,7 @@ class Executor:
             run, counts = self._trial(faults, lineage=lineage)
             self.journal.append(key, run, counts)
         with self._lock:
+            self.started_s += run.seconds if kept is None else 0.0
             for point, count in counts.items():
                 self._counts.setdefault(point, count)
                 self._places.setdefault(point.call.place, len(self._places) + 1)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator
+from pydantic import Field, PositiveInt, field_validator
 
 from faultwire.errors import UsageError
 from faultwire.mitm.network.upstream_proxy import UpstreamProxies
@@ -96,6 +96,40 @@ class ShareSettings(Frozen):
     unnamed: bool = False
 
 
+class RadiusSettings(Frozen):
+    """How much runtime control may touch at most: sessions, their share of all, calls with a fault."""
+
+    sessions: PositiveInt | None = None
+    share: Annotated[float, Field(gt=0, le=1)] | None = None
+    calls: PositiveInt | None = None
+
+
+class InterventionSettings(Frozen):
+    """Faults to arm while the engine runs, on whose calls, within which limits, and what ends them
+    (`exchange.intervention`). Whoever arms them must say something every `lease_s` seconds."""
+
+    profile: dict[str, Any]
+    sessions: tuple[str, ...] = ()
+    share: Annotated[float, Field(gt=0, le=1)] = 1.0
+    headers: dict[str, str] = {}  # noqa: RUF012 - pydantic copies it
+    session_by: str | None = None
+    after_s: Annotated[float, Field(ge=0, le=86_400)] = 0.0
+    for_s: Annotated[float, Field(gt=0, le=86_400)] = 60.0
+    radius: RadiusSettings = RadiusSettings()
+    error_rate: Annotated[float, Field(ge=0, lt=1)] | None = None
+    latency_s: Annotated[float, Field(gt=0)] | None = None
+    min_calls: PositiveInt = 5
+    window_s: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    lease_s: Annotated[float, Field(ge=1, le=60)] = 3.0
+
+
+class DisarmSettings(Frozen):
+    """An intervention to disarm, and why, for the tape."""
+
+    id: str = Field(max_length=32)
+    why: str = Field(default="disarmed by a controller", max_length=500)
+
+
 class NamespaceSettings(Frozen):
     """A network namespace in which every address is ours, for the processes of one session. Descriptors that
     the engine inherits: `listeners` (TCP), `dns` (UDP, or TCP listeners) and `refusals` (packet sockets).
@@ -153,6 +187,8 @@ class EngineSettings(Frozen):
     on_tape_failure: FailurePolicy = "fail"
     redact: dict[str, Any] = Field(default_factory=dict)
     upstream_ca: Path | None = None
+    client_certs: dict[str, Path] = Field(default_factory=dict)
+    """Certificates with their keys that servers are shown, by host or glob of hosts."""
     routes: dict[str, str] = Field(default_factory=dict)
     reverse: dict[Annotated[str, Field(pattern=ROUTE_NAME)], str] = Field(default_factory=dict)
     allow_hosts: tuple[str, ...] = ()
@@ -163,6 +199,8 @@ class EngineSettings(Frozen):
     implicit: SessionSettings | None = None
     replay: ReplaySettings | None = None
     namespace: NamespaceSettings | None = None
+    radius: RadiusSettings = RadiusSettings()
+    """What runtime control may touch at most, whoever controls."""
     max_exchanges: int = Field(default=1024, ge=1)
     head_timeout_s: float = Field(default=10.0, gt=0)
     first_byte_s: float = _seconds("FAULTWIRE_FIRST_BYTE_S", RESPONSE_S)

@@ -18,7 +18,7 @@ from faultwire.checks._registry import make
 from faultwire.checks._traffic import answered
 from faultwire.checks._transcripts import place
 from faultwire.checks._waits import asked_s
-from faultwire.checks.truncated_stream_not_accepted import RAN_AT_LIMIT
+from faultwire.checks.truncated_stream_not_accepted import ABOUT_LIMITS
 from faultwire.events import header
 from faultwire.report import after_failure
 from faultwire.report.after_failure import Evidence
@@ -105,7 +105,7 @@ def _fails(*names: str) -> Callable[[History], Evidence | None]:
 def _cut_in_transit(history: History) -> Evidence | None:
     """An answer whose closing event never came was accepted."""
     verdict = _asked("truncated_stream_not_accepted", history)
-    if verdict is None or verdict.value == RAN_AT_LIMIT:
+    if verdict is None or verdict.value in ABOUT_LIMITS:
         return None
     return Evidence(verdict.exchanges, verdict.explanation)
 

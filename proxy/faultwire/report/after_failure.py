@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire.checks._api import quoted
+from faultwire.checks._calls import ended_ms
+from faultwire.checks._once import compiled
 from faultwire.checks._tools import uses
 from faultwire.checks._traffic import failed
 from faultwire.checks._transcripts import place
+from faultwire.events import AgentResult
 from faultwire.report.cause import cause, last, stopped
+from faultwire.wire.recognition.telemetry import is_telemetry
 
 if TYPE_CHECKING:
     from typing import TypeGuard
 
-    from faultwire.events import AgentResult, History, Recorded
+    from faultwire.events import History, Recorded
 
 LONG_ENOUGH = 16
 """Characters of a tool's failure that, found in an answer, are no accident."""
 TRANSIENT = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
 """Statuses after which the same request may succeed (RFC 9110 §15; 425 is RFC 8470's)."""
+_CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGTRAP)
+"""Signals that a program gets for a mistake of its own."""
+_CRASHED = frozenset(code for number in _CRASHES for code in (-number, 128 + number))
+_TRACE = (
+    r"(?m)^(Traceback \(most recent call last\):|  \+ Exception Group Traceback|panic: |goroutine \d+ \[|"
+    r"thread '[^'\n]{0,80}' .{0,20}panicked at |Exception in thread |Unhandled exception|Uncaught |"
+    r"[ \t]+at \S.{0,200}:\d+|\tfrom \S+:\d+:in |PHP Fatal error:|terminate called )"
+)
+"""How Python, Go, Rust, Java, .NET, Node, Ruby, PHP and C++ say that nobody caught it. A program that ends
+with a message and a code of its own has caught it."""
 
 
 class Evidence(NamedTuple):
@@ -63,28 +78,58 @@ def gives_up(history: History) -> Evidence | None:
 
 
 def crashes(history: History) -> Evidence | None:
-    """The agent crashed after a failure or a change."""
+    """The agent crashed after a failure or a change: by a signal, or by a trace on stderr. An exit code alone
+    says nothing: who reports a failure exits with one."""
     agent, hit = history.agent, cause(history)
-    if hit is None or hit.ending == "refused" or not _crashed(agent):
+    if hit is None or hit.ending == "refused" or not _ended_badly(agent):
+        return None
+    if agent.exit_code not in _CRASHED and compiled(_TRACE).search(agent.stderr) is None:
         return None
     return _last_words(agent, hit)
 
 
 def was_refused(history: History) -> Evidence | None:
-    """The agent crashed after the proxy itself had refused its call: that tests nothing."""
+    """The agent did not end well after the proxy itself had refused its call: that tests nothing."""
     agent, hit = history.agent, cause(history)
-    if hit is None or hit.ending != "refused" or not _crashed(agent):
+    if hit is None or hit.ending != "refused" or not _ended_badly(agent):
         return None
     return _last_words(agent, hit)
 
 
-def _crashed(agent: AgentResult | None) -> TypeGuard[AgentResult]:
+def ends_on_failure(history: History) -> Evidence | None:
+    """The last call of a model failed, none succeeded beside or after it, and the agent exited 0."""
+    agent = history.agent
+    calls = [one for one in history.exchanges if one.kind == "llm" and not is_telemetry(one.request)]
+    newest = max(calls, key=ended_ms, default=None)
+    if agent is None or agent.exit_code != 0 or agent.timed_out or newest is None:
+        return None
+    good = any(not failed(one) and ended_ms(one) >= newest.started_ms for one in calls)
+    got = newest.delivered
+    if good or newest.ending == "refused" or not (got is None or got.status >= 400):
+        return None
+    return Evidence(
+        (newest.number,),
+        f"{_outcome(newest)}, no call of a model succeeded after it, and the command exited 0",
+    )
+
+
+def exit_after(history: History, exit_code: int) -> list[str]:
+    """What went before an exit code that is no success, where an exchange explains it: a fact, no mistake."""
+    hit = cause(history)
+    badly = _ended_badly(AgentResult("", exit_code, 0.0))
+    if hit is None or hit.ending == "refused" or exit_code in _CRASHED or not badly:
+        return []
+    return [f"the command exited with {exit_code} after #{hit.number}: {_outcome(hit)}"]
+
+
+def _ended_badly(agent: AgentResult | None) -> TypeGuard[AgentResult]:
     return agent is not None and not stopped(agent) and agent.exit_code not in (0, None)
 
 
 def _last_words(agent: AgentResult, hit: Recorded) -> Evidence:
     stderr_line = next((line for line in reversed(agent.stderr.splitlines()) if line.strip()), "")
-    words = f"{_outcome(hit)}; the agent exited with {agent.exit_code}"
+    code = agent.exit_code or 0
+    words = f"{_outcome(hit)}; the agent exited with {128 - code if code < 0 else code}"
     return Evidence((hit.number,), f"{words}: {quoted(stderr_line, 160)}" if stderr_line else words)
 
 

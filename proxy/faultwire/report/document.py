@@ -23,6 +23,7 @@ from faultwire.report.conversation import name_results
 from faultwire.report.exchange import exchange_part
 from faultwire.report.lineage import lineage_part
 from faultwire.report.mutations import mutations_part
+from faultwire.report.scenarios import scenario_part
 from faultwire.report.statistics import ANYTIME, JEFFREYS, interval, statistics_part
 from faultwire.report.text import cleaned, clip, redacted, whole
 
@@ -123,7 +124,10 @@ def document(
         "score": score_part(matrix, subject.phase, redact, ruling, anytime=bool(decisions)),
         "statistics": statistics_part(matrix, repeat=repeat, decisions=decisions),
         "suggestions": suggestions_part(played, _failures(matrix), redact),
-        "scenarios": [_scenario(s) for s in scenarios],
+        "scenarios": [
+            scenario_part(s, [h for one, h in played if one.scenario.name == s.name], redact)
+            for s in scenarios
+        ],
         "prompts": [_prompt(p) for p in prompts],
         "invariants": [_invariant(check) for check in checks],
         "cells": [_cell(cell, redact) for cell in matrix.cells],
@@ -214,27 +218,6 @@ def _strict(score: Score) -> Ruling:
 
 def _unjudged(one: Unjudged, redact: Callable[[str], str]) -> dict[str, Any]:
     return asdict(one) | {"why": clip(redact(one.why), 1000), "hint": clip(redact(one.hint), 500)}
-
-
-def _scenario(scenario: Scenario) -> dict[str, Any]:
-    profile = scenario.profile
-    return {
-        "name": scenario.name,
-        "profile": profile.name,
-        "description": profile.description,
-        "digest": profile.digest,
-        "entries": [
-            {
-                "id": entry.id,
-                "fault": entry.fault.name,
-                "site": entry.fault.site,
-                "settings": entry.settings,
-                "on": entry.on.model_dump(mode="json", exclude_defaults=True),
-                "trigger": entry.trigger.model_dump(mode="json", exclude_defaults=True),
-            }
-            for entry in profile.entries
-        ],
-    }
 
 
 def _invariant(check: Check) -> dict[str, Any]:

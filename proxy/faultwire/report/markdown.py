@@ -33,6 +33,7 @@ def render(document: dict[str, Any]) -> str:
         _comparison(document["comparison"]),
         _unjudged(document),
         _matrix(document) if judged else "",
+        _unfired(document),
         _findings(document),
         _fixes(document["suggestions"]),
         _statistics(document["statistics"]) if judged else "",
@@ -75,7 +76,10 @@ def score_line(score: dict[str, Any]) -> str:
 def coverage(score: dict[str, Any]) -> str:
     """How much of what was asked the number is made from; nothing for reports that did not say it."""
     found = score.get("coverage")
-    return f", {found['judged']} of {found['asked']} {found['unit']} judged" if found else ""
+    if not found:
+        return ""
+    what = {"robustness": "mutants", "chaos resilience": "invocations with faults"}.get(score["measure"])
+    return f", {found['judged']} of {found['asked']} {what or found['unit']} judged"
 
 
 def worst(score: dict[str, Any]) -> dict[str, Any] | None:
@@ -181,6 +185,18 @@ def _matrix(document: dict[str, Any]) -> str:
 
 def _square(counts: dict[str, int]) -> str:
     return " ".join(f"{MARKS[verdict]} {n}" for verdict, n in counts.items() if n) or "–"
+
+
+def _unfired(document: dict[str, Any]) -> str:
+    """The faults that never fired: they have tested nothing."""
+    rows = [row for row in page.injected(document) if row["of"] and not row["fired"]]
+    lines = [
+        f"- {code(row['id'], 60)} in {code(row['scenario'], 60)}{': ' if row['why'] else ''}"
+        f"{code(row['why'], 300) if row['why'] else ''}"
+        for row in rows[: page.INJECTED]
+    ]
+    more = [f"- … {len(rows) - page.INJECTED} more"] if len(rows) > page.INJECTED else []
+    return "### Never fired\n\n" + "\n".join([*lines, *more]) if rows else ""
 
 
 def _findings(document: dict[str, Any]) -> str:

@@ -1,7 +1,8 @@
 """Mistakes that the traffic and the exit code show without any invariant.
 
 What the agent printed is not known here, for `exec` leaves it to the terminal; so nothing is a verdict,
-and for half an answer the note says what the half was and that the agent still ended normally.
+and for half an answer or a failure at the end the note says what came and that the agent still ended
+normally. An exit code other than 0 is no mistake: whoever reports a failure exits with one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from faultwire.checks._traffic import failed, silence_ms
 from faultwire.checks._truncated import later, truncated
 from faultwire.events import AgentResult
 from faultwire.report.advice import RULES, Rule
-from faultwire.report.after_failure import Evidence
+from faultwire.report.after_failure import Evidence, ends_on_failure
 
 if TYPE_CHECKING:
     from faultwire.events import History, Recorded
@@ -36,6 +37,17 @@ ON_THE_WIRE = frozenset(
 """Rules that need no answer of the agent's."""
 TRUNCATED = frozenset({"refuse_halves", "heed_limits"})
 """Rules about answers of the model that were cut: without the agent's answer, another way is gone."""
+BASIS = "by the traffic and the exit code: what the command printed is not read"
+"""What all that stands here rests on."""
+BY_OUTPUT = {
+    "refuse_halves": "A stream without its closing event is a failure: if the output passes for a whole "
+    "answer, retry, or say that it is incomplete.",
+    "heed_limits": "An answer that ended at its token limit is incomplete: if the output passes for a whole "
+    "one, raise the limit, ask for the rest, or say so.",
+    "say_so": "If the output does not say that the call failed, this looks like success: say so, or exit "
+    "with another code.",
+}
+"""The actions where it depends on the output whether there is a mistake."""
 
 
 class Noticed(NamedTuple):
@@ -53,31 +65,35 @@ def noticed(history: History, exit_code: int, *, interrupted: bool = False) -> l
     ended = replace(history, agent=AgentResult("", exit_code, 0.0, timed_out=interrupted))
     found = []
     for rule in RULES:
-        evidence = None
+        evidence, by_output = None, False
         if rule.id in TRUNCATED:
-            evidence = _half(rule, ended, limits=rule.id == "heed_limits")
+            evidence, by_output = _half(rule, ended, limits=rule.id == "heed_limits")
+        elif rule.id == "say_so":
+            evidence, by_output = ends_on_failure(ended), True
         elif rule.id in ON_THE_WIRE:
             evidence = rule.find(ended)
             if evidence is not None and rule.id == "act_once" and not _after_failure(history, evidence):
                 evidence = None
         if evidence is not None:
-            found.append(Noticed(rule, evidence))
+            action = BY_OUTPUT[rule.id] if by_output else rule.action
+            found.append(Noticed(rule._replace(action=action), evidence))
     return found
 
 
-def _half(rule: Rule, history: History, *, limits: bool) -> Evidence | None:
-    """Evidence that a truncated answer was treated as complete: a call in it was run, or nothing came after
-    it but a good end. With `limits` it ended at a token limit."""
+def _half(rule: Rule, history: History, *, limits: bool) -> tuple[Evidence | None, bool]:
+    """Evidence that a truncated answer was treated as complete: a call in it was run, its text was sent on,
+    or nothing came after it but a good end; then it depends on the output, and the second value is True.
+    With `limits` it ended at a token limit."""
     ran = rule.find(history)
     if ran is not None and len(ran.exchanges) > 1:
-        return ran
+        return ran, False
     found = truncated(history, limits=limits)
     cuts = [cut for cut in found if (cut.limit is not None) == limits and cut.readable]
     if not cuts or history.agent is None or history.agent.exit_code != 0:
-        return None
+        return None, False
     cut, short = cuts[-1], {one.exchange.number for one in cuts}
     if any(exchange.number not in short for exchange, _ in later(history, cut)):
-        return None
+        return None, False
     how = f"at its token limit (`{cut.limit}`)" if limits else _how(cut.exchange)
     if cut.text:
         what = f"an incomplete answer: it ended after `{_end(cut.text)}` {how}"
@@ -85,7 +101,7 @@ def _half(rule: Rule, history: History, *, limits: bool) -> Evidence | None:
         what = f"an incomplete answer: it ended in a call of {quoted(cut.calls[-1].name)} {how}"
     else:
         what = f"an empty answer: it ended {how} before any text"
-    return Evidence((cut.exchange.number,), f"{what}, was not retried, and the command exited 0")
+    return Evidence((cut.exchange.number,), f"{what}, was not retried, and the command exited 0"), True
 
 
 def _how(exchange: Recorded) -> str:

@@ -20,6 +20,11 @@ GROUPED = 5
 """Invocations that a group of findings names."""
 
 
+def counted_as(phase: str, unit: str) -> str:
+    """What the number of a phase is made from: not every invocation of a phase counts in it."""
+    return {"mutation": "mutants", "chaos": "invocations with faults", "replay": "sessions"}.get(phase, unit)
+
+
 def anchors(document: Document) -> dict[str, str]:
     """Where in the page an invocation stands, by its id."""
     return {part["id"]: f"i{at}" for at, part in enumerate(document["invocations"], 1)}
@@ -41,15 +46,17 @@ def injected(document: Document) -> list[dict[str, Any]]:
     for scenario in document["scenarios"]:
         for entry in scenario["entries"]:
             hits = hits_by_entry.get((scenario["name"], entry["id"]), [])
+            known = entry.get("outcome") or {}  # over all traffic, of which only so much is shown
             rows.append(
                 {
                     "scenario": scenario["name"],
                     "id": entry["id"],
                     "settings": entry["settings"],
-                    "fired": len(hits),
-                    "invocations": len({where for where, _ in hits}),
+                    "fired": known.get("fired", len(hits)),
+                    "invocations": known.get("invocations", len({where for where, _ in hits})),
                     "of": played.get(scenario["name"], 0),
                     "effect": hits[0][1] if hits else None,
+                    "why": "; ".join(known.get("unfired", ())),
                 }
             )
     return rows
@@ -63,13 +70,14 @@ def judged(document: Document) -> bool:
 def traffic(document: Document) -> dict[str, Any]:
     """What passed: exchanges by kind, the most frequent first, and how many faults fired on them."""
     shown = [exchange for part in document["invocations"] for exchange in part["exchanges"]]
+    seen = sum(fault["outcome"] == "fired" for exchange in shown for fault in exchange["faults"])
     kinds: dict[str, int] = {}
     for exchange in shown:
         kinds[exchange["kind"]] = kinds.get(exchange["kind"], 0) + 1
     return {
         "exchanges": len(shown) + sum(part["exchanges_not_shown"] for part in document["invocations"]),
         "kinds": dict(sorted(kinds.items(), key=lambda pair: -pair[1])),
-        "fired": sum(fault["outcome"] == "fired" for exchange in shown for fault in exchange["faults"]),
+        "fired": max(seen, sum(row["fired"] for row in injected(document))),
     }
 
 

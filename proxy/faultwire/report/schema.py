@@ -131,8 +131,17 @@ class Suggestion(Part):
     evidence: list[Evidence]
 
 
+class Came(Part):
+    """How often a fault fired, in how many invocations, and, where it never did, the reasons: those of its
+    decisions, or that no exchange matched it."""
+
+    fired: Count
+    invocations: Count
+    unfired: list[str]
+
+
 class Entry(Part):
-    """One fault of a scenario's profile."""
+    """One fault of a scenario's profile, and what came of it (reports of 0.1.0 do not say it)."""
 
     id: str
     fault: str
@@ -140,6 +149,7 @@ class Entry(Part):
     settings: dict[str, Any]
     on: dict[str, Any]
     trigger: dict[str, Any]
+    outcome: Came | None = None
 
 
 class Scenario(Part):

@@ -17,7 +17,7 @@ from faultwire.report import terminal_numbers as numbers
 from faultwire.report.comparison import trend_part
 from faultwire.report.html import environment
 from faultwire.report.markdown import GATE_WORDS, MARKS, code, ruling, table
-from faultwire.report.page import spark
+from faultwire.report.page import counted_as, spark
 from faultwire.report.text import clip, line
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ class Phase:
     why: str = ""
     judged: tuple[int, int, str] | None = None
     """How many of how many have a verdict, and whether these are cells or invocations."""
+    invocations: int | None = None
+    """How many were played."""
 
 
 def summary_document(
@@ -98,6 +100,7 @@ def _phase(phase: Phase) -> dict[str, Any]:
         "cells": {verdict: phase.cells.get(verdict, 0) for verdict in ("pass", "fail", "unknown")},
         "report": None if phase.report is None else _relative(phase.report),
         "why": clip(phase.why, 500),
+        "invocations": phase.invocations,
         "coverage": None if phase.judged is None else dict(zip(COVERAGE, phase.judged, strict=True)),
     }
 
@@ -113,7 +116,7 @@ def _relative(path: str) -> str:
 def render(document: dict[str, Any]) -> str:
     """The page: what each phase came to, with links to their reports."""
     picture = spark(document["trend"]) if document["trend"] else None
-    return environment().get_template("summary.html.j2").render(doc=document, spark=picture)
+    return environment().get_template("summary.html.j2").render(doc=document, spark=picture, covered=_covered)
 
 
 def markdown(document: dict[str, Any]) -> str:
@@ -129,7 +132,8 @@ def markdown(document: dict[str, Any]) -> str:
             f"{MARKS[part['gate']]} {GATE_WORDS[part['gate']]}"
             if not part["why"]
             else code(part["why"], 200),
-            ", ".join(f"{count} {verdict}" for verdict, count in part["cells"].items() if count) or "–",
+            _played(part),
+            _cells(part),
             _covered(part),
         )
         for part in document["phases"]
@@ -137,7 +141,7 @@ def markdown(document: dict[str, Any]) -> str:
     run = document["run"]
     foot = f"run {code(run['id'])} · seed {run['seed']} · ledger {code(run['ledger'])}"
     mind = "\n".join(f"- {code(text, 300)}" for text in run["warnings"][:10])
-    drawn = table(("phase", "score", "weight", "verdict", "cells", "judged"), rows)
+    drawn = table(("phase", "score", "weight", "verdict", "invocations", "cells", "score from"), rows)
     return "\n\n".join(part for part in (head, ruled, mind, drawn, foot) if part) + "\n"
 
 
@@ -149,13 +153,15 @@ def terminal(document: dict[str, Any], *, plain: bool = False) -> RenderableType
             "-" if part["score"] is None else f"{part['score']:.2f}",
             f"{part['weight']:g}",
             line(part["why"], 60) if part["why"] else GATE_WORDS[part["gate"]],
+            _played(part),
+            _cells(part),
             _covered(part),
             line(part["report"] or "-", 80),
         )
         for part in document["phases"]
     ]
     style = {"pass": "green", "fail": "bold red", "unknown": "yellow"}[document["gate"]]
-    head = ("phase", "score", "weight", "verdict", "judged", "report")
+    head = ("phase", "score", "weight", "verdict", "invocations", "cells", "score from", "report")
     parts: list[RenderableType] = [numbers.grid(head, rows)]
     drawn = numbers.trend(document["trend"], plain=plain)
     if drawn is not None:
@@ -165,9 +171,21 @@ def terminal(document: dict[str, Any], *, plain: bool = False) -> RenderableType
     )
 
 
+def _played(part: Mapping[str, Any]) -> str:
+    played = part.get("invocations")
+    return "–" if played is None else str(played)
+
+
+def _cells(part: Mapping[str, Any]) -> str:
+    return ", ".join(f"{count} {verdict}" for verdict, count in part["cells"].items() if count) or "–"
+
+
 def _covered(part: Mapping[str, Any]) -> str:
+    """What the score is made from: of the mutation phase the mutants alone, and so on."""
     found = part["coverage"]
-    return f"{found['judged']} of {found['asked']} {found['unit']}" if found else "–"
+    return (
+        f"{found['judged']} of {found['asked']} {counted_as(part['name'], found['unit'])}" if found else "–"
+    )
 
 
 def _verdict_line(document: dict[str, Any]) -> str:

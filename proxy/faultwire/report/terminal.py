@@ -89,8 +89,10 @@ def _injected(document: dict[str, Any], plain: bool) -> Text:
         text.append(f"  {name}  ", style="not bold")
         text.append(line(row["id"], 40).ljust(ids), style="not bold magenta")
         text.append(f" {'x' if plain else '×'}{row['fired']:<3}", style="not bold")
-        what = f" {line(row['effect'], 90)}" if row["effect"] else " never fired"
-        text.append(f"{what}\n", style="not bold dim")
+        what = line(row["effect"], 90) if row["effect"] else ""
+        if not row["fired"]:
+            what = "never fired" + (f": {line(row['why'], 160)}" if row["why"] else "")
+        text.append(f" {what}\n", style="not bold dim")
     return text
 
 

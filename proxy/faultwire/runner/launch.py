@@ -17,7 +17,7 @@ from faultwire.capture.bundle import write_trust
 from faultwire.dice import token
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.mitm.engine.client import StartingEngine
-from faultwire.mitm.settings import EngineSettings, SessionSettings
+from faultwire.mitm.settings import EngineSettings, RadiusSettings, SessionSettings
 from faultwire.profile.load import dump
 from faultwire.runner import closed_tape, namespaced
 from faultwire.runner.folder import RunFolder, private_dir
@@ -95,6 +95,7 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
     proxies = upstream_proxies(settings)
     script = _existing(settings.script, "--script")
     upstream_ca = _existing(settings.upstream_ca, "--upstream-ca")
+    client_certs = {host: path.absolute() for host, path in settings.client_certs}
     implicit = None
     if settings.implicit is not None:
         name, profile, seed = settings.implicit
@@ -127,6 +128,7 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
                 replay=settings.replay,
                 tape_settings=new_tape_settings(settings),
                 upstream_ca=upstream_ca,
+                client_certs=client_certs,
                 routes=routes,
                 reverse=dict(routed.routes),
                 allow_hosts=allowed(settings.allow_hosts),
@@ -134,6 +136,7 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
                 remote_hosts=settings.mock_except,
                 upstream_proxies=proxies,
                 implicit=implicit,
+                radius=settings.radius or RadiusSettings(),
                 namespace=inside,
             )
         )

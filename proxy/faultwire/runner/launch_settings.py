@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from faultwire.capture.freeze import FrozenClock
     from faultwire.mitm.network.upstream_proxy import UpstreamProxies
+    from faultwire.mitm.settings import RadiusSettings
     from faultwire.profile.model import Profile
     from faultwire.replay.settings import ReplaySettings
     from faultwire.runner.namespaced import NamespaceOptions
@@ -39,6 +40,8 @@ class LaunchSettings:
     script: Path | None = None
     allow_hosts: tuple[str, ...] = ()
     upstream_ca: Path | None = None
+    client_certs: tuple[tuple[str, Path], ...] = ()
+    """Certificates with their keys that servers are shown, each with its host."""
     implicit: tuple[str, Profile, int] | None = None
     reverse: Mapping[str, str] = field(default_factory=dict)
     base_urls: bool = False
@@ -50,6 +53,8 @@ class LaunchSettings:
     frozen: FrozenClock | None = None
     namespace: NamespaceOptions | None = None
     """A network namespace for the command, where it is to have one."""
+    radius: RadiusSettings | None = None
+    """What runtime control may touch at most."""
     environ: Mapping[str, str] | None = None
     """The user's environment, where that of this process is already one that a session has made."""
     base: Path = STATE

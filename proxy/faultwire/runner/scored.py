@@ -36,6 +36,8 @@ class Scored:
     """Of what the score is made from, in `unit`."""
     asked: int = 0
     unit: Literal["cells", "invocations"] = "cells"
+    invocations: int = 0
+    """How many were played, also those that the score is not made from."""
 
     @property
     def cells(self) -> dict[str, int]:
@@ -76,6 +78,7 @@ def scored(outcome: Outcome) -> Scored:
         number.judged,
         number.asked,
         number.unit,
+        len(outcome.played),
     )
 
 

@@ -168,11 +168,9 @@ class Search:
         """Failed and passed runs that hold all of the smallest set."""
         return self._with_cause(self.smallest)
 
-    def runs_left(self) -> int:
-        """About how many trials the rest of the search takes; a planning figure, no promise."""
-        left = len([one for one in self.smallest if not self._is_needed(one)])
-        per = self._test().passes_needed(self.error, self.error / max(1, min(3, left)))
-        return round(left.bit_length() * 3 / self.rate) + per * min(3, left)
+    def needed(self) -> int:
+        """How many of the smallest set are known to be needed."""
+        return sum(map(self._is_needed, self.smallest))
 
     def _of(self, candidate: Candidate) -> _Counts:
         return self._counts.setdefault(candidate, _Counts())

@@ -15,7 +15,7 @@ from faultwire.shrink.case import Case
 from faultwire.shrink.pieces import pieces
 from faultwire.shrink.search import UNTESTABLE, Search
 from faultwire.trials.sequential import MixtureTest
-from faultwire.trials.series import Budget, OutOfBudget, Series
+from faultwire.trials.series import Budget, Limit, OutOfBudget, Series
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,13 +38,14 @@ class Result:
     seconds: float
     cost_usd: float
     rate: float
-    runs_left: int = 0
     untestable: tuple[Pin, ...] = ()
     undecided: Counter[str] = field(default_factory=Counter)
     last: str = ""
     """Why the last failed trial failed, as the oracle states it."""
     counts: tuple[int, int] = (0, 0)
     """Failed and passed trials that held all decisions of the case."""
+    limit: Limit = "runs"
+    """What of the budget ended it, where one did."""
 
 
 @dataclass
@@ -77,17 +78,16 @@ class Shrinking:
                 return self._result("no_cause" if self.search.state == "no_cause" else "not_reproduced")
             self._values()
             self._prompt()
-        except OutOfBudget:
-            return self._result("budget")
+        except OutOfBudget as out:
+            return replace(self._result("budget"), limit=out.limit)
         except KeyboardInterrupt:
             return self._result("interrupted")
         return self._result("found")
 
     def _result(self, ended: Ended) -> Result:
-        left = self.search.runs_left() if ended in ("budget", "interrupted") else 0
         kept = tuple(self.pins[at] for at in sorted(self.search.untestable & self.search.smallest))
         made = self.series
-        about = (made.runs, made.seconds, made.cost_usd, self.search.rate, left, kept)
+        about = (made.runs, made.seconds, made.cost_usd, self.search.rate, kept)
         return Result(ended, self.smallest, *about, made.undecided, made.last, self.search.counts)
 
     # ------------------------------------------------------------ stages

@@ -110,7 +110,7 @@ def _read(lines: list[bytes], about: str, path: Path, command: str) -> tuple[Kep
         if first["about"] != about:
             raise UsageError(
                 f"found the state of another search in `{path}`, expected one with the same run, faults, "
-                "command, oracle and seed",
+                "command, program, environment, folder, oracle and seed",
                 code=f"{command}.state",
                 hint=hint,
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from faultwire.errors import UsageError
 
@@ -15,22 +15,33 @@ if TYPE_CHECKING:
     from faultwire.trials.model import Outcome
 
 
+Limit = Literal["runs", "time", "cost"]
+
+
 class OutOfBudget(Exception):
-    """The next trial would go over the budget."""
+    """The next trial would go over the budget, in what `limit` says."""
+
+    def __init__(self, limit: Limit = "runs") -> None:
+        super().__init__(limit)
+        self.limit = limit
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a series may take; None: no limit. Time and cost are those of the trials."""
+    """What a series may take; None: no limit. Runs and cost are those of all starts of a search, time is that
+    of the trials of one start: a search that goes on has it anew."""
 
     runs: int = 200
     seconds: float | None = None
     cost_usd: float | None = None
 
-    def spent(self, runs: int, seconds: float, cost_usd: float) -> bool:
-        """Is there nothing left for another trial?"""
-        late = self.seconds is not None and seconds >= self.seconds
-        return runs >= self.runs or late or (self.cost_usd is not None and cost_usd >= self.cost_usd)
+    def spent(self, runs: int, seconds: float, cost_usd: float) -> Limit | None:
+        """Of what there is nothing left for another trial, if of anything."""
+        if runs >= self.runs:
+            return "runs"
+        if self.seconds is not None and seconds >= self.seconds:
+            return "time"
+        return "cost" if self.cost_usd is not None and cost_usd >= self.cost_usd else None
 
 
 @dataclass
@@ -42,6 +53,8 @@ class Series:
     runs: int = 0
     seconds: float = 0.0
     cost_usd: float = 0.0
+    started_s: float = 0.0
+    """What the trials of this start took."""
     last: str = ""
     """Why the last failed trial failed, as the oracle states it."""
     undecided: Counter[str] = field(default_factory=Counter)
@@ -66,10 +79,11 @@ class Series:
                 )
             found = kept.outcome
         else:
-            if self.budget.spent(self.runs, self.seconds, self.cost_usd):
-                raise OutOfBudget
+            if (limit := self.budget.spent(self.runs, self.started_s, self.cost_usd)) is not None:
+                raise OutOfBudget(limit)
             found = attempt()
             self.journal.append(key, found)
+            self.started_s += found.seconds
         self.runs += 1
         self.seconds += found.seconds
         self.cost_usd += found.cost_usd
@@ -78,3 +92,21 @@ class Series:
         elif found.failed:
             self.last = found.reason
         return found
+
+
+def goes_on(limit: Limit, budget: Budget, runs: int) -> str:
+    """What a user may do about a search that a limit ended after so many runs."""
+    if limit == "time":
+        return f"the same command goes on, with another {budget.seconds:g} s; a longer --max-time ends later"
+    if limit == "cost":
+        return f"the same command with `--max-cost {2 * (budget.cost_usd or 0):g}` goes on"
+    return f"the same command with `--max-runs {2 * runs}` goes on"
+
+
+def ended_by(limit: Limit, budget: Budget) -> str:
+    """The limit in words: the option and what it was."""
+    if limit == "time":
+        return f"the time of {budget.seconds:g} s (--max-time)"
+    if limit == "cost":
+        return f"the {budget.cost_usd:g} dollars (--max-cost)"
+    return f"the {budget.runs} {'run' if budget.runs == 1 else 'runs'} (--max-runs)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -33,24 +34,75 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("sleeper", [60], indirect=True)
 def test_a_process_that_stays_is_found(sleeper: int) -> None:
-    assert kill_rounds.late_ends({os.pidfd_open(sleeper): sleeper}) == {sleeper: "did not end"}
+    found = kill_rounds.late_ends({os.pidfd_open(sleeper): sleeper})
+    assert (found.left, found.late) == ([sleeper], {})
 
 
 @pytest.mark.parametrize("sleeper", [0.5], indirect=True)
 def test_one_that_ends_late_is_found(sleeper: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kill_rounds, "ENDED_S", 60)
     found = kill_rounds.late_ends({os.pidfd_open(sleeper): sleeper})
-    assert found[sleeper].startswith("ended after 0.") or found[sleeper].startswith("ended after 1.")
+    assert found.late[sleeper].startswith(("ended after 0.", "ended after 1."))
+    assert found.left == []
 
 
 @pytest.mark.parametrize("sleeper", [0.5], indirect=True)
-def test_one_that_was_ready_to_run_all_the_time_is_not_late(
+def test_one_that_was_ready_to_run_all_the_time_is_late_all_the_same(
     sleeper: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kill_rounds, "ENDED_S", 60)
     waits = itertools.count()
     monkeypatch.setattr(kill_rounds, "starved", lambda pid: 60.0 * next(waits))
-    assert kill_rounds.late_ends({os.pidfd_open(sleeper): sleeper}) == {}
+    assert sleeper in kill_rounds.late_ends({os.pidfd_open(sleeper): sleeper}).late
+
+
+@pytest.mark.parametrize("sleeper", [0.05], indirect=True)
+def test_one_that_ends_in_time_is_not(sleeper: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kill_rounds, "ORPHANED_S", 30.0)
+    monkeypatch.setattr(kill_rounds, "ENDED_S", 60.0)
+    assert kill_rounds.late_ends({os.pidfd_open(sleeper): sleeper}) == kill_rounds.Ends()
+
+
+def test_the_control_has_its_cpu_when_it_was_asked_for_it_and_not_before() -> None:
+    process = kill_rounds.control()
+    threading.Event().wait(SHORT_S)  # nothing is used up meanwhile
+    began = kill_rounds.ask(process)
+    assert kill_rounds.answer(process) - began >= kill_rounds.CONTROL_S
+
+
+def test_a_control_that_gets_no_processor_is_late() -> None:
+    process = kill_rounds.control()
+    process.send_signal(signal.SIGSTOP)
+    began = kill_rounds.ask(process)
+    threading.Event().wait(1.0)  # as long as the machine gives it nothing
+    process.send_signal(signal.SIGCONT)
+    assert kill_rounds.answer(process) - began >= 1.0
+
+
+@pytest.mark.parametrize(
+    ("took", "lost", "expected"),
+    [
+        (0.1, [], ["the process `mock` late"]),
+        (5.0, [], None),
+        (5.0, ["exchange 1 of `a` is lost"], ["the process `mock` late", "exchange 1 of `a` is lost"]),
+    ],
+    ids=["the machine was fine", "the machine stood still", "what is lost is found in any case"],
+)
+def test_only_what_is_late_can_be_the_machine_s(
+    took: float, lost: list[str], expected: list[str] | None
+) -> None:
+    ends = kill_rounds.Ends({7: "late"})
+    if expected is None:
+        with pytest.raises(kill_rounds.StarvedError, match=r"the control after 5\.0 s"):
+            kill_rounds.judged(ends, {}, lost, took)
+    else:
+        assert kill_rounds.judged(ends, {}, lost, took) == expected
+
+
+def test_one_that_never_ends_is_not_the_machine_s() -> None:
+    ends = kill_rounds.Ends({7: "late"}, [8])
+    found = kill_rounds.judged(ends, {8: "agent"}, [], 5.0)
+    assert found == ["the process `mock` late", "the process `agent` did not end"]
 
 
 def test_a_process_that_sleeps_does_not_wait_for_a_processor() -> None:

@@ -41,8 +41,8 @@ CALM = 11
 """ENHANCE_YOUR_CALM (RFC 9113 §7)."""
 BOUNDLESS = """
 import h2.frame_buffer
-from faultwire.mitm.compat import handler, http2_frames
-h2.frame_buffer.CONTINUATION_BACKLOG = handler.OWN_BACKLOG = 10**12
+from faultwire.mitm.compat import http2_frames, limited_handler
+h2.frame_buffer.CONTINUATION_BACKLOG = limited_handler.OWN_BACKLOG = 10**12
 for name in ("LONGEST", "MOST_FRAMES", "MOST_BYTES", "MOST_SETTINGS", "MOST_RESETS"):
     setattr(http2_frames, name, 10**12)
 """

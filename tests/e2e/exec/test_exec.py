@@ -103,7 +103,7 @@ def test_an_agent_that_its_user_ended_is_not_blamed_for_how_it_ended(here: Path)
     assert b"noticed" not in errors
     crashed = [*COMMAND, "exec", *options, "--", "sh", "-c", f"{post}; exit 1"]
     told = subprocess.run(crashed, cwd=here, capture_output=True, check=False).stderr
-    assert b"answered 503; the agent exited with 1" in told, "the control"
+    assert b"the command exited with 1 after #1" in told, "the control"
 
 
 def test_ctrl_c_at_a_terminal_reaches_the_child_once(here: Path) -> None:

@@ -67,10 +67,10 @@ def count(packets: socket.socket) -> None:
             SYNS[0] += 1
 
 
-def let_others_read(interpreter: str) -> None:
-    """An interpreter in somebody's home can be run by that one alone: here it can by all."""
+def let_others_read(installed: str) -> None:
+    """A Python in somebody's home can be run by that one alone: here it can by all."""
     home = os.path.expanduser("~")
-    if not os.path.realpath(interpreter).startswith(home + "/") or os.stat(home).st_mode & 0o005 == 0o005:
+    if not os.path.realpath(installed).startswith(home + "/") or os.stat(home).st_mode & 0o005 == 0o005:
         return
     aside = "/mnt"
     run("mount", "--bind", home, aside)
@@ -90,7 +90,7 @@ def main() -> None:
     run("mount", "--make-rprivate", "/")
     run("ip", "link", "set", "lo", "up")
     run("ip", "address", "add", f"{FAR}/32", "dev", "lo")
-    let_others_read(sys.executable)
+    let_others_read(sys.base_prefix)
     packets = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)
     packets.bind(("lo", 0x0800))
     threading.Thread(target=count, args=(packets,), daemon=True).start()

@@ -90,6 +90,46 @@ def test_a_relay_goes_only_where_traffic_may_go(outside: Outside, ports: tuple[s
     assert "--allow-host 127.0.0.1" in done.stderr
 
 
+WAIT = """
+import socket, sys
+s = socket.create_connection(("smtp.example.com", 443), 10); s.settimeout(float(sys.argv[1]))
+try: print(s.recv(9))
+except TimeoutError: print("gave up")
+"""
+
+
+@only_nobody
+@pytest.mark.parametrize(("limit", "patience", "sees"), [("1.5", "30", "b''"), ("30", "2", "gave up")])
+def test_a_client_that_waits_for_the_server_to_speak_is_in_the_summary(
+    outside: Outside, limit: str, patience: str, sees: str
+) -> None:
+    words = (*command(), *NETNS, "--allow-no-traffic", "--", sys.executable, "-c", WAIT, patience)
+    done = outside.run(*words, env={"FAULTWIRE_HANDSHAKE_S": limit})
+    assert done.stdout.strip() == sees, done.stderr
+    assert "1 connection to `smtp.example.com:443` said nothing and came to nothing" in done.stderr
+    assert "`--relay smtp.example.com:443`" in done.stderr
+
+
+KNOCK = 'import socket; socket.create_connection(("smtp.example.com", 443), 10).close()'
+"""Is the port open?"""
+SERVE = 'import socket; socket.create_server(("127.0.0.1", {})).close()'
+
+
+@only_nobody
+def test_a_server_of_its_own_cannot_have_a_captured_port_and_the_summary_says_so(outside: Outside) -> None:
+    words = (*command(), *NETNS, "--capture-port", "8443", "--allow-no-traffic", "--", sys.executable, "-c")
+    failed = outside.run(*words, SERVE.format(8443))
+    assert failed.returncode == 1
+    assert "Address already in use" in failed.stderr
+    told = "a server of the command's own cannot listen on the captured ports (80, 443, 8443)"
+    assert told in failed.stderr
+    (outside.work / "t.tape").unlink()
+    free = outside.run(*words, SERVE.format(8444) + KNOCK.replace("import socket", ""))
+    assert free.returncode == 0, free.stderr
+    assert told not in free.stderr
+    assert "said nothing" not in free.stderr
+
+
 CALL = ("curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "https://api.openai.com/v1/models")
 
 

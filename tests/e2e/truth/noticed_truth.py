@@ -10,6 +10,7 @@ from labelled import PROMPTS
 from sentence_patterns import Patterns
 
 from faultwire.report.advice import RULES
+from faultwire.report.noticed import BY_OUTPUT
 
 AFTER_TEXT = "an incomplete answer: it ended after `{}` {}"
 IN_A_CALL = "an incomplete answer: it ended in a call of {} {}"
@@ -25,6 +26,7 @@ PATTERNS = Patterns(
     parts=(AFTER_TEXT, IN_A_CALL, EMPTY, AT_LIMIT, IN_TRANSIT, ACCEPTED, NO_PAUSE, ASKED_TO_WAIT, TOO_EARLY),
 )
 ACTIONS = {f"      {rule.action}": rule.id for rule in RULES}
+ACTIONS |= {f"      {action}": rule for rule, action in BY_OUTPUT.items()}
 INVALID = frozenset({400, 401, 402, 403, 404, 405, 406, 410, 413, 414, 415, 422})
 STORM = 6
 SHORTLY_S, PAUSE_S = 0.15, 0.4
@@ -63,11 +65,9 @@ def chains(sent: list[Sent]) -> list[list[Sent]]:
     return found
 
 
-def truth(
-    done: Run, framework: str, manner: str, prompt: str, shortens: str | None, *, changed: bool = False
-) -> Truth:
+def truth(done: Run, framework: str, manner: str, prompt: str, shortens: str | None) -> Truth:
     """What is true of a run in which the first answer of the model was shortened: `transit`, `limit`, or not
-    at all; `changed` says that another fault changed it."""
+    at all. An exit code of the agent's own is no mistake."""
     rules, templates, undecided = set[str](), set[str](), set[str]()
     calls = [one for one in done.sent if "traces" not in one.path]
     for first, again in pairwise(calls):  # whatever it asks: the server wants to be left alone
@@ -81,10 +81,10 @@ def truth(
     models = [one for one in calls if is_model(one)]
     if shortens is not None:
         _shortened(done, framework, manner, prompt, shortens, models, rules, templates)
-    hit = changed or shortens is not None or framework in OTHER_LANGUAGES or failed(calls[-1])
-    if hit and done.code not in (0, 5):
-        refused = bool(calls) and calls[-1].status == 403
-        rules.add("allow_or_answer" if refused else "catch_failures")
+    if calls and calls[-1].status == 403 and done.code not in (0, 5):
+        rules.add("allow_or_answer")
+    if models and failed(models[-1]) and models[-1].status != 403 and done.code == 0:
+        rules.add("say_so")
     if manner == "orphan":
         rules.add("repair_history")
     return Truth(frozenset(rules), frozenset(templates), frozenset(undecided))

@@ -163,7 +163,7 @@ def cells_counted(done: Printed, verdicts: dict[str, list[str]]) -> None:
     counts = [str(every.count(one)) for one in ("pass", "fail", "unknown")]
     passed, failed, unknown = done.figures(r"score .+? \((\d+) passed, (\d+) failed(?:, (\d+) unknown)?\)")
     assert [passed, failed, unknown or "0"] == counts
-    assert done.figures(r"· (\d+) pass, (\d+) fail, (\d+) unknown ·") == tuple(counts)
+    assert done.figures(r"· cells (\d+) pass, (\d+) fail, (\d+) unknown ·") == tuple(counts)
 
 
 def invocations_counted(done: Printed, without: int, judged: int) -> None:

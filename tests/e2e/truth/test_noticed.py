@@ -29,7 +29,7 @@ from noticed_truth import (
 )
 from summary_cases import SCRIPT as SHOP_SCRIPT
 
-from faultwire.report.noticed import ON_THE_WIRE, TRUNCATED
+from faultwire.report.noticed import BY_OUTPUT, ON_THE_WIRE
 
 EVENTS = {**{name: LABELLED[name][3] for name in OTHER_LANGUAGES}, "openai": 3, "anthropic": 5}
 EVENTS |= {"langgraph": 3, "pydantic-ai": 3, "openai-agents": 5}
@@ -40,8 +40,6 @@ FIRST = "trigger: {first: 1}"
 class Scenario(NamedTuple):
     fault: str
     shortens: str | None = None
-    changes: bool = False
-    """Does it change answers in another way?"""
 
 
 SCENARIOS = {
@@ -55,7 +53,7 @@ SCENARIOS = {
     "ended": Scenario(f"{{early_end: {{after_events: EVENTS}}, {FIRST}}}", "transit"),
     "ended at once": Scenario(f"{{early_end: {{after_events: 1}}, {FIRST}}}", "transit"),
     "limit": Scenario(f"{{truncate_response: {{max_tokens: 2}}, {FIRST}}}", "limit"),
-    "no usage": Scenario("missing_usage: {}", changes=True),
+    "no usage": Scenario("missing_usage: {}"),
     "traces refused": Scenario("{status: {code: 400}, on: {path: '/v1/traces*'}}"),
     "committed": Scenario("{timeout_after_commit: {}, on: {host: localhost}, trigger: {attempts: first}}"),
     "committed twice": Scenario("{timeout_after_commit: {}, on: {host: localhost}}"),
@@ -128,16 +126,17 @@ TRUE_IN = {
     "cap_attempts": "pydantic-ai-stacked-down-rivers",
     "mend_before_retry": "langgraph-stacked-wrong-rivers",
     "repair_history": "langgraph-orphan-calm-tea",
-    "catch_failures": "openai-java-plain-down-rivers",
+    "say_so": "openai-stacked-down-rivers",
     "allow_or_answer": "pydantic-ai-reading-calm-tea",
 }
 """A row of which each sentence, and each rule, is true; all other rows show where it is not."""
 LEFT_BY_AGENT = "when the agent closed the connection after {} s of silence"
 """`test_leaving_early` has the agents that give up waiting, and those that only stop reading."""
-BY_UNIT_TESTS = {"act_once"}
+BY_UNIT_TESTS = {"act_once", "catch_failures"}
 """`exec` has no configuration that says which hosts are tools, and a request to another is not known to have
 side effects: the rows of the shop show that nothing is stated of it. `tests/unit/report/test_noticed.py`
-(`test_a_call_that_is_made_again_though_it_was_done`) has calls of tools."""
+(`test_a_call_that_is_made_again_though_it_was_done`) has calls of tools, and `test_endings`
+an agent that crashes."""
 
 
 def played(row: Row, work: Path) -> Run:
@@ -186,7 +185,7 @@ def test_what_is_noticed_is_true_and_what_is_true_is_noticed(row: Row, tmp_path:
     done = played(row, tmp_path)
     assert done.code in (0, 1, 5), "\n".join(done.lines)
     scenario = SCENARIOS[row.scenario]
-    true = truth(done, row.framework, row.manner, row.prompt, scenario.shortens, changed=scenario.changes)
+    true = truth(done, row.framework, row.manner, row.prompt, scenario.shortens)
     agreed(done, true)
     values_agree(done)
     for one, name in TRUE_IN.items():
@@ -196,5 +195,5 @@ def test_what_is_noticed_is_true_and_what_is_true_is_noticed(row: Row, tmp_path:
 def test_each_sentence_and_each_rule_has_a_row_of_which_it_is_true() -> None:
     here = {one for one in TRUE_IN if one not in RULES}
     assert PATTERNS.keys(here | {LEFT_BY_AGENT}) == set(PATTERNS.templates)
-    assert {one for one in TRUE_IN if one in RULES} | BY_UNIT_TESTS == {*ON_THE_WIRE, *TRUNCATED}
+    assert {one for one in TRUE_IN if one in RULES} | BY_UNIT_TESTS == {*ON_THE_WIRE, *BY_OUTPUT}
     assert set(TRUE_IN.values()) <= {row.name for row in ROWS}

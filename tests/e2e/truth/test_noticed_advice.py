@@ -28,9 +28,14 @@ RULES = {
     "say_so": SILENT,
 }
 """The rules that are about how an agent takes a failure, and how their evidence is put."""
-IN_EXEC = {"{} was refused by the proxy ({})", " with the fault {}"}
+IN_EXEC = {
+    "{} was refused by the proxy ({})",
+    " with the fault {}",
+    "the command exited with {} after #{}: {}",
+    "{}, no call of a model succeeded after it, and the command exited 0",
+}
 """`test_noticed` has agents whose calls the proxy refuses, `test_own_exit_code` one that fails by a fault in
-an answer with 200."""
+an answer with 200, and `test_endings` agents that say by their exit code how it went, or do not."""
 BY_UNIT_TESTS = {REPEATED}
 """The rule looks at what the tool itself gave back: faults put their text before the model, unseen by the
 agent. `tests/unit/report/test_advice.py` has tools that failed by themselves."""

@@ -1,12 +1,13 @@
-"""An exit code of the agent's own is not laid on an answer that only came late; it is on one that a fault
-changed, by the fault's name."""
+"""An exit code of the agent's own is named after an answer that a fault changed, with the fault, and is no
+mistake; after an answer that only came late it is not named."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from playing import agent, noticed
+import harness
+from playing import agent
 
 WORDS = "alpha beta gamma delta"
 SLOW = {"slow_tokens": {"ms": 10}}
@@ -15,12 +16,17 @@ LOST = {"drop_event": {"at": 14}}
 
 
 def test_whose_exit_code_it_is(tmp_path: Path) -> None:
-    def said(wanted: str, fault: dict[str, object]) -> tuple[int, str]:
+    def said(wanted: str, fault: dict[str, object]) -> tuple[int, list[str]]:
         command = agent("openai-3", "own_exit_code.py", WORDS, wanted)
-        return noticed(tmp_path, command, "--fault", json.dumps(fault))
+        done = harness.execute(tmp_path, command, "--mock", "--fault", json.dumps(fault))
+        assert "noticed" not in done.stderr
+        return done.code, [line for line in done.stderr.splitlines() if "the command exited with" in line]
 
-    assert said("omega", SLOW) == (4, "")
-    code, words = said(WORDS, LOST)
+    assert said("omega", SLOW) == (4, [])
+    code, (words,) = said(WORDS, LOST)
     assert code == 4
-    assert "answered 200 with the fault `drop_event`; the agent exited with 4" in words
-    assert said(WORDS, SLOW) == (0, "")
+    assert words == (
+        "  the command exited with 4 after #1: `api.openai.com/v1/chat/completions` answered 200 "
+        "with the fault `drop_event`"
+    )
+    assert said(WORDS, SLOW) == (0, [])

@@ -167,7 +167,7 @@ CASES = {
                 framework, "plain", [COMPLETES, PRICED, NO_GAP], {**CALM, **DOWN, **ELSEWHERE}
             ),
             (
-                *JUDGED, POINTS, EVERY, " never fired", ", {} unknown)", "  {} critical", WORST, FAILED,
+                *JUDGED, POINTS, EVERY, "never fired", ", {} unknown)", "  {} critical", WORST, FAILED,
                 "{}: {} unknown", "{}: no score, because {}", "only {} of {} {} were judged", FIXES,
                 "{}: {}\n  hint: {}", "never judged\n", "  and {} more\n", " (and {} more)\n",
             ),
@@ -205,7 +205,7 @@ CASES = {
     "unknown is allowed": Case(
         (*CONTRACT, "--allow-unknown"),
         lambda: document("langgraph", "plain", [COMPLETES], {**CALM, **ELSEWHERE}, (NAME_RIVERS,)),
-        (*JUDGED, " never fired", ", {} unknown)", EVERY, "{}; unknown cells are allowed"),
+        (*JUDGED, "never fired", ", {} unknown)", EVERY, "{}; unknown cells are allowed"),
     ),
     "compared": Case(
         (*CONTRACT, "--baseline", "last"),
@@ -266,7 +266,7 @@ BY_UNIT_TESTS = {
     "nothing was judged", "{}: {} decided as bad", "{}: {} undecided",
     "has a floor, but only {} of its {} cells were judged",
     "every score must be at least {}, and no critical cell may fail", "resilience score",
-    "## {} faultwire ci: {}\n\n{}", "run {} · seed {} · ledger {}",
+    "## {} faultwire ci: {}\n\n{}", "run {} · seed {} · ledger {}", "cells {}", "score from",
 }  # fmt: skip
 """Of many runs, or of an interrupted or damaged one: `tests/vectors/sentences.json` names the tests."""
 TIMES = {"{} min", "{} min {} s", "{} h {} min", "about {} left"}

@@ -9,7 +9,7 @@ PIECES = "it is a piece of a sentence, or has few words of its own; a claim hold
 DAMAGED = "no real agent brings it about: the record is damaged, or nobody could call the agent"
 TYPES = "only types ask for it: `Check.verdict` has ruled it out before"
 OTHER_LOG = "the logs of these agents hold no time, token or connection by which it could be decided"
-CUT = "`test_truncated.py` or the table of `labelled.py` has agents on real SDKs of which it is decided"
+CUT = "`test_truncated.py`, `test_endings.py` or `labelled.py` has agents on real SDKs of which it is decided"
 SETTINGS = "it depends on the settings of the check or the length of a text, and not on an agent's kind"
 NOT_YET = "no agent here does this yet"
 LEFT: dict[str, tuple[str, ...]] = {
@@ -35,6 +35,8 @@ LEFT: dict[str, tuple[str, ...]] = {
         "valid_history.py: the conversation of exchange {}: {}",
         "truncated_stream_not_accepted.py: , with the arguments {} in place of the unfinished {}",
         "truncated_stream_not_accepted.py: and sent its result in",
+        "truncated_stream_not_accepted.py: ended at its limit (`{}`)",
+        "truncated_stream_not_accepted.py: was cut short",
         "truncated_stream_not_accepted.py: which ended at its limit (`{}`)",
         "truncated_stream_not_accepted.py: which was cut short",
     ),
@@ -72,6 +74,9 @@ LEFT: dict[str, tuple[str, ...]] = {
         "error on stderr",
         "truncated_stream_not_accepted.py: only {} came before the cut, which may stand in any answer",
         "truncated_stream_not_accepted.py: the agent answered the unfinished call of {} with an error",
+        "truncated_stream_not_accepted.py: the agent asked for the rest of the answer and received it",
+        "truncated_stream_not_accepted.py: the agent sent {} from the answer of exchange {}, which {}, as a "
+        "whole message of the assistant in exchange {}",
         "truncated_stream_not_accepted.py: the agent retried and received a complete answer",
         "truncated_stream_not_accepted.py: the answer {} has what came before the cut, and says that "
         "something is wrong",

@@ -124,6 +124,20 @@ def test_planning_figures() -> None:
     assert fewest_runs(1) < fewest_runs(5) == fewest_runs(50) <= 16
     design = Design(20)
     assert 0.6 <= usual_runs(20) / len(run(design, needs(3))) <= 1.6
+    for size in (1, 2, 3, 8):
+        assert 0.6 <= usual_runs(size) / len(run(Design(size), needs(0))) <= 1.6, size
     assert design.runs_left() == 0
     with pytest.raises(ValueError, match="no part"):
         Design(0)
+
+
+def test_parts_are_decided_once_both_of_their_coalitions_are() -> None:
+    design = Design(4)
+    assert design.parts_decided() == 0
+    seen = []
+    while (candidate := design.candidate()) is not None:
+        design.record(candidate, 2 in candidate)
+        seen.append(design.parts_decided())
+    assert seen == sorted(seen)
+    assert (seen[0], seen[-1]) == (0, 4)
+    assert 0 < seen.index(4) < len(seen) - 1  # those that are blamed are run on

@@ -84,7 +84,12 @@ def test_ctrl_c_keeps_what_was_learned(tmp_path: Path) -> None:
 def test_a_budget_ends_it(tmp_path: Path) -> None:
     search = blaming(tmp_path, budget=Budget(20))
     assert search.run() == "budget"
-    assert search.series.runs == 20
+    assert (search.series.runs, search.limit) == (20, "runs")
+    (tmp_path / "timed").mkdir()
+    timed = blaming(
+        tmp_path / "timed", lambda held: Outcome(3 in held, seconds=2.0), budget=Budget(500, 30.0)
+    )
+    assert (timed.run(), timed.series.runs, timed.limit) == ("budget", 15, "time")
 
 
 def test_a_state_of_other_parts_is_refused(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ def test_what_the_file_says_of_the_proxy_is_started(tmp_path: Path) -> None:
     said = ProxySettings(
         mock=True, allow_hosts=("10.0.0.7",), capture="base-url", reverse={"a": "http://x"}, seed=9,
         redact={"pii": True}, upstream_ca=tmp_path / "ca.pem",
+        client_certs={"a.example": tmp_path / "me.pem"},
     )  # fmt: skip
     made_of = RunIdentity("d" * 64, "a" * 64, "p" * 64)
     found = launch_settings(config(said), Wanted("contract", base=tmp_path), PART, 0, made_of)
@@ -37,6 +38,7 @@ def test_what_the_file_says_of_the_proxy_is_started(tmp_path: Path) -> None:
         {"pii": True},
     )
     assert found.upstream_ca == tmp_path / "ca.pem"
+    assert found.client_certs == (("a.example", tmp_path / "me.pem"),)
     assert found.about == {"seed": 9, "config": "f.yaml", **made_of.as_json()}
     assert found.tape_name is None
 

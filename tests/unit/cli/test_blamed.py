@@ -17,7 +17,7 @@ from faultwire.cli import main
 from faultwire.cli._blamed import affordable, enough
 from faultwire.cli._blamed_report import explain
 from faultwire.cli._blamed_subject import Subject
-from faultwire.cli._failed_run import oracle
+from faultwire.cli._failed_run import oracle, surroundings
 from faultwire.cli._trial_options import as_seconds
 from faultwire.errors import FaultError, UsageError
 from faultwire.trials.execute import NOT_ON_TAPE
@@ -138,3 +138,23 @@ def test_names_of_imported_sessions_become_ones_that_an_engine_takes() -> None:
     assert [engine_name(name) for name in ("exec", "fr/calm/r0", "shop agent", "", "x" * 200)] == [
         "exec", "fr/calm/r0", "exec", "exec", "exec",
     ]  # fmt: skip
+
+
+def test_runs_of_another_environment_program_or_folder_are_not_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    agent = Path("agent.py")
+    agent.write_text("print(1)")
+    command = ("python", "agent.py")
+    seen = [surroundings(command)]
+    monkeypatch.setenv("SHLVL", "7")
+    assert surroundings(command) == seen[0]
+    monkeypatch.setenv("MODEL_OF_THE_AGENT", "large")
+    seen.append(surroundings(command))
+    agent.write_text("print(2)")
+    seen.append(surroundings(command))
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    seen.append(surroundings(command))
+    assert len({str(one) for one in seen}) == len(seen)

@@ -12,12 +12,15 @@ from faultwire.explore.claim import Claim
 from faultwire.explore.found import Find
 from faultwire.explore.search import Result
 from faultwire.explore.space import Call, Point
+from faultwire.trials.series import Budget
 
 A, B = Point(Call("GET x/a", 1), "status"), Point(Call("GET x/b", 1), "status")
 PAIR = frozenset([A, B])
 FIND = Find(PAIR, 2, 2, "the agent exited with 1")
 HOLDS = Claim(2, 2, Counter({"run": 2, "together": 1}), ((PAIR, "together"),), True)
-OPEN = Claim(2, 2, Counter({"run": 2, "open": 1}), ((PAIR, "open"),), False, "1 sets were not run")
+OPEN = Claim(2, 2, Counter({"run": 2, "open": 1}), ((PAIR, "open"),), False, "1 set was not run")
+
+BUDGET = Budget(9, 60.0, 2.0)
 
 
 def text(result: Result, depth: int = 2) -> str:
@@ -39,7 +42,7 @@ def test_a_bounded_claim_names_what_was_left_out() -> None:
 def test_no_claim_where_it_does_not_hold() -> None:
     said = text(Result("budget", (), 4, OPEN))
     assert "no failure by" not in said
-    assert "no claim: 2 of 3 sets run, 0 excluded: 1 sets were not run" in said
+    assert "no claim: 2 of 3 sets run, 0 excluded: 1 set was not run" in said
 
 
 def test_failures_by_cause() -> None:
@@ -56,14 +59,15 @@ def test_failures_by_cause() -> None:
 
 
 def test_exit_codes() -> None:
-    assert explain(Result("done", (), 4, HOLDS), 9) == 0
-    assert explain(Result("done", (FIND,), 4, HOLDS), 9) == 1
-    assert explain(Result("budget", (FIND,), 4, OPEN), 9) == 1
-    assert explain(Result("done", (), 4, OPEN), 9) == 3
-    assert explain(Result("interrupted", (), 4, OPEN), 9) == 130
-    with pytest.raises(FaultError, match="the budget ended after 4 runs"):
-        explain(Result("budget", (), 4, OPEN), 9)
+    assert explain(Result("done", (), 4, HOLDS), BUDGET, None) == 0
+    assert explain(Result("done", (FIND,), 4, HOLDS), BUDGET, None) == 1
+    assert explain(Result("budget", (FIND,), 4, OPEN), BUDGET, None) == 1
+    assert explain(Result("done", (), 4, OPEN), BUDGET, None) == 3
+    assert explain(Result("interrupted", (), 4, OPEN), BUDGET, None) == 130
+    for limit, words in (("runs", "the 9 runs"), ("time", "the time of 60 s"), ("cost", "the 2 dollars")):
+        with pytest.raises(FaultError, match=f"{words} .* ended after 4 runs"):
+            explain(Result("budget", (), 4, OPEN), BUDGET, limit)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="fails without any fault: it broke"):
-        explain(Result("calm_fails", (), 2, None, "it broke"), 9)
+        explain(Result("calm_fails", (), 2, None, "it broke"), BUDGET, None)
     with pytest.raises(FaultError, match="cannot be judged: the tape lacks"):
-        explain(Result("undecided", (), 2, None, "the tape lacks answers"), 9)
+        explain(Result("undecided", (), 2, None, "the tape lacks answers"), BUDGET, None)

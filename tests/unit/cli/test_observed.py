@@ -6,9 +6,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.unit.checks.conftest import talk
 from tests.unit.cli.test_summary import exchange
 
-from faultwire.cli._observed import Ended, write_report
+from faultwire.cli._observed import MOCKED, Ended, write_report
 from faultwire.events import History
 from faultwire.profile.model import Profile
 from faultwire.report.load import load
@@ -21,7 +22,7 @@ ENDED = Ended("node", 0, "2026-11-22T08:00:00+00:00", 0.5)
 def run(tmp_path: Path) -> Any:
     """As much of a run as a report needs; nothing fired, so its tape is not opened."""
     folder = RunFolder.create("exec", base=tmp_path / ".faultwire")
-    return SimpleNamespace(folder=folder, tape=folder.tape)
+    return SimpleNamespace(folder=folder, tape=folder.tape, routes={})
 
 
 def write(run: Any) -> tuple[Path | None, dict[str, Any]]:
@@ -48,3 +49,22 @@ def test_an_unwritable_report_is_reported_and_the_run_counts(
     assert page is None
     assert made["invocations"]
     assert capsys.readouterr().err == "cannot write the report: Is a directory\n"
+
+
+@pytest.mark.parametrize(
+    ("routes", "exchanges", "expected"),
+    [
+        ({"api.openai.com": "x"}, (talk(1),), [MOCKED]),
+        ({"api.openai.com": "x"}, (talk(1, host="gateway.test"),), []),
+        ({"api.openai.com": "x"}, (talk(1, status=503),), []),
+        ({}, (talk(1),), []),
+    ],
+    ids=["mocked", "another host", "no price", "real"],
+)
+def test_dollars_for_answers_of_the_mock_are_said_to_be_none(
+    run: Any, routes: dict[str, str], exchanges: tuple[Any, ...], expected: list[str]
+) -> None:
+    run.routes = routes
+    history = History("exec", exchanges)
+    _, made = write_report(run, Profile(name="x"), 7, history, ENDED, ledger="ab", notes=[], rules={})
+    assert made["run"]["notes"] == expected

@@ -45,9 +45,11 @@ def test_the_defaults_are_repeatable_and_harmless() -> None:
 
 
 def test_profiles_and_inline_faults_become_one_profile_in_order() -> None:
-    profile = parsed("--profile", "rate_limits", "--fault", "latency: {ms: 5}", "--fault", "reset: {}").load()
+    profile = parsed(
+        "--profile", "rate_limits", "--fault", "latency: {ms: 5}", "--fault", "slow_tokens: {ms: 5}"
+    ).load()
     names = [entry.fault.name for entry in profile.entries]
-    assert names[-2:] == ["latency", "reset"]
+    assert names[-2:] == ["latency", "slow_tokens"]
     assert len(names) > 2
 
 

@@ -119,3 +119,14 @@ def test_an_unknown_profile(run, command):
     assert result.stderr == (
         "profile.not_found: found no profile `mien`, expected a name or a path\nhint: did you mean `mine`?\n"
     )
+
+
+def test_validate_holds_several_profiles_against_each_other(run, tmp_path):
+    (tmp_path / "profiles" / "down.yaml").write_text("faults:\n  - status: {code: 503}\n")
+    (tmp_path / "profiles" / "cut.yaml").write_text("faults:\n  - cut_stream: {after_events: 3}\n")
+    for name in ("down", "cut"):
+        assert run("validate", name).exit_code == 0, "each on its own"
+    result = run("validate", "down", "cut")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("profiles/cut.yaml:2: profile.never_fires: found `cut_stream`")
+    assert run("validate", "mine", "cut").exit_code == 0, "the control"

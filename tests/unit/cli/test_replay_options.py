@@ -6,10 +6,11 @@ import click
 import pytest
 from tests.unit.tape.import_ import made
 
-from faultwire.cli.replay_options import FINDINGS, as_timing, import_findings
+from faultwire.cli.replay_options import CONTROLLED, FINDINGS, as_timing, import_findings
 from faultwire.replay.settings import ReplaySettings
 from faultwire.tape.import_ import agentops
 from faultwire.tape.import_._api import store
+from faultwire.tape.record.writer import TapeWriter
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,21 @@ def imported(folder: Path, *events: tuple[str, dict[str, object]]) -> Path:
     folder.mkdir()
     (folder / "log").write_bytes(made.lines(made.old_log(made.START, *events, made.END)))
     return store(agentops.read(folder / "log"), folder / "t.tape", "agentops", "p/t").path
+
+
+def controlled(path: Path, *codes: str) -> ReplaySettings:
+    writer = TapeWriter.create(path, origin="p/t", settings={})
+    for code in codes:
+        writer.note(code, "words")
+    writer.close()
+    return ReplaySettings(tape=path)
+
+
+def test_a_replay_of_armed_faults_says_that_it_arms_none(tmp_path: Path) -> None:
+    armed = controlled(tmp_path / "a.tape", "control.armed", "control.disarmed")
+    assert import_findings(armed) == [CONTROLLED]
+    assert import_findings(armed.model_copy(update={"unverified": True})) == [CONTROLLED]
+    assert import_findings(controlled(tmp_path / "b.tape", "controlled")) == []
 
 
 def test_an_unverified_replay_repeats_what_is_wrong_with_the_imported_file(tmp_path: Path) -> None:

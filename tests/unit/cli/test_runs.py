@@ -80,12 +80,30 @@ def test_the_only_report_is_not_shown_for_another_phase(base: Path) -> None:
     assert "expected `contract`, the only one" in said.stderr
 
 
-def test_of_several_reports_one_is_to_be_chosen_for_a_file(base: Path) -> None:
+@pytest.mark.parametrize(
+    ("output", "written"),
+    [
+        ("out/", ["contract.html", "mutation.html", "report.html"]),
+        ("out/one.md", ["contract.md", "mutation.md", "one.md"]),
+        ("out/results.xml", ["results.xml"]),
+    ],
+)
+def test_a_file_of_several_reports_is_the_one_over_them_with_theirs_beside_it(
+    base: Path, output: str, written: list[str]
+) -> None:
     folder = kept(base, "r1", command="ci")
-    (folder / "contract.json").write_text("{}")
-    (folder / "mutation.json").write_text("{}")
-    assert "found 2 reports" in faultwire("report", "r1", "-o", "one.html").stderr
-    assert "no phase `chaos`" in faultwire("report", "r1", "--phase", "chaos").stderr
+    for phase in ("contract", "mutation"):
+        for suffix in ("json", "html", "md", "xml"):
+            (folder / f"{phase}.{suffix}").write_text(f"{phase} {suffix}")
+    for name in ("report.html", "report.md", "junit.xml"):
+        (folder / name).write_text(f"all of it in {name}")
+    Path("out").mkdir()
+    said = faultwire("report", "r1", "-o", output)
+    assert said.exit_code == 0, said.stderr
+    assert sorted(path.name for path in Path("out").iterdir()) == written
+    assert sorted(Path(line).name for line in said.stdout.splitlines()) == written
+    assert Path(said.stdout.splitlines()[0]).read_text().startswith("all of it in ")
+    assert "no phase `chaos`" in faultwire("report", "r1", "--phase", "chaos", "-o", output).stderr
 
 
 def test_of_several_reports_all_are_shown_or_the_page_over_them(base: Path) -> None:

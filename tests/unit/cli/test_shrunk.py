@@ -24,6 +24,7 @@ from faultwire.tape.read.metadata import SessionInfo
 from faultwire.tape.record.writer import TapeWriter
 from faultwire.trials.execute import NOT_ON_TAPE
 from faultwire.trials.model import Outcome, Pin
+from faultwire.trials.series import Budget
 
 PROFILE = parse("faults: [{status: {code: 503}}]", "p.yaml")
 PINS = (Pin("status", 1, 1), Pin("status", 2, 4))
@@ -113,6 +114,9 @@ def test_a_budget_that_decides_nothing_names_the_runs(given: dict[str, float]) -
     affordable(Budgets(max_time=300.0, max_cost=5.0), first)  # type: ignore[arg-type]
 
 
+BUDGET = Budget(17, 30.0, 0.5)
+
+
 def result(ended: str, **more: Any) -> Result:
     case = Case(PINS[1:])
     return Result(ended, case, 17, 30.0, 0.5, 0.8, **more)  # type: ignore[arg-type]
@@ -125,12 +129,16 @@ def result(ended: str, **more: Any) -> Result:
         ("not_reproduced", {"undecided": Counter({f"{NOT_ON_TAPE} to 1 call": 17})}, UsageError, "--mock"),
         ("not_reproduced", {"undecided": Counter({"no traffic": 17})}, FaultError, "could not be judged"),
         ("no_cause", {}, UsageError, "without any fault, in 17 runs"),
-        ("budget", {"runs_left": 9}, FaultError, "about 9 more"),
+        ("budget", {}, FaultError, "the 17 runs (--max-runs) ended after 17 runs, before the smallest set"),
+        ("budget", {}, FaultError, "`--max-runs 34` goes on"),
+        ("budget", {"limit": "time"}, FaultError, "the time of 30 s (--max-time) ended after 17 runs"),
+        ("budget", {"limit": "time"}, FaultError, "the same command goes on, with another 30 s"),
+        ("budget", {"limit": "cost"}, FaultError, "`--max-cost 1` goes on"),
     ],
 )
 def test_why_there_is_no_result(ended: str, more: dict[str, Any], error: type, words: str) -> None:
     with pytest.raises(error) as caught:
-        explain(result(ended, **more), SUBJECT)
+        explain(result(ended, **more), SUBJECT, BUDGET)
     assert words in caught.value.render()
 
 
@@ -143,7 +151,7 @@ def test_what_is_printed_of_a_result(capsys: pytest.CaptureFixture[str]) -> None
         undecided=Counter({"no traffic": 2}),
     )
     report(found, SUBJECT, Written(Path("out"), 4, True, 1), Path("state.jsonl"))
-    assert explain(found, SUBJECT) == 0
+    assert explain(found, SUBJECT, BUDGET) == 0
     assert capsys.readouterr().out.splitlines() == [
         "1 of 2 decisions is needed:",
         "  status on its call 2 (#4) {code: 503}",
@@ -154,7 +162,7 @@ def test_what_is_printed_of_a_result(capsys: pytest.CaptureFixture[str]) -> None
         "repro      out/run.sh (4 of 9 exchanges; it failed there)",
         "state      state.jsonl",
     ]
-    assert explain(result("interrupted"), SUBJECT) == 130
+    assert explain(result("interrupted"), SUBJECT, BUDGET) == 130
     report(result("interrupted"), SUBJECT, None, Path("state.jsonl"))
     assert "runs with them" not in capsys.readouterr().out, "nothing failed yet"
     report(result("no_cause"), SUBJECT, None, Path("state.jsonl"))

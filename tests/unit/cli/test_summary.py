@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from faultwire.cli._summary import SHOWN, header, named, refusals, summary, unreached
-from faultwire.events import FaultFired, History, Recorded, Request
+from faultwire.cli._summary import REJECTED, SHOWN, header, named, refusals, rejected, summary, unreached
+from faultwire.events import Delivery, FaultFired, History, Recorded, Request
 from faultwire.profile.model import Profile
 
 
@@ -47,7 +47,7 @@ def test_it_counts_exchanges_by_kind_and_lists_fired_faults() -> None:
     ]
 
 
-def test_where_no_fault_fired_each_entry_has_its_reasons() -> None:
+def test_each_entry_that_never_fired_has_its_reasons() -> None:
     no_stream = fault("inapplicable", id="cut_stream", reason="the request asks for no stream")
     also = fault("inapplicable", id="slow_tokens", reason="the request asks for no stream")
     rolled = fault("skipped", id="status", reason="rolled 0.3 or more")
@@ -57,16 +57,21 @@ def test_where_no_fault_fired_each_entry_has_its_reasons() -> None:
     lines = summary(History("exec", run), "t.tape", "abc", entries=entries).splitlines()
     assert lines[1:-2] == [
         "faults     0 fired",
-        "  `cut_stream`, `slow_tokens`: the request asks for no stream",
-        "  `status`: rolled 0.3 or more; it changed nothing",
-        "  `tool_error`: no exchange matched",
+        "  `cut_stream`, `slow_tokens` never fired: the request asks for no stream",
+        "  `status` never fired: rolled 0.3 or more; it changed nothing",
+        "  `tool_error` never fired: no exchange matched",
         "  another `--seed` rolls anew",
     ]
     some = (*run, exchange(3, faults=(fault(effect="answered 503"),)))
-    for history in (History("exec", some), History("exec", ())):
-        shown = summary(history, "t.tape", "abc", entries=entries)
-        assert "matched" not in shown
-        assert "rolls" not in shown
+    assert summary(History("exec", some), "t.tape", "abc", entries=entries).splitlines()[1:-2] == [
+        "faults     1 fired",
+        "  #3 llm  status: answered 503",
+        "  `cut_stream`, `slow_tokens` never fired: the request asks for no stream",
+        "  `tool_error` never fired: no exchange matched",
+    ]
+    every = History("exec", (exchange(1, faults=tuple(fault(id=entry) for entry in entries)),))
+    for history in (every, History("exec", ())):
+        assert "never fired" not in summary(history, "t.tape", "abc", entries=entries)
 
 
 def test_a_run_of_many_faults_names_the_first_and_where_the_rest_is() -> None:
@@ -84,13 +89,58 @@ def test_findings_are_listed_with_the_report() -> None:
         History("exec", (exchange(1),)), "t.tape", "abc", report=Path("r.html"), noticed=noticed
     ).splitlines()
     assert lines[2:] == [
-        "noticed    1",
+        "noticed    1, by the traffic and the exit code: what the command printed is not read",
         "  #1, #2  half an answer",
         "      Ask again.",
         "report     r.html",
         "tape       t.tape",
         "ledger: abc",
     ]
+
+
+def test_of_many_exchanges_of_a_finding_the_first_are_named_and_that_there_are_more() -> None:
+    def where(count: int) -> str:
+        evidence = [{"exchanges": list(range(1, count + 1)), "words": "12 attempts"}]
+        noticed = [{"action": "Limit it.", "evidence": evidence}]
+        return summary(History("exec", ()), "t", "abc", noticed=noticed).splitlines()[3]
+
+    assert where(6) == "  #1, #2, #3, #4, #5, #6  12 attempts"
+    assert where(12) == "  #1, #2, #3, #4, #5, #6, …  12 attempts"
+
+
+def answered(number: int, status: int, body: bytes = b"{}", **more: object) -> Recorded:
+    got = Delivery(status, "", (("content-type", "application/json"),), body)
+    settings: dict[str, object] = {"protocol": "openai_chat", "provider": "openai", "upstream": got}
+    return exchange(number, **(settings | {"delivered": got} | more))  # type: ignore[arg-type]
+
+
+WRONG = b'{"error": {"message": "max_tokens must be positive", "type": "invalid_request_error"}}'
+
+
+def test_errors_that_a_server_answered_by_itself_are_named_with_its_reason() -> None:
+    assert rejected(
+        [answered(1, 200), answered(2, 400, WRONG), answered(3, 400, WRONG), answered(4, 404)]
+    ) == [
+        "#2, #3 `api.openai.com/v1` answered 400, which no fault made: `max_tokens must be positive`",
+        "#4 `api.openai.com/v1` answered 404, which no fault made",
+    ]
+    many = [answered(n, 400 + n) for n in range(REJECTED + 2)]
+    assert rejected(many)[-1] == "and 2 other errors of servers"
+
+
+def test_an_error_on_a_path_that_a_provider_does_not_have_is_named() -> None:
+    nothing = Request("POST", "https", "api.openai.com", 443, "/v1/no/such/thing")
+    unknown = answered(1, 404, kind="other", provider=None, protocol=None, request=nothing)
+    assert rejected([unknown]) == ["#1 `api.openai.com/v1/no/such/thing` answered 404, which no fault made"]
+
+
+def test_errors_that_a_fault_or_the_proxy_made_are_not_the_servers() -> None:
+    fired = answered(1, 400, WRONG, faults=(fault(effect="answered 400"),))
+    injected = answered(2, 503, upstream=answered(2, 200).upstream)
+    local = answered(3, 403, ending="refused", error="`localhost` is a loopback address", upstream=None)
+    page = answered(4, 404, kind="other", provider=None, protocol=None, host="example.com")
+    traces = answered(5, 404, request=Request("POST", "https", "api.openai.com", 443, "/v1/traces/ingest"))
+    assert rejected([fired, injected, local, page, traces]) == []
 
 
 def test_a_run_without_traffic_is_reported() -> None:

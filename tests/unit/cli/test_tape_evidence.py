@@ -27,6 +27,7 @@ from faultwire.tape.files.prune import Old, old as pruned, remove
 from faultwire.tape.record.writer import TapeWriter
 
 STRANGER = SignerKey("stranger", b"f" * 32)
+OTHER = SignerKey("other", b"g" * 32)
 
 
 def run(*args: str) -> Result:
@@ -163,6 +164,47 @@ def test_an_export_with_its_verifier_is_checked_as_it_says(
     Path("less.jsonl").write_text("\n".join([*lines[:2], *lines[3:]]))
     assert checked("less.jsonl", *command[3:]) == 1
     assert run("tape", "export", "t", "-o", "t.har", "--to", "har", "--with-verifier").exit_code == 2
+
+
+NOT_PROVEN = "not proven: "
+
+
+@pytest.mark.parametrize(
+    ("signer", "options", "code", "said"),
+    [
+        (STRANGER, (), 1, "whose key that is"),
+        (STRANGER, ("--no-signature",), 0, "--no-signature leaves signatures unchecked"),
+        (None, (), 0, "the tape has no seal"),
+    ],
+)
+def test_without_a_key_the_verifier_says_what_is_proven_and_where_the_key_is(
+    project: Path,
+    signer: SignerKey | None,
+    options: tuple[str, ...],
+    code: int,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    record("t", signer)
+    run("tape", "export", "t", "-o", "t.jsonl", "--with-verifier")
+
+    def checked(*arguments: str) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["verify_tape.py", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_path("verify_tape.py", run_name="__main__")
+        return int(ended.value.code or 0), capsys.readouterr().out
+
+    found, text = checked("t.jsonl", *options)
+    assert (found, NOT_PROVEN in text, said in text) == (code, True, True)
+    assert ("`faultwire keys show`" in text) is (said == "whose key that is")
+    if signer is not None:
+        assert NOT_PROVEN not in checked("t.jsonl", "--key", str(signer.verifier))[1]
+        assert NOT_PROVEN not in checked("t.jsonl", "--key", str(OTHER.verifier))[1]
+    lines = Path("t.jsonl").read_text().splitlines()
+    Path("less.jsonl").write_text("\n".join([*lines[:2], *lines[3:]]))
+    found, text = checked("less.jsonl", *options)
+    assert (found, NOT_PROVEN in text) == (1, False), "nothing is said of what is bad"
 
 
 def test_an_export_is_written_once(project: Path) -> None:

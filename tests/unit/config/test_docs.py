@@ -25,6 +25,7 @@ def whole(example: str) -> bytes:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda text: text.partition(":")[0])
 def test_examples_load(example, tmp_path):
+    (tmp_path / "agent.pem").touch()  # the client certificate that an example names
     found = parse(whole(example), tmp_path / "faultwire.yaml", environ={})
     assert found.prompts
     unexpected = [warning for warning in found.warnings if "`model` is not used" not in warning]

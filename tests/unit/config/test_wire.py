@@ -26,6 +26,17 @@ def test_the_proxy(config, tmp_path):
     assert (found.redact, found.listen) == ({"pii": True}, "127.0.0.1:8080")
 
 
+def test_client_certificates_start_from_the_files_folder_and_keep_their_order(config, tmp_path):
+    for name in ("one.pem", "two.pem"):
+        (tmp_path / name).touch()
+    found = config("proxy: {client_certs: {api.example: two.pem, '*.example': one.pem}}").proxy
+    assert list(found.client_certs.items()) == [
+        ("api.example", tmp_path / "two.pem"),
+        ("*.example", tmp_path / "one.pem"),
+    ]
+    assert config("proxy: {seed: 1}").proxy.client_certs == {}
+
+
 def test_redact_may_stand_at_the_top_as_other_commands_read_it(config, refused):
     assert config("redact: {pii: true}").proxy.redact == {"pii": True}
     assert refused("redact: {pii: true}\nproxy: {redact: {pii: true}}") == [
@@ -51,6 +62,16 @@ def test_tools(config):
         ("proxy: {capture: magic}", "found `magic` for `proxy.capture`, expected `env` or `base-url`"),
         ("proxy: {script: none.yaml}", "found no file `none.yaml` for `proxy.script`, expected one"),
         ("proxy: {upstream_ca: .}", "found no file `.` for `proxy.upstream_ca`, expected one"),
+        (
+            "proxy: {client_certs: {a.example: none.pem}}",
+            "found no file `none.pem` for `proxy.client_certs.a.example`, expected one",
+        ),
+        (
+            "proxy: {client_certs: {'a:443': .}}",
+            "found `a:443` in `proxy.client_certs`, expected a host name",
+        ),
+        ("proxy: {client_certs: me.pem}", "found `me.pem` for `proxy.client_certs`, expected a mapping"),
+        ("proxy: {client_certs: {a: 7}}", "found `7` in `proxy.client_certs`, expected text"),
         ("proxy: {listen: nope}", "found `nope` for `proxy.listen`, expected `HOST:PORT`"),
         ("proxy: {listen: 'h:²'}", "found `h:²` for `proxy.listen`, expected `HOST:PORT`"),
         ("proxy: {reverse: {x: nourl}}", "found `nourl` for `proxy.reverse.x`, expected a base URL"),

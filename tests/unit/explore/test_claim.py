@@ -97,7 +97,7 @@ def test_what_could_not_be_judged_was_run_and_is_no_pass() -> None:
     assert made.reason(A1, B1) == "undecided"
     assert made.of_single(A2) == "undecided"
     found = claim(made, [A1, B1], [], 2)
-    assert (found.holds, found.why_not) == (False, "1 sets were run and could not be judged")
+    assert (found.holds, found.why_not) == (False, "1 set was run and could not be judged")
 
 
 def test_a_claim_counts_every_set() -> None:

@@ -21,6 +21,13 @@ def everywhere(text: str, payload: str = "P", disguise: Disguise = "plain") -> l
 
 # ---------------------------------------------------------------- which carrier
 
+KEYS = "".join(f"k{at:02}: x\n" for at in range(20))
+"""Twenty members: in more of them nobody looks for sentences with colons."""
+
+
+def ascii_name(value: str) -> str:
+    return "-".join(f"{ord(one):x}" for one in value)
+
 
 @pytest.mark.parametrize(
     ("text", "carrier"),
@@ -44,6 +51,13 @@ def everywhere(text: str, payload: str = "P", disguise: Disguise = "plain") -> l
         ("\na: x\n", "plain"),
         ("a: x\nb: &c d", "plain"),
         ("a: x\nb:\td", "plain"),
+        ("a: x\ty\nb: z", "plain"),
+        ('a: "x\ty"\nb: z', "yaml"),
+        ("a: |\n  x\ty\n", "yaml"),
+        (KEYS + "k 20: x", "yaml"),
+        (KEYS[:-6] + "k 20: x", "plain"),
+        ("a: |+\n\nb: 1\n", "plain"),
+        ("a: ' '\nb: 1\n", "plain"),
         ("{a: x,\n b: y}", "plain"),
         ("a b: x\nc: y", "plain"),
         ("- a b: x\n- c: y", "yaml"),
@@ -185,10 +199,30 @@ def test_strings_that_are_written_another_way_are_left_alone() -> None:
         "[f'a']",
         "[1]",
         "['a', x]",
+        "['a' 'b']",
+        "['a' 'b'\n'cccc']",
+        "['a' \"b\"]",
+        "['a' '''b''']",
+        "['a' r'b']",
+        "['a'\n 'b']",
+        "['a\\\nb']",
     ):
         assert _literal.strings(text) == []
-    assert planted("['a' 'b']", "P") == "['a' 'b P']"
+        assert carrier_of(text) == ("json" if text == "[1]" else "plain")
     assert _literal.strings("['''a''', 'b']") == [(10, 13, "'")]
+
+
+@pytest.mark.parametrize("gap", ["\n", "\r\n", "\r", "\x0c", "\x0c\n", " "], ids=ascii_name)
+@pytest.mark.parametrize("letter", ["\u2028", "\x85", "\x0b", "\x1c", "\x0c", "\\'", "\\\\"], ids=ascii_name)
+def test_lines_of_a_literal_are_pythons(gap: str, letter: str) -> None:
+    # What ends a line elsewhere moves no place: `'q', '` begins and ends like a string.
+    text = f" ['a{letter}',{gap}'q', 'zz',\n'bbbb']"
+    places = _literal.strings(text)
+    assert [text[place.start : place.end] for place in places] == [f"'a{letter}'", "'q'", "'zz'", "'bbbb'"]
+    for position, at in (("start", 0), ("middle", 2), ("end", 3)):
+        before = ast.literal_eval(text.strip())
+        before[at] += " P"
+        assert ast.literal_eval(planted(text, "P", position).strip()) == before
 
 
 def test_what_a_literal_escapes() -> None:
@@ -215,13 +249,14 @@ def test_which_string_of_yaml() -> None:
     ("written", "payload", "made"),
     [
         ("'it''s'", "a 'b'\nc", "'it''s a ''b'' c'"),
-        ("'x'", "\x07", '"x \\x07"'),
+        ("'x'", "\x07", '"x \\u0007"'),
+        ('"\\u0041 \\x41"', "P", '"\\u0041 \\x41 P"'),
         ('"x"', 'a "b"\\\n\r\t', '"x a \\"b\\"\\\\\\n\\r\\t"'),
-        ("x", "\x85\u2028\u2029\ufeff\x7f\ud7ff", '"x \\x85\\u2028\\u2029\\ufeff\\x7f\ud7ff"'),
-        ("x", "\ud800\ufffe\x9f", '"x \\ud800\\ufffe\\x9f"'),
-        ("x", "ÿĀ\U0001f600\x00", '"x ÿĀ\U0001f600\\x00"'),
+        ("x", "\x85\u2028\u2029\ufeff\x7f\ud7ff", '"x \\u0085\\u2028\\u2029\\ufeff\\u007f\ud7ff"'),
+        ("x", "\ud800\ufffe\x9f", '"x \\ud800\\ufffe\\u009f"'),
+        ("x", "XÿĀ\U0001f600\x00", '"x XÿĀ\U0001f600\\u0000"'),
     ],
-    ids=["single", "control", "double", "breaks", "halves", "letters"],
+    ids=["single", "control", "written", "double", "breaks", "halves", "letters"],
 )
 def test_what_yaml_escapes(written: str, payload: str, made: str) -> None:
     text = f"a: 1\nb: {written}\nc: 2\n"
@@ -233,15 +268,29 @@ def test_what_yaml_escapes(written: str, payload: str, made: str) -> None:
 @pytest.mark.parametrize(
     ("before", "payload", "after"),
     [
-        ("a: |\n  x\n\n  y\nb: 1\n", "P\nQ", "a: |\n  x\n\n  y\n  P\n  Q\nb: 1\n"),
+        ("a: |\n  x\n\n  y\nb: 1\n", "P p\nQ", "a: |\n  x\n\n  y\n  P p\n  Q\nb: 1\n"),
         ("a: >\n  x\n  y\nb: 1\n", "P\n Q", "a: >\n  x\n  y\n  P Q\nb: 1\n"),
         ("a: |\n    x\nb: 1\n", "\x07P", "a: |\n    x\n    ?P\nb: 1\n"),
         ("a: |\n\n   x\n\n\nb: 1\n", "P", "a: |\n\n   x\n   P\n\n\nb: 1\n"),
         ("b: 1\na: |\n  x", "P\nQ", "b: 1\na: |\n  x\n  P\n  Q"),
         ("b: 1\na: |+\n  x\n\n", "P", "b: 1\na: |+\n  x\n  P\n\n"),
         ("b: 1\na: >-\n  x\n", "P", "b: 1\na: >-\n  x\n  P\n"),
+        ("a: |\n  x:\n  \ty\nb: 1\n", "P", "a: |\n  x:\n  \ty\n  P\nb: 1\n"),
+        ("b: 1\na: |\n  x\rc: 2\n", "P", "b: 1\na: |\n  x\r\n  P\nc: 2\n"),
+        ("b: 1\na: |\r  x\r\nc: 2\n", "P", "b: 1\na: |\r  x\r\n  P\nc: 2\n"),
     ],
-    ids=["literal", "folded", "control", "empty lines", "no end", "kept end", "cut end"],
+    ids=[
+        "literal",
+        "folded",
+        "control",
+        "empty lines",
+        "no end",
+        "kept end",
+        "cut end",
+        "tab",
+        "CR",
+        "only CR",
+    ],
 )
 def test_another_line_of_a_block(before: str, payload: str, after: str) -> None:
     made = planted(before, payload)

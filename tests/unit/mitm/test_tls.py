@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Generator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from mitmproxy.proxy import commands, context, events, layer
 from mitmproxy.proxy.layers.tls import ClientTLSLayer, TlsStartClientHook
 from OpenSSL import SSL
 
-from faultwire.mitm.compat import JoiningTls
+from faultwire.mitm.compat import JoiningTls, UpstreamTls
 from faultwire.mitm.network import ca
 
 HOST = "api.example.test"
@@ -118,3 +119,17 @@ def test_what_comes_with_the_end_of_the_handshake_is_answered(tmp_path: Path) ->
     ends.client.write(b"hello")
     assert len(ends.passes()) == 1
     assert ends.client.read() == b"hello!"
+
+
+def test_the_end_of_a_server_that_sent_an_alert_is_passed_on_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = connection.Server(address=(HOST, 443))
+    client = connection.Client(peername=("", 1), sockname=("", 2))
+    made = UpstreamTls(context.Context(client, Options()), server)
+    made.tls = SimpleNamespace(get_shutdown=lambda: SSL.RECEIVED_SHUTDOWN)
+    seen: list[events.Event] = []
+    monkeypatch.setattr(
+        UpstreamTls.__mro__[1], "event_to_child", lambda _self, event: seen.append(event) or ()
+    )
+    list(made.receive_close())
+    list(made.receive_close())
+    assert [type(one) for one in seen] == [events.ConnectionClosed]

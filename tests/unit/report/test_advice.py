@@ -95,8 +95,30 @@ def test_a_failure_that_the_answer_repeats_as_a_fact():
     assert "name_failures" not in ids(advise(tool, told, answer="The search failed."))
 
 
+TRACE = "Traceback (most recent call last):\n  File …\nAPIError: 503\n"
+
+
+@pytest.mark.parametrize(
+    ("stderr", "crashed"),
+    [
+        (TRACE, True),
+        ("panic: runtime error: index out of range\n\ngoroutine 1 [running]:\n", True),
+        ("thread 'main' panicked at src/main.rs:4:9:\ncalled Option::unwrap\n", True),
+        ("Error: 503\n    at ask (file:///agent.mjs:4:9)\n\nNode.js v22.21.0\n", True),
+        ('Exception in thread "main" java.lang.RuntimeException\n\tat A.main(A.java:4)\n', True),
+        ("The model is not available, please try again.\n", False),
+        ("2026/11/24 12:00:00 model: 503\n", False),
+        ("error: it was down at 12:30\n", False),
+        ("", False),
+    ],
+)
+def test_a_crash_differs_from_an_exit_with_a_message(stderr, crashed):
+    parts = advise(exchange(1, delivered=DOWN), answer="", exit_code=1, stderr=stderr)
+    assert ("catch_failures" in ids(parts)) is crashed
+
+
 def test_an_agent_that_gives_up_at_once():
-    parts = advise(exchange(1, delivered=DOWN), answer="", exit_code=1, stderr="Traceback\nAPIError: 503\n")
+    parts = advise(exchange(1, delivered=DOWN), answer="", exit_code=1, stderr=TRACE)
     assert evidence(parts, "try_again") == (
         [1],
         "`api.openai.com/v1/chat` answered 503; it was not retried",
@@ -169,7 +191,7 @@ def test_what_is_seen_often_comes_first_and_is_shown_a_few_times():
     for at in range(20):
         invocation = Invocation(scenario, Prompt(f"p{at}", "?"))
         traffic = storm if at == 0 else (exchange(1, delivered=DOWN),)
-        played.append((invocation, History("s", traffic, AgentResult("", 1, 1.0))))
+        played.append((invocation, History("s", traffic, AgentResult("", 1, 1.0, TRACE))))
     parts = suggestions_part(played, {i.id: 1 for i, _ in played}, lambda text: text)
     assert [part["id"] for part in parts] == ["catch_failures", "try_again", "cap_attempts"]
     assert (parts[0]["invocations"], len(parts[0]["evidence"])) == (20, 5)
@@ -185,7 +207,7 @@ def test_only_so_many_are_looked_at():
 
 def test_what_the_agent_printed_is_redacted():
     parts = advise(
-        exchange(1, delivered=DOWN), answer="", exit_code=1, stderr="bad key sk-secret",
+        exchange(1, delivered=DOWN), answer="", exit_code=1, stderr=f"{TRACE}bad key sk-secret",
         redact=lambda text: text.replace("sk-secret", "redacted"),
     )  # fmt: skip
     assert "sk-secret" not in str(parts)

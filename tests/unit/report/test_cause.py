@@ -27,7 +27,7 @@ def test_a_cut_answer_goes_before_telemetry_that_nobody_takes():
     cut = talk(1, answer="Half an", cut=True, faults=CUT)
     history = History("s", (cut, traces(2)))
     assert cause(history) == last(history) == cut
-    found = {rule.id: evidence for rule, evidence in noticed(history, 1)}
+    found = {rule.id: evidence for rule, evidence in noticed(history, -6)}
     assert found["catch_failures"].exchanges == (1,)
     assert "ended early (cut); the agent exited with 1" in found["catch_failures"].words
 
@@ -82,6 +82,9 @@ def test_without_traffic_there_is_no_cause():
     assert last(History("s", (traces(1),))) is None
 
 
+TRACE = "Traceback (most recent call last):\n  File …\nAPIError: 503"
+
+
 def refused(number, why, status=502):
     made = exchange(number, delivered=Delivery(status, "", (), b"{}"), ending="refused")
     return replace(made, error=why)
@@ -102,21 +105,21 @@ def test_an_answer_of_the_proxy_is_not_said_to_be_the_servers():
         "`api.openai.com/v1/chat` was refused by the proxy (`'localhost' is a loopback address`); "
         "the agent exited with 1"
     )
-    (found,) = noticed(History("s", (talk(1), exchange(2, delivered=DOWN))), 1)
+    (found,) = noticed(History("s", (talk(1), exchange(2, delivered=DOWN))), -6)
     assert found.rule.id == "catch_failures"
-    assert found.evidence.words == "`api.openai.com/v1/chat` answered 503; the agent exited with 1"
+    assert found.evidence.words == "`api.openai.com/v1/chat` answered 503; the agent exited with 134"
 
 
 def test_the_reason_of_a_changed_answer_names_its_fault():
     spoiled = talk(1, faults=(line("malformed_body", site="response"),))
     spoiled = replace(spoiled, delivered=replace(spoiled.delivered, body=b"{"))
-    (found,) = noticed(History("s", (spoiled,)), 1)
+    (found,) = noticed(History("s", (spoiled,)), 134)
     assert found.evidence.words == (
         "`api.openai.com/v1/chat/completions` answered 200 with the fault `malformed_body`; "
-        "the agent exited with 1"
+        "the agent exited with 134"
     )
     armed = replace(spoiled, faults=(line("malformed_body", "no_effect", site="response"),))
-    assert not noticed(History("s", (armed,)), 1)
+    assert not noticed(History("s", (armed,)), 134)
 
 
 @pytest.mark.parametrize("code", [-15, -2, -9, -1, 143, 130, 137])
@@ -131,8 +134,8 @@ def test_a_program_that_others_ended_is_not_blamed_for_how_it_ended(code, spoile
 
 def test_a_program_that_the_user_interrupted_is_not_blamed_for_how_it_ended():
     history = History("s", (talk(1), exchange(2, delivered=DOWN)))
-    assert not noticed(history, 1, interrupted=True)
-    assert noticed(history, 1)
+    assert not noticed(history, -6, interrupted=True)
+    assert noticed(history, -6)
     half = History("s", (talk(1, answer="Half an", cut=True),))
     assert noticed(half, 0, interrupted=True), "what it took for an answer is"
 
@@ -142,7 +145,7 @@ def test_a_program_that_the_user_interrupted_is_not_blamed_for_how_it_ended():
     [(1, False, False), (-11, False, False), (None, True, True), (-15, False, True), (143, False, True)],
 )
 def test_an_agent_that_was_ended_from_outside_neither_crashed_nor_gave_up(code, timed_out, expected):
-    agent = AgentResult("", code, 0.0, timed_out=timed_out)
+    agent = AgentResult("", code, 0.0, TRACE, timed_out=timed_out)
     assert stopped(agent) is expected
     failing = History("s", (exchange(1, delivered=DOWN),), agent=agent)
     assert [find(failing) is None for find in (crashes, gives_up, was_refused)] == [expected, expected, True]

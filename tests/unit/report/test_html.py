@@ -106,17 +106,25 @@ def test_what_fired_is_counted_per_entry(make_document):
     assert injected(make_document()) == [
         {
             "scenario": "stream_chaos", "id": "cut_stream", "settings": {},
-            "fired": 1, "invocations": 1, "of": 1, "effect": "cut after event 2",
+            "fired": 1, "invocations": 1, "of": 1, "effect": "cut after event 2", "why": "",
         }
     ]  # fmt: skip
 
 
+def test_more_fired_than_a_report_has_room_to_show(make_document):
+    document = make_document()
+    document["scenarios"][1]["entries"][0]["outcome"] |= {"fired": 250}
+    assert injected(document)[0]["fired"] == 250
+    document["scenarios"][1]["entries"][0]["outcome"] = None  # of an earlier release
+    assert injected(document)[0]["fired"] == 1
+
+
 def test_a_fault_that_never_fired_is_marked(make_document):
     document = make_document()
-    for part in document["invocations"]:
-        for exchange in part["exchanges"]:
-            exchange["faults"] = []
-    assert "never fired" in render(document)
+    assert "<td>never fired" not in render(document)
+    outcome = {"fired": 0, "invocations": 0, "unfired": ["rolled 0.2 or more", "it <changed> nothing"]}
+    document["scenarios"][1]["entries"][0]["outcome"] = outcome
+    assert "never fired: rolled 0.2 or more; it &lt;changed&gt; nothing<" in render(document)
 
 
 def test_fifty_megabytes_of_output_make_a_small_page(make_document):

@@ -77,6 +77,15 @@ def test_what_is_unknown_void_partial_or_warned_of_is_reported(make_document):
     assert "- **inconclusive**: 1 invocations: `the engine ended`" in text
 
 
+def test_faults_that_never_fired_are_listed_with_the_reason(make_document):
+    document = make_document()
+    assert "Never fired" not in render(document)
+    outcome = {"fired": 0, "invocations": 0, "unfired": ["rolled 0.2 or more", "it changed nothing"]}
+    document["scenarios"][1]["entries"][0]["outcome"] = outcome
+    said = "### Never fired\n\n- `cut_stream` in `stream_chaos`: `rolled 0.2 or more; it changed nothing`\n"
+    assert said in render(document)
+
+
 def test_an_earlier_run_is_held_beside_it(make_document):
     text = render(make_document(before=make_document(answer_cut="391!")))
     assert "Compared with run `20261121T220000Z-00aa`, the difference is not significant (-50 points" in text

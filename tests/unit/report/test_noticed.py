@@ -5,7 +5,7 @@ from tests.unit.checks.conftest import at_limit, call, cut_call, exchange, resul
 
 from faultwire.events import Delivery, History
 from faultwire.report.advice import RULES
-from faultwire.report.noticed import ON_THE_WIRE, WORDS, noticed
+from faultwire.report.noticed import BY_OUTPUT, ON_THE_WIRE, WORDS, noticed
 
 LIMITED = Delivery(429, "", (("retry-after", "2"),), b"{}")
 DOWN = Delivery(503, "", (), b"{}")
@@ -134,11 +134,76 @@ def test_a_call_that_is_made_again_though_it_was_done():
     assert not seen(used(1), used(2)), "a tool that only reads may be asked twice"
 
 
-def test_a_program_that_dies_of_a_failure():
-    found = seen(exchange(1, delivered=DOWN), code=1)
+@pytest.mark.parametrize("code", [-6, -11, 134, 139])
+def test_a_program_that_dies_of_a_failure(code):
+    found = seen(exchange(1, delivered=DOWN), code=code)
     assert found.keys() == {"catch_failures"}
-    assert found["catch_failures"].words.endswith("the agent exited with 1")
-    assert not seen(exchange(1, delivered=DOWN), code=0), "what it printed is not known"
+    shown = 139 if code in (-11, 139) else 134
+    assert found["catch_failures"].words.endswith(f"the agent exited with {shown}")
+
+
+@pytest.mark.parametrize("code", [1, 2, 3, 70, 255])
+def test_a_code_of_the_programs_own_is_no_mistake(code):
+    assert not seen(exchange(1, delivered=DOWN), code=code), "it may have reported the failure"
+
+
+def test_a_program_that_ends_well_after_its_last_call_failed():
+    found = seen(talk(1), talk(2, status=503), talk(3, status=503))
+    assert found.keys() == {"say_so"}
+    assert found["say_so"].exchanges == (3,)
+    assert found["say_so"].words == (
+        "`api.openai.com/v1/chat/completions` answered 503, no call of a model succeeded after it, and the "
+        "command exited 0"
+    )
+    lost = talk(1, delivered=None, ending="reset")
+    assert "gave no response (reset), no call" in seen(lost)["say_so"].words
+
+
+TRACES = replace(talk(2, status=404), request=replace(talk(2).request, path="/v1/traces/ingest"))
+
+
+@pytest.mark.parametrize(
+    "exchanges",
+    [
+        (talk(1, status=503), talk(2)),
+        (talk(1, status=503), talk(2, host="api.anthropic.com")),
+        (talk(1, status=503, duration_ms=500.0), talk(2, started_ms=1050)),
+        (talk(1), used(2, status=503)),
+        (talk(1), TRACES),
+        (talk(1), replace(talk(2, status=403), ending="refused", error="`localhost` is a loopback address")),
+        (),
+    ],
+    ids=["retried", "another provider", "beside it", "a tool", "telemetry", "the proxy", "nothing"],
+)
+def test_a_failure_that_was_not_the_last_word_of_a_model(exchanges):
+    assert "say_so" not in seen(*exchanges)
+
+
+def test_a_last_call_that_failed_in_a_program_that_ended_otherwise():
+    assert "say_so" not in seen(talk(1, status=503), code=1)
+    interrupted = noticed(History("exec", (talk(1, status=503),)), 0, interrupted=True)
+    assert not interrupted
+
+
+def test_where_it_depends_on_the_output_the_action_says_so():
+    halves = [
+        (talk(1, status=503),),
+        (talk(1, answer="Half an", cut=True),),
+        (at_limit(1, answer="Half an"),),
+    ]
+    for exchanges in halves:
+        ((rule, _),) = noticed(History("exec", exchanges), 0)
+        assert rule.action == BY_OUTPUT[rule.id]
+        assert "utput" in rule.action
+    ran = [user(), said("", call("search", '{"q": "17')), result("no such thing")]
+    sent = [user(), said("Half an answer that"), user("And now?")]
+    for half, messages in (
+        (cut_call(1, [user()]), ran),
+        (talk(1, answer="Half an answer that", cut=True), sent),
+    ):
+        ((rule, evidence),) = noticed(History("exec", (half, talk(2, messages))), 0)
+        assert rule.action not in BY_OUTPUT.values(), "the traffic alone shows it"
+        assert evidence.exchanges == (1, 2)
 
 
 def test_a_program_that_comes_back_too_early():

@@ -93,3 +93,12 @@ def test_a_report_without_an_invocation_is_no_run_of_exec(half):
     assert not page.judged(half)
     assert page.judged({**half, "invocations": []})
     html.render({**half, "invocations": [], "suggestions": []})
+
+
+def test_an_error_is_not_shown_as_words_of_the_model():
+    failed = html.render(report(talk(1, status=503)))
+    assert '<th scope="row">error</th><td>no</td>' in failed
+    assert '<th scope="row">assistant</th>' not in failed
+    whole = html.render(report(talk(1, answer="It is 391.")))
+    assert '<th scope="row">assistant</th><td>It is 391.</td>' in whole
+    assert '<th scope="row">error</th>' not in whole

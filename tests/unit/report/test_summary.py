@@ -14,7 +14,7 @@ from faultwire.report.summary import Phase, markdown, render, summary_document, 
 PHASES = (
     Phase(
         "mutation", 0.82, 0.2, "fail", {"pass": 10, "fail": 2}, "mutation/report.html",
-        judged=(12, 12, "invocations"),
+        judged=(12, 12, "invocations"), invocations=14,
     ),
     Phase("chaos", 0.9, 0.35, "pass", {"pass": 20}, "chaos run/report.html", judged=(20, 24, "invocations")),
     Phase("contract", None, 0.35, "unknown", {"unknown": 3}, "contract/report.html", judged=(0, 3, "cells")),
@@ -77,7 +77,8 @@ def test_the_page_links_the_phases_and_loads_nothing():
         "85.67",
         f"rule: {RULE}",
         *WHY,
-        "20 of 24 invocations",
+        "20 of 24 invocations with faults",
+        "12 of 12 mutants",
         "10 passed, 2 failed",
         "no replays in the configuration",
     ):
@@ -128,25 +129,25 @@ def test_it_reads_like_this_in_markdown():
     assert markdown(make(minimum=0.9, rule=RULE, reasons=WHY)) == (
         "## ❌ faultwire ci: failed\n\n**85.67** of 100, threshold 90.00: failed\n\n"
         f"Rule: `{RULE}`\n\n- `{WHY[0]}`\n\n"
-        "| phase | score | weight | verdict | cells | judged |\n| --- | --- | --- | --- | --- | --- |\n"
-        "| mutation | **82.00** | 0.2 | ❌ failed | 10 pass, 2 fail | 12 of 12 invocations |\n"
-        "| chaos | **90.00** | 0.35 | ✅ passed | 20 pass | 20 of 24 invocations |\n"
-        "| contract | – | 0.35 | ❔ unknown | 3 unknown | 0 of 3 cells |\n"
-        "| replay | – | 0.1 | `no 'replays' in the configuration` | – | – |\n\n"
+        "| phase | score | weight | verdict | invocations | cells | score from |\n"
+        "| --- | --- | --- | --- | --- | --- | --- |\n"
+        "| mutation | **82.00** | 0.2 | ❌ failed | 14 | 10 pass, 2 fail | 12 of 12 mutants |\n"
+        "| chaos | **90.00** | 0.35 | ✅ passed | – | 20 pass | 20 of 24 invocations with faults |\n"
+        "| contract | – | 0.35 | ❔ unknown | – | 3 unknown | 0 of 3 cells |\n"
+        "| replay | – | 0.1 | `no 'replays' in the configuration` | – | – | – |\n\n"
         f"run `id` · seed 42 · ledger `{'ab' * 32}`\n"
     )
 
 
 def test_it_reads_like_this_on_a_terminal():
-    console = Console(file=io.StringIO(), width=110)
+    console = Console(file=io.StringIO(), width=180)
     console.print(terminal(make()))
     lines = [" ".join(text.split()) for text in console.file.getvalue().splitlines() if text.strip("─ ")]
     assert lines == [
-        "phase score weight verdict judged report",
-        "mutation 82.00 0.2 failed 12 of 12 invocations ./mutation/report.html",
-        "chaos 90.00 0.35 passed 20 of 24 invocations ./chaos%20run/report.html",
-        "contract - 0.35 unknown 0 of 3 cells ./contract/report.html",
-        "replay - 0.1 no `replays` in the – -",
-        "configuration",
+        "phase score weight verdict invocations cells score from report",
+        "mutation 82.00 0.2 failed 14 10 pass, 2 fail 12 of 12 mutants ./mutation/report.html",
+        "chaos 90.00 0.35 passed – 20 pass 20 of 24 invocations with faults ./chaos%20run/report.html",
+        "contract - 0.35 unknown – 3 unknown 0 of 3 cells ./contract/report.html",
+        "replay - 0.1 no `replays` in the configuration – – – -",
         "overall 85.67 of 100: failed",
     ]

@@ -99,7 +99,13 @@ def without_faults(document):
         scenario["entries"] = []
 
 
+def unfired(document):
+    outcome = {"fired": 0, "invocations": 0, "unfired": ["rolled 0.2 or more"]}
+    document["scenarios"][1]["entries"][0]["outcome"] = outcome
+
+
 def without_traffic(document):
+    document["scenarios"][1]["entries"][0]["outcome"] = None
     for part in document["invocations"]:
         part["exchanges"] = []
 
@@ -109,6 +115,7 @@ def without_traffic(document):
     [
         ("none: no scenario has faults", without_faults),
         ("never fired", without_traffic),
+        ("never fired: rolled 0.2 or more", unfired),
         ("  2 critical", lambda document: document["score"].update(critical_failed=2)),
         (", robustness", lambda document: document["score"].update(measure="robustness")),
         ("worst scenario: stream_chaos, 0.00", lambda document: document["score"].update(scenarios=())),

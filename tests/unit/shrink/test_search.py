@@ -110,10 +110,10 @@ def test_a_failure_by_bad_luck_is_taken_back() -> None:
     assert search.smallest == {6}
 
 
-def test_the_plan_of_what_is_left_shrinks() -> None:
+def test_what_is_known_to_be_needed_is_counted() -> None:
     search = Search(64)
-    before = search.runs_left()
+    assert search.needed() == 0
     run(search, lambda candidate: {5} <= candidate)
-    assert 20 <= before <= 110
-    assert search.runs_left() < before
+    assert search.smallest == {5}
+    assert search.needed() == 1
     assert 0.5 < search.rate < 1

@@ -111,13 +111,14 @@ def test_ctrl_c_keeps_what_was_learned(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("budget", "most"), [(Budget(runs=15), 15), (Budget(seconds=29.0), 15), (Budget(cost_usd=0.145), 15)]
+    ("budget", "most", "limit"),
+    [(Budget(runs=15), 15, "runs"), (Budget(seconds=29.0), 15, "time"), (Budget(cost_usd=0.145), 15, "cost")],
 )
-def test_a_budget_ends_it(tmp_path: Path, budget: Budget, most: int) -> None:
+def test_a_budget_ends_it(tmp_path: Path, budget: Budget, most: int, limit: str) -> None:
     found = shrinking(tmp_path, planted, budget=budget).run()
     assert (found.ended, found.runs) == ("budget", most)
     assert planted(found.case)
-    assert found.runs_left > 0
+    assert found.limit == limit
 
 
 @pytest.mark.parametrize(("failed", "ended"), [(False, "not_reproduced"), (True, "no_cause")])

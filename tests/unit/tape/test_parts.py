@@ -12,7 +12,7 @@ import pytest
 
 from faultwire.errors import TapeNotFound, TapeTampered
 from faultwire.events import Exchange, FaultFired, Request, Response
-from faultwire.tape.files.find import find, tapes
+from faultwire.tape.files.find import find, recorded_elsewhere, tapes
 from faultwire.tape.format.blobs import BlobLog, unpack
 from faultwire.tape.format.events import KINDS, fault_fired, ledger_line, text_of
 from faultwire.tape.format.file import lay_out
@@ -363,6 +363,46 @@ def test_finding_tapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught.value.hint == "`faultwire tape list` names the tapes"
     with pytest.raises(TapeNotFound):
         tapes(tmp_path / "none")
+
+
+def test_a_tape_that_a_run_recorded_elsewhere_is_found_by_name_and_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own, elsewhere = Path(".faultwire/runs/20260101-a"), Path(".faultwire/runs/20260102-b")
+    for run in (own, elsewhere):
+        run.mkdir(parents=True)
+    (own / "run.tape").write_text("")
+    assert find("last") == own / "run.tape"
+    (elsewhere / "run.json").write_text('{"tape": "night.tape"}')
+    assert find("last") == own / "run.tape", "the tape of the newer run is not there"
+    with pytest.raises(TapeNotFound):
+        find("night")
+    Path("night.tape").write_text("")
+    assert find("night") == find("last") == find("20260102-b") == Path("night.tape")
+    assert recorded_elsewhere() == [Path("night.tape")]
+    named = Path(".faultwire/tapes/night.tape")
+    named.parent.mkdir()
+    named.write_text("")
+    assert find("night") == named, "the project's own comes first"
+    for text in ('{"tape": 3}', "[]", "{", '{"tape": ""}'):
+        (elsewhere / "run.json").write_text(text)
+        assert recorded_elsewhere() == []
+
+
+def test_each_tape_is_listed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tape, run = Path(".faultwire/tapes/one.tape"), Path(".faultwire/runs/r1")
+    tape.parent.mkdir(parents=True)
+    tape.write_text("")
+    run.mkdir(parents=True)
+    (run / "run.json").write_text('{"tape": ".faultwire/tapes/one.tape"}')
+    assert [*tapes(), *recorded_elsewhere()] == [tape]
+    (run / "run.tape").symlink_to(tape.resolve())
+    assert len([*tapes(), *recorded_elsewhere()]) == 1
+    (run / "run.tape").unlink()
+    (run / "run.tape").write_text("another")
+    assert len(tapes()) == 2
 
 
 def test_a_first_event_states_what_the_tape_is(deck: Any) -> None:

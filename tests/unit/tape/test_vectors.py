@@ -129,8 +129,42 @@ def test_signatures_are_read_as_strictly_as_wycheproof_wants(
 def test_a_key_under_which_everybody_can_sign_is_refused(public: str, second: ModuleType) -> None:
     key = key_of(bytes.fromhex(public))
     assert second.parse_key(str(key)) is None
+    assert not _core.is_verifier_key(str(key))
     with pytest.raises(NoteError, match="everybody can sign under this key"):
         VerifierKey.parse(str(key))
+
+
+@pytest.mark.parametrize("public", ED25519["weak_written_otherwise"])
+def test_the_same_points_written_otherwise_are_keys_to_nobody(public: str, second: ModuleType) -> None:
+    key = key_of(bytes.fromhex(public))
+    assert second.parse_key(str(key)) is None
+    assert not _core.is_verifier_key(str(key))
+    with pytest.raises(NoteError):
+        VerifierKey.parse(str(key))
+
+
+def test_a_seal_that_everybody_can_make_is_refused_by_all(second: ModuleType, tmp_path: Path) -> None:
+    """Under the neutral point one signature holds for every text: that seal names a key, and is no seal."""
+    sound = next(vector for vector in VECTORS["tapes"] if vector["name"] == "valid")
+    public = bytes.fromhex(ED25519["weak"][0])
+    key = key_of(public)
+    at, line = next((n, line) for n, line in enumerate(sound["lines"]) if '"type":"seal"' in line)
+    event = json.loads(line)
+    text = event["note"].partition("\n\n")[0] + "\n"
+    signature = public + bytes(32)
+    assert second.signature_holds(public, text.encode(), signature)  # control: as signatures go, it is one
+    event["note"] = f"{text}\n— p {base64.b64encode(key.id + signature).decode()}\n"
+    event["key"] = str(key)
+    forged = _core.jcs(json.dumps(event).encode()).decode()
+    vector = {"lines": [*sound["lines"][:at], forged, *sound["lines"][at + 1 :]]}
+    trusted = VerifierKey.parse(VECTORS["key"])
+    theirs = second.verify([f"{one}\n".encode() for one in vector["lines"]], [second.parse_key(str(trusted))])
+    (tmp_path / "t.jsonl").write_text("\n".join([HEAD.decode().rstrip(), *vector["lines"], ""]))
+    core = verify_export.verify(tmp_path / "t.jsonl", (trusted,), demanded=True)
+    ours = verify(as_tape(vector, tmp_path / "t.tape"), (trusted,), demanded=True)
+    assert {found["code"] for found in theirs.findings} >= {"seal_invalid"}
+    assert {found.code for found in core.findings} == {found["code"] for found in theirs.findings}
+    assert {found.code for found in ours.findings} - ONLY_OURS == {found["code"] for found in theirs.findings}
 
 
 def test_control_under_the_neutral_point_one_signature_holds_for_every_text(second: ModuleType) -> None:

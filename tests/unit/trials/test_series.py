@@ -7,7 +7,7 @@ import pytest
 from faultwire.errors import UsageError
 from faultwire.trials.journal import Journal
 from faultwire.trials.model import Outcome
-from faultwire.trials.series import Budget, OutOfBudget, Series
+from faultwire.trials.series import Budget, Limit, OutOfBudget, Series, ended_by, goes_on
 
 
 def series(path: Path, budget: Budget, command: str = "blame") -> Series:
@@ -28,14 +28,44 @@ def test_outcomes_of_an_earlier_start_are_taken_in_place_of_trials(tmp_path: Pat
     assert again.undecided == {"no traffic": 1}
 
 
-@pytest.mark.parametrize("budget", [Budget(runs=2), Budget(seconds=4.0), Budget(cost_usd=1.0)])
-def test_a_budget_ends_it_before_the_next_trial(tmp_path: Path, budget: Budget) -> None:
+@pytest.mark.parametrize(
+    ("budget", "limit", "words"),
+    [
+        (Budget(runs=2), "runs", "the 2 runs (--max-runs) the same command with `--max-runs 4` goes on"),
+        (Budget(seconds=4.0), "time", "the time of 4 s (--max-time) the same command goes on"),
+        (Budget(cost_usd=1.0), "cost", "the 1 dollars (--max-cost) the same command with `--max-cost 2`"),
+    ],
+)
+def test_a_budget_ends_it_before_the_next_trial(
+    tmp_path: Path, budget: Budget, limit: Limit, words: str
+) -> None:
     one = series(tmp_path / "s", budget)
     for number in range(2):
         one.outcome(str(number), lambda: Outcome(False, 1, 0.5, 2.0))
-    with pytest.raises(OutOfBudget):
+    with pytest.raises(OutOfBudget) as caught:
         one.outcome("2", lambda: pytest.fail("it was run"))
     assert one.runs == 2
+    assert caught.value.limit == limit
+    assert words in f"{ended_by(limit, budget)} {goes_on(limit, budget, one.runs)}"
+
+
+def test_a_search_that_goes_on_has_its_time_anew_and_no_more_runs_or_money(tmp_path: Path) -> None:
+    def begun(budget: Budget) -> int:
+        one, made = series(tmp_path / "s", budget), 0
+        try:
+            for number in range(20):
+                one.outcome(str(number), lambda: Outcome(False, 1, 0.5, 2.0))
+                made = one.runs
+        except OutOfBudget:
+            pass
+        finally:
+            one.journal.close()
+        return made
+
+    assert [begun(Budget(seconds=4.0)) for _ in range(3)] == [2, 4, 6]
+    assert begun(Budget(runs=4)) == 6  # what was kept is no new run
+    assert begun(Budget(cost_usd=3.0)) == 6
+    assert begun(Budget(cost_usd=4.0)) == 8
 
 
 def test_a_journal_of_other_trials_or_another_command_is_refused(tmp_path: Path) -> None:

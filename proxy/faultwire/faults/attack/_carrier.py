@@ -95,10 +95,10 @@ def _json_value(text: str) -> dict[str, Any] | list[Any] | None:
 
 
 def _in_json(text: str, payload: str, position: Position) -> str:
-    data = text.encode("utf-8", "surrogatepass")
     try:
+        data = text.encode()
         leaves = _strings(data, ())
-        encoded = json.dumps(payload, ensure_ascii=True).encode()
+        encoded = json.dumps(payload).encode()
         if leaves:
             start, end = leaves[chosen([end - start for start, end in leaves], position)]
             gap = b" " if end - start > 2 else b""
@@ -107,9 +107,9 @@ def _in_json(text: str, payload: str, position: Position) -> str:
             )
         else:
             at, made = _new_leaf(data, encoded)
-        return _core.json_splice(data, [(at, at, made)]).decode("utf-8", "surrogatepass")
+        return _core.json_splice(data, [(at, at, made)]).decode()
     except ValueError:
-        return _in_prose(text, payload, position, markdown=False)  # JSON that only Python reads
+        return _in_prose(text, payload, position)  # JSON that only Python reads
 
 
 def _strings(data: bytes, path: tuple[str | int, ...]) -> list[tuple[int, int]]:
@@ -127,7 +127,7 @@ def _strings(data: bytes, path: tuple[str | int, ...]) -> list[tuple[int, int]]:
 def _new_leaf(data: bytes, encoded: bytes) -> tuple[int, bytes]:
     """Where nothing is a string, a member or an element is added behind the last one."""
     children = _core.json_children(data, [])
-    opening = data.index(b"{") if data.lstrip()[:1] == b"{" else data.index(b"[")
+    opening = len(data) - len(data.lstrip())
     at = children[-1][2] if children else opening + 1
     name = b'"note": ' if data[opening : opening + 1] == b"{" else b""
     return at, (b", " if children else b"") + name + encoded
@@ -144,7 +144,7 @@ def _in_html(text: str, payload: str, position: Position, *, comment: bool) -> s
     return text[:at] + made + text[at:]
 
 
-def _in_prose(text: str, payload: str, position: Position, *, markdown: bool) -> str:
+def _in_prose(text: str, payload: str, position: Position, *, markdown: bool = False) -> str:
     """A paragraph of its own; in Markdown never inside of a block of code."""
     gap = "\n\n" if markdown or "\n\n" in text else "\n"
     if not text:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import io
+import re  # noqa: TID251 - the pattern below is fixed and linear
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -10,6 +12,8 @@ if TYPE_CHECKING:
 
 MOST = 200_000
 """Characters of a literal that is looked into, at most."""
+_PLAIN = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+"""One string without a prefix, between single quotes or double ones."""
 
 
 class Place(NamedTuple):
@@ -34,7 +38,7 @@ def strings(text: str) -> list[Place]:
 
 def _values(node: ast.expr) -> list[ast.Constant]:
     if isinstance(node, ast.Constant):
-        return [node] if isinstance(node.value, str) else []
+        return [node]
     inner: Sequence[ast.expr] = ()
     if isinstance(node, ast.Dict):
         inner = node.values
@@ -44,21 +48,16 @@ def _values(node: ast.expr) -> list[ast.Constant]:
 
 
 def _place(node: ast.Constant, text: str) -> Place | None:
-    """The span of one constant; only plainly quoted ones on one line."""
-    stripped = text.strip()
-    lines = stripped.splitlines(keepends=True)
-    if node.end_lineno != node.lineno or node.end_col_offset is None:
+    """The span of one constant; only strings that are plainly quoted, in one piece and on one line."""
+    if node.end_lineno != node.lineno:
         return None
+    # Python ends a line at no other characters: not at a form feed, nor at U+2028.
+    lines = io.StringIO(text.strip(), newline="").readlines()
     before = sum(map(len, lines[: node.lineno - 1])) + len(text) - len(text.lstrip())
     line = lines[node.lineno - 1].encode()
     start = before + len(line[: node.col_offset].decode())
     end = before + len(line[: node.end_col_offset].decode())
-    literal = text[start:end]
-    quote = literal[:1]
-    plain = quote in ("'", '"') and literal.endswith(quote) and not literal.startswith(quote * 3)
-    if not plain or ast.literal_eval(literal) != node.value:
-        return None
-    return Place(start, end, quote)
+    return Place(start, end, text[start]) if _PLAIN.fullmatch(text, start, end) else None
 
 
 def planted(text: str, payload: str, choose: Callable[[Sequence[int]], int]) -> str:
@@ -73,4 +72,4 @@ def planted(text: str, payload: str, choose: Callable[[Sequence[int]], int]) -> 
 def _escaped(character: str, quote: str) -> str:
     if character == quote:
         return "\\" + quote
-    return character if character in "'\"" else repr(character)[1:-1]
+    return repr(character)[1:-1]

@@ -42,7 +42,7 @@ class Payload(NamedTuple):
 @cache
 def library(family: Family) -> tuple[Payload, ...]:
     """The payloads of a family, in order."""
-    loaded: Any = yaml.safe_load((_FOLDER / f"{family}.yaml").read_text("utf-8"))
+    loaded: Any = yaml.safe_load((_FOLDER / f"{family}.yaml").read_bytes())
     return tuple(
         Payload(f"{family}/{entry['id']}", _obscured(entry["text"], entry.get("as"))) for entry in loaded
     )
@@ -70,9 +70,15 @@ def pick(texts: tuple[str, ...] | None, families: tuple[Family, ...], dice: Faul
 
 def marked(payload: Payload, dice: FaultDice, *, canary: bool) -> Payload:
     """The payload with its canary in place, or without one."""
-    if not canary:
-        return payload._replace(text=payload.text.replace("{canary}", "reference"))
+    text, word = with_canary(payload.text, dice, wanted=canary)
+    return payload._replace(text=text, canary=word)
+
+
+def with_canary(text: str, dice: FaultDice, *, wanted: bool) -> tuple[str, str | None]:
+    """The text with a canary in place, and that canary; where none is wanted, without one."""
+    if not wanted:
+        return text.replace("{canary}", "reference"), None
     word = f"fwc{int(dice.unit('canary') * 16**12):012x}"
-    if "{canary}" in payload.text:
-        return payload._replace(text=payload.text.replace("{canary}", word), canary=word)
-    return payload._replace(text=f"{payload.text} (reference {word})", canary=word)
+    if "{canary}" in text:
+        return text.replace("{canary}", word), word
+    return f"{text} (reference {word})", word

@@ -20,7 +20,7 @@ def scalars(text: str) -> list[yaml.ScalarNode]:
     Prose with a colon is YAML, too: a document counts only where every line belongs to a block
     collection and the first line is `key: value`, `key:` or `- item`.
     """
-    if len(text) > MOST or "\t" in text or "&" in text or "\n" not in text.strip():
+    if len(text) > MOST or "&" in text or "\n" not in text.strip():
         return []
     try:
         root = yaml.compose(text, Loader=_LOADER)
@@ -35,12 +35,10 @@ def scalars(text: str) -> list[yaml.ScalarNode]:
 
 def _strings(node: yaml.Node) -> list[yaml.ScalarNode]:
     if isinstance(node, yaml.ScalarNode):
-        return [node] if node.tag == "tag:yaml.org,2002:str" and node.value else []
+        return [node] if node.tag == "tag:yaml.org,2002:str" and node.value.strip() else []
     if isinstance(node, yaml.MappingNode):
         return [found for _, value in node.value for found in _strings(value)]
-    if isinstance(node, yaml.SequenceNode):
-        return [found for value in node.value for found in _strings(value)]
-    return []
+    return [found for value in node.value for found in _strings(value)]
 
 
 def planted(text: str, payload: str, choose: Callable[[Sequence[int]], int]) -> str:
@@ -71,12 +69,11 @@ def _quoted(text: str, node: yaml.ScalarNode, payload: str) -> str:
 def _in_block(text: str, start: int, end: int, payload: str, *, literal: bool) -> str:
     """Another line of the block, indented as its first one; where it folds, one line of its own."""
     block = text[start:end]
-    body = block.split("\n", 1)[1] if "\n" in block else ""
-    first = next((line for line in body.split("\n") if line.strip()), "")
+    first = next(line for line in block.splitlines()[1:] if line.strip())
     indent = first[: len(first) - len(first.lstrip(" "))]
     lines = payload.split("\n") if literal else [" ".join(payload.split())]
     lines_text = "".join(f"{indent}{_visible(line)}\n" for line in lines)
-    used = start + len(block.rstrip("\n")) if block.strip("\n") else end
+    used = start + len(block.rstrip("\n"))
     after = text[used:]
     return (
         text[:used] + "\n" + (lines_text[:-1] if after.startswith("\n") or not after else lines_text) + after
@@ -92,8 +89,7 @@ def _character(character: str) -> str:
     if character in _NAMED:
         return _NAMED[character]
     if character in "\x85\u2028\u2029\ufeff" or not _printable(character):
-        code = ord(character)
-        return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"  # beyond U+FFFF all are printable
+        return f"\\u{ord(character):04x}"  # beyond U+FFFF all are printable
     return character
 
 

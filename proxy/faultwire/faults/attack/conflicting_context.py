@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import Field
 
 from faultwire.faults._api import RequestFault, RewrittenText
-from faultwire.faults.attack._payloads import Payload, Text, marked
+from faultwire.faults.attack._payloads import Text, with_canary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,5 @@ class ConflictingContext(RequestFault):
         place = next((place for place in reversed(fresh) if place.role == "user"), None)
         if place is None:
             return ()
-        payload = marked(Payload("payload", self.payload), dice, canary=self.canary)
-        return (
-            RewrittenText(place, f"{place.text}\n\n{payload.text}", "contradiction added", payload.canary),
-        )
+        payload, canary = with_canary(self.payload, dice, wanted=self.canary)
+        return (RewrittenText(place, f"{place.text}\n\n{payload}", "contradiction added", canary),)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from pydantic import Field
 
 from faultwire.faults._api import RequestFault, RewrittenText
-from faultwire.faults.attack._payloads import Payload, Text, marked
+from faultwire.faults.attack._payloads import Text, with_canary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,14 +56,12 @@ class MemoryPoisoning(RequestFault):
         place = next((place for place in texts if place.role == self.role), None)
         if place is None:
             return ()
-        payload = marked(Payload("payload", self.payload), dice, canary=self.canary)
+        payload, canary = with_canary(self.payload, dice, wanted=self.canary)
         planted = {
-            "prepend": f"{payload.text}\n\n{place.text}",
-            "append": f"{place.text}\n\n{payload.text}",
-            "replace": payload.text,
+            "prepend": f"{payload}\n\n{place.text}",
+            "append": f"{place.text}\n\n{payload}",
+            "replace": payload,
         }[self.strategy]
         return (
-            RewrittenText(
-                place, planted, f"oldest {self.role} message poisoned ({self.strategy})", payload.canary
-            ),
+            RewrittenText(place, planted, f"oldest {self.role} message poisoned ({self.strategy})", canary),
         )

@@ -62,4 +62,5 @@ class Overflow(RequestFault):
 def filler(tokens: int, dice: FaultDice) -> str:
     """So many words without a meaning."""
     block = [dice.choice(_WORDS, f"word {at}") for at in range(min(tokens, _BLOCK))]
-    return " ".join((block * (tokens // len(block) + 1))[:tokens])
+    whole, rest = divmod(tokens, len(block))
+    return " ".join(block * whole + block[:rest])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mitmproxy import version
 from mitmproxy.proxy import commands, events, layer
-from mitmproxy.proxy.layers import http as http_layer
+from mitmproxy.proxy.layers import http as http_layer, tls as tls_layer
 
 from faultwire.errors import FaultwireError
 from faultwire.mitm.compat import http1, http2
@@ -22,7 +22,7 @@ from faultwire.mitm.compat.handler import FastHandler, SafeHandler
 from faultwire.mitm.compat.hooks import FaultwireWaitHook, Hooks, Pause
 from faultwire.mitm.compat.http1 import BoundedHttp1Server, ResponsePieces
 from faultwire.mitm.compat.leaves import LeafCertificates
-from faultwire.mitm.compat.tls import JoiningTls
+from faultwire.mitm.compat.tls import JoiningTls, UpstreamTls
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -39,6 +39,7 @@ __all__ = [
     "LeafCertificates",
     "ResponsePieces",
     "SafeHandler",
+    "UpstreamTls",
     "check",
     "fast_handler_works",
     "install",
@@ -78,6 +79,8 @@ _NEEDED: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (http2.PatientHttp2Client, ("close_connection", "done", "is_closed")),
     (layer.Layer, ("handle_event",)),
     (JoiningTls, ("event_to_child", "send_data")),
+    (UpstreamTls, ("event_to_child", "receive_close")),
+    (tls_layer, ("ServerTLSLayer",)),
 )
 
 
@@ -101,9 +104,10 @@ def check() -> None:
 
 
 def install() -> None:
-    """Install our fixes for HTTP/1 and HTTP/2."""
+    """Install our fixes for HTTP/1, HTTP/2 and TLS."""
     http1.install()
     http2.install()
+    tls_layer.ServerTLSLayer = UpstreamTls  # type: ignore[misc]
 
 
 # ---------------------------------------------------------------- self-test

@@ -40,18 +40,22 @@ class Pause:
     def __init__(self, client: Client, seconds: float | None) -> None:
         self.client = client
         self.seconds = seconds
-        self.left = False
+        self.left = self._ended = False
         self._over: asyncio.Future[None] | None = None
 
     def leave(self) -> None:
         """The client went away."""
         self.left = True
-        if self._over is not None and not self._over.done():
-            self._over.set_result(None)
+        self._expire()
+
+    def end(self) -> None:
+        """It is over before its time."""
+        self._ended = True
+        self._expire()
 
     async def last(self) -> None:
         """Return when it is over."""
-        if self.left:
+        if self.left or self._ended:
             return
         loop = asyncio.get_running_loop()
         over = self._over = loop.create_future()

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from mitmproxy.proxy.context import Context
+    from mitmproxy.tls import TlsData
+
+    from faultwire.mitm.network.client_certificates import ClientCertificates
 
 KEPT = 256
 """Hosts whose certificates are kept."""
@@ -30,6 +33,11 @@ class LeafCertificates(TlsConfig):
     name = "tlsconfig"
     request = None  # mitmproxy 12 would answer requests for revocation lists on every host
 
+    def __init__(self, clients: ClientCertificates | None = None) -> None:
+        """`clients` is what we show to servers that ask who calls."""
+        super().__init__()
+        self.clients = clients
+
     def configure(self, updated: set[str]) -> None:
         """Called by mitmproxy when options change; a new folder means a new CA."""
         super().configure(updated)  # type: ignore[no-untyped-call]
@@ -40,6 +48,16 @@ class LeafCertificates(TlsConfig):
             # What clients lack between a leaf and their root; a root that signs leaves itself they have.
             self._chain_file = ca.signing_file(Path(ctx.options.confdir)) if self.authority.hosts else None
             self._issued: dict[str, tuple[certs.CertStoreEntry, datetime]] = {}
+
+    def tls_start_server(self, tls_start: TlsData) -> None:
+        """A connection to a server begins TLS: with our certificate, where one is meant for this host."""
+        super().tls_start_server(tls_start)  # type: ignore[no-untyped-call, unused-ignore]
+        server: Any = tls_start.conn
+        host = server.sni or (server.address[0] if server.address else "")
+        found = self.clients.find(host) if self.clients is not None else None
+        if found is not None and tls_start.ssl_conn is not None:
+            # Takes over the certificate; whom the connection trusts, and for which name, stays its own.
+            tls_start.ssl_conn.set_context(found.context)
 
     def get_cert(self, conn_context: Context) -> certs.CertStoreEntry:
         """The certificate for the name that the client asked for, made when it is not at hand."""

@@ -1,15 +1,17 @@
-"""mitmproxy's TLS towards clients: fewer and larger records, and tickets that come with the first."""
+"""mitmproxy's TLS. Towards clients: fewer and larger records, and tickets that come with the first. Towards
+servers: an alert after the handshake ends the connection."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mitmproxy.proxy.layers.tls import ClientTLSLayer
+from mitmproxy.proxy import events
+from mitmproxy.proxy.layers.tls import ClientTLSLayer, ServerTLSLayer
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from mitmproxy.proxy import commands, events
+    from mitmproxy.proxy import commands
     from mitmproxy.proxy.context import Context
 
 
@@ -66,3 +68,23 @@ class JoiningTls(ClientTLSLayer):
         self._unsent.clear()
         self._holds = False
         return super().send_data(data)
+
+
+class UpstreamTls(ServerTLSLayer):
+    """Ends with the server's connection. mitmproxy takes a fatal alert for an end that was passed on already,
+    so that a call whose server wants a certificate waits for ever: in TLS 1.3 a server says so after the
+    client's handshake is over (RFC 8446 §4.4.2.4)."""
+
+    def __init__(self, context: Context, conn: Any = None) -> None:
+        super().__init__(context, conn)
+        self._ended = False
+
+    def event_to_child(self, event: events.Event) -> Any:
+        """Pass an event on."""
+        if type(event) is events.ConnectionClosed and event.connection is self.conn:
+            self._ended = True
+        return super().event_to_child(event)
+
+    def receive_close(self) -> Any:
+        """The connection below has ended."""
+        return () if self._ended else self.event_to_child(events.ConnectionClosed(self.conn))

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from faultwire.mitm.sessions.session import Session
 
 PIECE = 64 * 1024
+SILENT_S = 1.0
+"""Clients that connect by two addresses at once, and tests of whether a port is open, close sooner."""
 
 
 class Acceptor:
@@ -63,6 +65,8 @@ class Acceptor:
                 await handler.handle_client()
         finally:
             self._gateway.sources.leave(source)
+            if meant is not None and handler.silent_s is not None and handler.silent_s >= SILENT_S:
+                meant[0].namespace.say_nothing(meant[1:])
 
     async def relay(
         self,

@@ -1,7 +1,10 @@
 """The engine's control socket: JSON lines over a Unix socket that only our own user can open.
 
-Operations: `open_session`, `close_session`, `share`, `flush`, `stats`, `shutdown`. None of them takes a path,
-a command or code.
+Operations: `open_session`, `close_session`, `share`, `flush`, `stats`, `shutdown`, and for runtime control
+`arm`, `hold`, `disarm`, `armed`. None of them takes a path, a command or code.
+
+What a connection arms is armed for as long as it is open and says something often enough: whoever arms
+faults and is killed leaves none behind.
 """
 
 from __future__ import annotations
@@ -20,10 +23,18 @@ from pydantic import ValidationError
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.events import Bypass
 from faultwire.mitm.network.bypassed import CloseSettings
-from faultwire.mitm.settings import MAX_LINE, SessionSettings, ShareSettings
+from faultwire.mitm.settings import (
+    MAX_LINE,
+    DisarmSettings,
+    InterventionSettings,
+    SessionSettings,
+    ShareSettings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+
+    from faultwire.mitm.flow.runtime_control import RuntimeControl
 
     Operation = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
@@ -45,6 +56,10 @@ class Controlled(Protocol):
 
     async def flush(self) -> int:
         """The number of acknowledged exchanges."""
+
+    @property
+    def runtime(self) -> RuntimeControl:
+        """What is armed."""
 
     def describe(self) -> dict[str, Any]:
         """Counters."""
@@ -71,8 +86,15 @@ class Control:
             "stats": self._stats,
             "shutdown": self._shutdown,
         }
+        self._runtime = {
+            "arm": self._arm,
+            "hold": self._listed,
+            "disarm": self._disarm,
+            "armed": self._listed,
+        }
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
+        self._controllers: set[asyncio.StreamWriter] = set()
 
     async def start(self) -> None:
         """Listen. Raises UsageError where the folder cannot hold the socket."""
@@ -100,22 +122,30 @@ class Control:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writers.add(writer)
         try:
-            if _peer_uid(writer) != os.getuid():
+            if _peer(writer)[1] != os.getuid():
                 return
             while line := await reader.readline():
-                reply = await self._answer(line)
+                reply = await self._answer(line, writer)
                 writer.write(json.dumps(reply).encode() + b"\n")
                 await writer.drain()
         except (OSError, ValueError):
             pass  # the other side left, or sent a line that is too long: either way it is over
         finally:
             self._writers.discard(writer)
+            if writer in self._controllers:
+                self._controllers.discard(writer)
+                self._engine.runtime.lose(writer)
             writer.close()
 
-    async def _answer(self, line: bytes) -> dict[str, Any]:
+    async def _answer(self, line: bytes, owner: asyncio.StreamWriter) -> dict[str, Any]:
         try:
             message = json.loads(line)
-            operation = self._operations.get(message.pop("op", None)) if isinstance(message, dict) else None
+            name = str(message.pop("op", None)) if isinstance(message, dict) else ""
+            if name in self._runtime:
+                self._controllers.add(owner)
+                self._engine.runtime.renew(owner)
+                return self._runtime[name](message, owner)
+            operation = self._operations.get(name)
             if operation is None:
                 raise UsageError("found an unknown operation", code="engine.operation")
             return await operation(message)
@@ -137,6 +167,18 @@ class Control:
 
     async def _share(self, message: dict[str, Any]) -> dict[str, Any]:
         return await self._engine.share(ShareSettings.model_validate(message))
+
+    def _arm(self, message: dict[str, Any], owner: asyncio.StreamWriter) -> dict[str, Any]:
+        settings = InterventionSettings.model_validate_json(json.dumps(message))
+        pid, uid = _peer(owner)
+        return {"id": self._engine.runtime.arm(settings, owner, f"process {pid} of user {uid}")}
+
+    def _disarm(self, message: dict[str, Any], _owner: asyncio.StreamWriter) -> dict[str, Any]:
+        asked = DisarmSettings.model_validate(message)
+        return self._engine.runtime.disarm(asked.id, asked.why)
+
+    def _listed(self, _message: dict[str, Any], _owner: asyncio.StreamWriter) -> dict[str, Any]:
+        return {"interventions": self._engine.runtime.listed()}
 
     async def _flush(self, message: dict[str, Any]) -> dict[str, Any]:
         return {"acknowledged": await self._engine.flush()}
@@ -161,11 +203,11 @@ def as_json(error: FaultwireError) -> dict[str, Any]:
     }
 
 
-def _peer_uid(writer: asyncio.StreamWriter) -> int:
-    """The user of the process at the other end; our own where the system cannot say."""
+def _peer(writer: asyncio.StreamWriter) -> tuple[int, int]:
+    """The process at the other end, and its user; 0 and our own where the system cannot say."""
     sock = writer.get_extra_info("socket")
     option = getattr(socket, "SO_PEERCRED", None)
     if sock is None or option is None:
-        return os.getuid()
-    _, uid, _ = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, option, struct.calcsize("3i")))
-    return int(uid)
+        return 0, os.getuid()
+    pid, uid, _ = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, option, struct.calcsize("3i")))
+    return int(pid), int(uid)

@@ -7,7 +7,7 @@ of `compat`. One process, one event loop without eager tasks, one tape.
 from __future__ import annotations
 
 import asyncio
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from mitmproxy.addons.core import Core
@@ -24,16 +24,15 @@ from faultwire.exchange.session_state import SessionState
 from faultwire.mitm import compat
 from faultwire.mitm.engine import crash_log
 from faultwire.mitm.engine.accept import Acceptor
+from faultwire.mitm.engine.configured_gateway import gateway_of
 from faultwire.mitm.engine.event_loop import GuardedLoop
 from faultwire.mitm.engine.listeners import listen
 from faultwire.mitm.engine.tape import open_tape
 from faultwire.mitm.flow import replay, request_balance
 from faultwire.mitm.flow.addon import FaultwireAddon
-from faultwire.mitm.flow.gateway import Gateway
 from faultwire.mitm.network import ca, upstream_trust
 from faultwire.mitm.network.bypassed import past_us
-from faultwire.mitm.network.egress_guard import Guard
-from faultwire.mitm.sessions.access import is_loopback, reachable
+from faultwire.mitm.sessions.access import reachable
 from faultwire.mitm.sessions.shared_process import trace_id
 from faultwire.mitm.settings import SessionSettings
 from faultwire.profile.dump import from_dump
@@ -43,7 +42,9 @@ if TYPE_CHECKING:
 
     from faultwire.events import Bypass
     from faultwire.mitm.engine.namespace import Namespace
+    from faultwire.mitm.flow.runtime_control import RuntimeControl
     from faultwire.mitm.network.ca import Authority
+    from faultwire.mitm.network.client_certificates import ClientCertificates
     from faultwire.mitm.sessions.session import Session
     from faultwire.mitm.sessions.sessions import Whose
     from faultwire.mitm.sessions.shared_process import Shared
@@ -63,6 +64,7 @@ class Engine:
         self._servers: list[asyncio.Server] = []
         self._session_servers: dict[str, asyncio.Server] = {}
         self._namespace: Namespace | None = None
+        self._runtime: RuntimeControl | None = None
 
     async def start(self) -> None:
         """Take CA, tape and port, in an order that leaves nothing behind where one is refused."""
@@ -72,39 +74,17 @@ class Engine:
         host, port = settings.address
         self.authority: Authority = ca.ensure(settings.ca_dir, covers=settings.covers)
         bundle = upstream_trust.write_bundle(settings.ca_dir, settings.upstream_ca)
+        clients = upstream_trust.client_certificates(settings.client_certs, bundle)
         server = await listen(host, port, self._accept)
         self._servers.append(server)
         self.port = server.sockets[0].getsockname()[1]
         replays = replay.opened(settings)
         self.tape = open_tape(settings)
-        self.gateway = Gateway(
-            guard=Guard.of(
-                settings.allow_hosts,
-                [*settings.routes.values(), *settings.reverse.values()],
-                local_only=settings.local_only,
-                remote_hosts=settings.remote_hosts,
-            ),
-            reverse=settings.reverse,
-            routes=settings.routes,
-            tape=self.tape,
-            replays=replays,
-            max_exchanges=settings.max_exchanges,
-            head_timeout_s=settings.head_timeout_s,
-            loop_guards=True,
-        )
-        self.gateway.access.check = settings.auth
-        if settings.auth and not is_loopback(host):
-            self.gateway.access.guarded.add(self.port)
-        self.gateway.routes.proxies = settings.upstream_proxies
-        self.gateway.response_limits = (settings.first_byte_s, settings.idle_body_s)
-        self.gateway.idle_request_s, self.gateway.handshake_s = settings.idle_request_s, settings.handshake_s
-        self.gateway.sources.limit = settings.per_source
-        self.gateway.guard.listeners.add(self.port)
-        self.gateway.guard.shims = settings.run_dir / "shims"
+        self.gateway = gateway_of(settings, self.tape, replays, self.port)
         loop = asyncio.get_running_loop()
         if isinstance(loop, GuardedLoop):
             loop.guard = self.gateway.guard
-        await self._start_mitmproxy(str(bundle))
+        await self._start_mitmproxy(str(bundle), clients)
         if settings.implicit is not None:
             session = self._open(settings.implicit)
             self.gateway.sessions.implicit = session
@@ -115,7 +95,7 @@ class Engine:
             self._namespace = Namespace(settings.namespace, self.gateway.sessions, self._acceptor)
             await self._namespace.start()
 
-    async def _start_mitmproxy(self, bundle: str) -> None:
+    async def _start_mitmproxy(self, bundle: str, clients: ClientCertificates | None) -> None:
         options = Options(confdir=str(self.settings.ca_dir), server=False, rawtcp=False)
         self.master = Master(options)
         self.proxyserver = Proxyserver()
@@ -123,8 +103,8 @@ class Engine:
         if self.settings.native:
             from faultwire.mitm.native.choice import native_path
 
-            ours.native = native_path(self.settings, self.gateway, bundle)
-        self.master.addons.add(Core(), self.proxyserver, ours, compat.LeafCertificates())
+            ours.native = native_path(self.settings, self.gateway, bundle, clients)
+        self.master.addons.add(Core(), self.proxyserver, ours, compat.LeafCertificates(clients))
         options.update(
             connection_strategy="lazy",
             ssl_verify_upstream_trusted_ca=bundle,
@@ -143,6 +123,18 @@ class Engine:
         await self._acceptor.serve(reader, writer)
 
     # ------------------------------------------------------------ sessions
+
+    @property
+    def runtime(self) -> RuntimeControl:
+        """What controllers arm, made when the first of them asks: most engines are never controlled."""
+        if self._runtime is None:
+            from faultwire.mitm.flow.runtime_control import RuntimeControl
+
+            implicit = self.settings.implicit
+            seed = implicit.seed if implicit is not None else 0
+            self._runtime = RuntimeControl(self.settings.radius, self.tape, seed=seed)
+            self.gateway.new_exchange = self._runtime.begin
+        return self._runtime
 
     async def open_session(self, settings: SessionSettings) -> dict[str, Any]:
         """Open a session with a listener of its own, or one that shares a user."""
@@ -279,6 +271,7 @@ class Engine:
                 *stats.strangers.notes,
                 *self.gateway.access.notes,
                 *self.gateway.sources.notes,
+                *(self._runtime.notes if self._runtime is not None else ()),
                 *(n for s in self.gateway.sessions.shared for n in s.notes),
             ],
             "fast_handler": self._fast,
@@ -298,11 +291,9 @@ class Engine:
             server.close()
         if self._namespace is not None:
             self._namespace.close()
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(self.settings.drain_s):
                 await self.gateway.idle.wait()
-        except TimeoutError:
-            pass
         for handler in list(self.proxyserver.connections.values()):
             handler.abort()  # type: ignore[attr-defined]  # all of ours have it
         if self._acceptor.open:
@@ -310,6 +301,8 @@ class Engine:
 
     async def finish(self) -> None:
         """Commit the tape and let it go."""
+        if self._runtime is not None:
+            self._runtime.close()
         if self.tape is not None:
             for session in self.gateway.sessions:
                 request_balance.settle(session, self.tape)

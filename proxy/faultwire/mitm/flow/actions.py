@@ -89,11 +89,18 @@ class ActionExecutor:
         state = self.state
         if state.nobody_asks:
             return True
+        recorded = state.recorded if state.begun else None
+        if recorded is not None and recorded.hurried:
+            return False
         state.pause = Pause(state.flow.client_conn, seconds)
+        if recorded is not None:
+            recorded.pause = state.pause
         try:
             yield FaultwireWaitHook(state.pause)
         finally:
             state.pause = None
+            if recorded is not None:
+                recorded.pause = None
         return state.nobody_asks
 
     def _end(self, action: Action) -> Commands:

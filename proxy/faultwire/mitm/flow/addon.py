@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from mitmproxy import ctx
 from mitmproxy.connection import Client, Server
-from mitmproxy.proxy.layers import ClientTLSLayer, ServerTLSLayer, modes
+from mitmproxy.proxy.layers import ClientTLSLayer, modes
 from mitmproxy.proxy.layers.http import HttpLayer, HTTPMode
 
 from faultwire.mitm import compat
@@ -139,7 +139,7 @@ class FaultwireAddon:
             return native
         if not tls:
             return self._http(context, HTTPMode.transparent)
-        server_tls = ServerTLSLayer(context)
+        server_tls = compat.UpstreamTls(context)
         server_tls.child_layer = compat.JoiningTls(context)
         return server_tls
 

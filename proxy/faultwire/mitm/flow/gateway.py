@@ -1,5 +1,4 @@
-"""What streams and connections ask of the engine: whose exchange this is, whether and where it may go,
-and what becomes of it when something of ours fails."""
+"""What streams and connections ask of the engine: whose exchange this is, where it may go, when we failed."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ from faultwire.mitm.sessions.sources import Sources
 from faultwire.wire.framing.grpc_status import is_grpc
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from mitmproxy import http
     from mitmproxy.connection import Client
@@ -60,8 +59,7 @@ class Gateway:
         loop_guards: bool = False,
     ) -> None:
         self.sessions, self.guard = Sessions(), guard or Guard()
-        self.access = Access(self.sessions)
-        self.tape, self.replays = tape, replays
+        self.access, self.tape, self.replays = Access(self.sessions), tape, replays
         self.head_timeout_s, self.handshake_s = head_timeout_s, 30.0
         self.stats, self.reached, self.handshakes = Stats(), Reached(), FailedHandshakes()
         self.draining, self.live, self._max = False, 0, max_exchanges
@@ -73,6 +71,7 @@ class Gateway:
         self._links: dict[str, ClientConnection] = {}
         self._ending: dict[str, asyncio.Event] = {}
         self.sources, self.idle = Sources(), asyncio.Event()
+        self.new_exchange: Callable[..., RecordedExchange] = RecordedExchange  # or runtime control's
         self.idle.set()
 
     def begin(self, flow: http.HTTPFlow) -> RecordedExchange:
@@ -100,7 +99,8 @@ class Gateway:
         head = convert.request_of(flow.request)
         link.grpc = link.grpc or is_grpc(head.headers)
         leave = functools.partial(self._left, link, client)
-        recorded = RecordedExchange(session, head, self.tape, leave, self.tunnels.context_of(session, client))
+        context = self.tunnels.context_of(session, client)
+        recorded = self.new_exchange(session, head, self.tape, leave, context)
         if self.replays is not None:
             recorded.needs_request_body = True  # what answers depends on all of it
         while link.held:

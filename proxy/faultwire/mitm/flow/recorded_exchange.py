@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from faultwire.events import Close, Cut, Reset
 from faultwire.exchange.pipeline import ExchangePipeline
@@ -14,11 +14,22 @@ if TYPE_CHECKING:
 
     from faultwire.events import Action, FaultFired, Headers, Request, Response
     from faultwire.exchange.pipeline import OutboundRequest, SessionContext
+    from faultwire.mitm.compat.hooks import Pause
     from faultwire.mitm.flow.upload_watch import UploadWatch
     from faultwire.mitm.flow.upstream_watch import UpstreamWatch
     from faultwire.mitm.sessions.session import Session
     from faultwire.tape.record.recorder import Recording
     from faultwire.tape.record.writer import TapeWriter
+
+
+class Observer(Protocol):
+    """Who wants to know what an agent gets."""
+
+    def answered(self, status: int) -> None:
+        """The head of a response goes to the agent."""
+
+    def over(self, ending: str, faults: tuple[FaultFired, ...]) -> None:
+        """The exchange has ended."""
 
 
 class RecordedExchange:
@@ -36,7 +47,10 @@ class RecordedExchange:
         "_messages",
         "_sent",
         "ended",
+        "hurried",
         "needs_request_body",
+        "observer",
+        "pause",
         "pipeline",
         "recording",
         "session",
@@ -63,6 +77,11 @@ class RecordedExchange:
         self.watch: UpstreamWatch | None = None
         self.upload: UploadWatch | None = None
         """Watches over the server while it answers."""
+        self.observer: Observer | None = None
+        self.pause: Pause | None = None
+        """The wait of a fault that is under way."""
+        self.hurried = False
+        """Does no fault let time pass any more?"""
         self._begun = False
         self._arrived: Response | None = None
         self._sent = False
@@ -119,6 +138,12 @@ class RecordedExchange:
         if self.written:
             self.session.requests_recorded += 1
 
+    def hurry(self) -> None:
+        """End the wait of a fault that is under way; no fault lets time pass from here on."""
+        self.hurried = True
+        if self.pause is not None:
+            self.pause.end()
+
     def client_left(self) -> None:
         """The client left while a fault let time pass."""
         if not self.ended:
@@ -155,6 +180,8 @@ class RecordedExchange:
     def sends(self, head: Response) -> None:
         """The head as the agent gets it, on the very point of leaving."""
         self._sent = True
+        if self.observer is not None:
+            self.observer.answered(head.status)
         if self.recording is None or self.ended or head is self._arrived:
             return
         if head != self._arrived:
@@ -228,6 +255,8 @@ class RecordedExchange:
         if self.ended:
             return
         self._sent = True
+        if self.observer is not None:
+            self.observer.answered(response.status)
         self._begin()
         if self.recording is not None:
             self.recording.delivered_head(response)
@@ -255,6 +284,8 @@ class RecordedExchange:
             ending, error = "complete", None
         faults: tuple[FaultFired, ...] = self.pipeline.over()
         self.session.count(self.pipeline.exchange, faults)
+        if self.observer is not None:
+            self.observer.over(ending, faults)
         if self.recording is not None:
             if not self._sent:
                 self.recording.undelivered()
@@ -269,6 +300,8 @@ class RecordedExchange:
             self._settle()
             self._leave(self)
             self.session.count(self.pipeline.exchange, ())
+            if self.observer is not None:
+                self.observer.over("refused", ())
         if self.recording is not None:
             if not self._begun:
                 self._begun = True

@@ -190,6 +190,8 @@ class WebSocketLayer(layer.Layer):
             if isinstance(action, Send):
                 yield from self._send(lane, action)
             elif isinstance(action, Wait):
+                if self._recorded.hurried:
+                    continue
                 lane.waits = True
                 if action.seconds is not None:
                     lane.alarm = commands.RequestWakeup(action.seconds)

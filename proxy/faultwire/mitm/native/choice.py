@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mitmproxy.proxy.context import Context
 
     from faultwire.mitm.flow.gateway import Gateway
+    from faultwire.mitm.network.client_certificates import ClientCertificates
     from faultwire.mitm.settings import EngineSettings
 
 HELLO_LIMIT = 64 * 1024
@@ -32,16 +33,20 @@ Waits = Literal["waits"]
 """The ClientHello is not whole yet."""
 
 
-def native_path(settings: EngineSettings, gateway: Gateway, bundle: str) -> NativePath | None:
+def native_path(
+    settings: EngineSettings, gateway: Gateway, bundle: str, clients: ClientCertificates | None = None
+) -> NativePath | None:
     """The native path of an engine, where its settings want it; `bundle` is a file of authorities."""
-    return NativePath(gateway, Path(bundle)) if settings.native else None
+    return NativePath(gateway, Path(bundle), clients) if settings.native else None
 
 
 class NativePath:
-    """The native path of one engine. `bundle` are the authorities that servers' certificates chain to."""
+    """The native path of one engine. `bundle` are the authorities that servers' certificates chain to; to
+    those that are shown one of `clients` only OpenSSL speaks."""
 
-    def __init__(self, gateway: Gateway, bundle: Path) -> None:
+    def __init__(self, gateway: Gateway, bundle: Path, clients: ClientCertificates | None = None) -> None:
         self.gateway = gateway
+        self._clients = clients
         self._bundle = bundle
         self._shown: dict[str, Any] = {}
 
@@ -95,6 +100,8 @@ class NativePath:
             return "base_url"
         if client.tls or context.server.address is None:
             return "nested"
+        if self._clients is not None and self._clients.find(context.server.address[0]) is not None:
+            return "client_certificate"
         tunnel = gateway.tunnels.of(client)
         if tunnel is not None and tunnel.flaw is not None:
             return "flaw"

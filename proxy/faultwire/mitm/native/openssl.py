@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from mitmproxy.connection import ConnectionState
 from mitmproxy.proxy import commands, events
 from mitmproxy.proxy.layer import Layer
-from mitmproxy.proxy.layers.tls import ServerTLSLayer
+
+from faultwire.mitm.compat.tls import UpstreamTls
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
@@ -47,7 +48,7 @@ class OpenSsl:
         self._native, self._server = layer, server
         context = layer.context.fork()
         context.server = server
-        self._tls = ServerTLSLayer(context)
+        self._tls = UpstreamTls(context)
         self._tls.child_layer = _Above(context, layer)
 
     def start(self) -> None:

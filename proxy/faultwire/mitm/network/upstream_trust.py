@@ -10,11 +10,17 @@ import os
 import ssl
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import certifi
 from cryptography import x509
 
 from faultwire.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from faultwire.mitm.network.client_certificates import ClientCertificates
 
 
 def write_bundle(folder: Path, upstream_ca: Path | None) -> Path:
@@ -37,6 +43,16 @@ def write_bundle(folder: Path, upstream_ca: Path | None) -> Path:
             draft.write(data)
         os.replace(draft.name, target)
     return target
+
+
+def client_certificates(files: Mapping[str, Path], bundle: Path) -> ClientCertificates | None:
+    """What we show to servers that ask who calls, None where there is nothing; `bundle` is whom such servers
+    must chain to. Raises UsageError for a file that cannot be used."""
+    if not files:
+        return None
+    from faultwire.mitm.network.client_certificates import ClientCertificates
+
+    return ClientCertificates(files, str(bundle))
 
 
 def _checked(path: Path) -> bytes:

@@ -28,6 +28,8 @@ class NamespaceTraffic:
         """Transport, host and port at which nobody listens."""
         self.foreign: Counter[Place] = Counter()
         """Connections in which neither HTTP nor TLS was spoken."""
+        self.silent: Counter[Place] = Counter()
+        """Connections in which their client never said anything."""
         self.relayed: Counter[Place] = Counter()
         """Connections that a rule of the user's passes on unread."""
         self.unreached: dict[Place, str] = {}
@@ -43,6 +45,10 @@ class NamespaceTraffic:
     def reset(self, place: Place) -> None:
         """A connection was reset for what was spoken in it."""
         self._count(self.foreign, place)
+
+    def say_nothing(self, place: Place) -> None:
+        """A connection ended, by us or by its client, before its client had said anything."""
+        self._count(self.silent, place)
 
     def relay(self, place: Place) -> None:
         """A connection is passed on unread."""
@@ -69,6 +75,12 @@ class NamespaceTraffic:
             yield (
                 f"{_connections(count)} to `{place}` spoke neither HTTP nor TLS and {_were(count)} reset; "
                 f"`--relay {place}` passes them on, unrecorded"
+            )
+        for (host, port), count in sorted(self.silent.items()):
+            place = _place(host, port)
+            yield (
+                f"{_connections(count)} to `{place}` said nothing and came to nothing; where the server "
+                f"speaks first, `--relay {place}` passes them on, unrecorded"
             )
         for (host, port), count in sorted(self.relayed.items()):
             yield f"{_connections(count)} to `{_place(host, port)}` {_were(count)} relayed, and not recorded"

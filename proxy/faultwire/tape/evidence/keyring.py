@@ -56,7 +56,7 @@ class KeyRing:
 
     def signer_or_new(self, project: str) -> SignerKey:
         """The key that seals; made for this project if there is none. Raises TapeError."""
-        return self.signer() or self._make(SignerKey.fresh(name_for(project)), replace=False)
+        return self.signer() or self._make(SignerKey.fresh(name_for(project)))
 
     def renew(self, name: str) -> SignerKey:
         """Make a new key in place of the old one, whose verifier key stays trusted."""
@@ -66,7 +66,7 @@ class KeyRing:
             self.trust(old.verifier)
         return key
 
-    def _make(self, key: SignerKey, *, replace: bool) -> SignerKey:
+    def _make(self, key: SignerKey, *, replace: bool = False) -> SignerKey:
         """Write a key; of two programs that both found none, the first one's stays and both get it."""
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ class KeyRing:
         own = self.signer()
         keys = [own.verifier] if own else []
         if self.trust_list.exists():
-            for number, line in enumerate(_read(self.trust_list, private=False).splitlines(), 1):
+            for number, line in enumerate(_read(self.trust_list).splitlines(), 1):
                 if line.strip() and not line.startswith("#"):
                     keys.append(_parsed(line, f"{self.trust_list}:{number}"))
         return tuple(dict.fromkeys(keys))
@@ -119,7 +119,7 @@ def given_key(text: str) -> VerifierKey:
         found, where = text, "the given key"
     else:
         try:
-            found, where = _read(Path(text), private=False, links=True), f"`{text}`"
+            found, where = _read(Path(text), links=True), f"`{text}`"
         except TapeError as error:
             raise UsageError(
                 error.message, code="keys.unreadable", hint="name a verifier key or a file that holds one"
@@ -144,7 +144,7 @@ def _parsed(line: str, where: str) -> VerifierKey:
         raise TapeError(f"{where}: no verifier key: {error}", code="keys.unreadable") from error
 
 
-def _read(path: Path, *, private: bool, links: bool = False) -> str:
+def _read(path: Path, *, private: bool = False, links: bool = False) -> str:
     def judge(mode: int) -> None:
         if private and mode & 0o077:
             raise TapeError(

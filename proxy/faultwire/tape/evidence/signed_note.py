@@ -80,10 +80,10 @@ class VerifierKey:
         key = cls(name, data)
         if text.split("+")[1] != key.id.hex():
             raise NoteError("the key id does not fit the key")
-        if not _core.is_verifier_key(str(key)):
-            raise NoteError("no key of Ed25519 has these bytes")
         if data in _SMALL_ORDER:
             raise NoteError("everybody can sign under this key: its point has a small order")
+        if not _core.is_verifier_key(str(key)):
+            raise NoteError("no key of Ed25519 has these bytes")
         return key
 
 

@@ -33,7 +33,7 @@ def unpack(data: bytes, applied: tuple[str, ...]) -> bytes:
     headers = (("content-encoding", ", ".join(applied)),)
     try:
         plain, partial = decoded(data, headers, max_bytes=UNMEASURED)
-        if partial and len(plain) == UNMEASURED and unpacks_within(data, headers, MAX_PLAIN):
+        if len(plain) == UNMEASURED and unpacks_within(data, headers, MAX_PLAIN):
             plain, partial = decoded(data, headers, max_bytes=MAX_PLAIN)
     except WireError as error:
         raise Opaque(error.message) from error
@@ -61,7 +61,7 @@ def _brotli(data: bytes) -> bytes:
 
 
 def _zstd(data: bytes) -> bytes:
-    return zstandard.ZstdCompressor(level=3).compress(data)
+    return zstandard.ZstdCompressor().compress(data)
 
 
 _PACK: dict[str, Callable[[bytes], bytes]] = {

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode, b64encode
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire import _core
-from faultwire.tape.redact import stream as redact_stream, text as redact_text
+from faultwire.tape.redact import stream as redact_stream
+from faultwire.tape.redact.redactor import moved
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,7 @@ _BYTES = re.compile(r'"bytes"\s*:\s*"([A-Za-z0-9+/]*=*)')
 class Frame(NamedTuple):
     """A frame's place in the stream, and what it says as Latin-1; `whole` is False for one cut short.
 
-    `inner` is what the Base64 in it says, which stands at `span` of the payload; `outer` is the rest.
+    `inner` is what the Base64 in it says, which stands at `place` of the payload; `outer` is the rest.
     """
 
     start: int
@@ -40,8 +41,8 @@ class Frame(NamedTuple):
     payload: int
     whole: bool
     outer: str
-    span: tuple[int, int]
-    inner: str | None
+    place: int
+    inner: str
 
 
 class Look(NamedTuple):
@@ -56,31 +57,22 @@ class Look(NamedTuple):
 def look(data: bytes, redactor: Redactor, counts: Counts, *, final: bool) -> Look:
     """Look through the frames at the beginning of `data`. `final`: no more bytes come."""
     frames, broken = _frames(data, final=final)
-    lines = [line for frame in frames for line in (frame.outer, frame.inner) if line is not None]
+    lines = [line for frame in frames for line in (frame.outer, frame.inner)]
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     text = "\n".join(lines)
-    texts = redact_stream.texts_by_member(text)
-    firsts = [0, *accumulate(1 if frame.inner is None else 2 for frame in frames)]
-    if final:
-        edits = redact_stream.last_edits(text, redactor.rules)
-    else:
-        edits = (
-            redact_stream.stream_edits(text, redactor.rules)
-            if redact_stream.is_suspect(text, texts, redactor.rules)
-            else []
-        )
+    # Frames are whole, so that also before the end of the stream no string in them is open.
+    edits = redact_stream.last_edits(text, redactor.rules)
     count = len(frames)
     if not final and not broken:
-        place = redact_stream.open_from(text, texts, redactor.rules)
+        place = redact_stream.open_from(text, redact_stream.texts_by_member(text), redactor.rules)
         while place < len(text):
-            count = bisect_right(firsts, bisect_right(starts, place) - 1) - 1
-            bound = starts[firsts[count]]
+            count = (bisect_right(starts, place) - 1) // 2
+            bound = starts[2 * count]
             place = min((e.begin for e in edits if e.begin < bound < e.end), default=len(text))
     found = _by_line(edits, starts)
     patches = []
-    for frame, line in zip(frames[:count], firsts, strict=False):
-        inner = [] if frame.inner is None else found.get(line + 1, [])
-        new = _patched(data, frame, (found.get(line, []), inner), redactor, counts)
+    for at, frame in enumerate(frames[:count]):
+        new = _patched(data, frame, (found.get(2 * at, []), found.get(2 * at + 1, [])), redactor, counts)
         if new is not None:
             patches.append((frame.start, frame.end, new))
     return Look(frames[count - 1].end if count else 0, patches, broken)
@@ -111,26 +103,26 @@ def _frames(data: bytes, *, final: bool) -> tuple[list[Frame], bool]:
     for piece in pieces:
         frames.append(_frame(piece, at, whole=True))
         at += len(piece)
-    if final and not broken and at < len(data):
+    if final and not broken:
         frames.append(_frame(data[at:], at, whole=False))
     return frames, broken
 
 
 def _frame(piece: bytes, at: int, *, whole: bool) -> Frame:
-    payload = min(_PRELUDE + int.from_bytes(piece[4:8], "big"), len(piece))
+    payload = min(_PRELUDE + int.from_bytes(piece[4:8]), len(piece))
     text = piece[payload : len(piece) - _CHECKSUM if whole else None].decode("latin-1")
     found = _BYTES.search(text)
-    outer, span, inner = text, (0, 0), None
-    if found is not None:
-        span = found.span(1)
-        outer, inner = text[: span[0]] + text[span[1] :], _plain(found[1])
-    return Frame(at, at + len(piece), at + payload, whole, outer, span, inner)
+    if found is None:
+        return Frame(at, at + len(piece), at + payload, whole, text, 0, "")
+    start, end = found.span(1)
+    outer, inner = text[:start] + text[end:], _plain(found[1])
+    return Frame(at, at + len(piece), at + payload, whole, outer, start, inner)
 
 
 def _plain(text: str) -> str:
     bare = text.rstrip("=")
     bare = bare if len(bare) % 4 != 1 else bare[:-1]
-    return b64decode(bare + "=" * (-len(bare) % 4)).decode("latin-1")
+    return b64decode(bare + "==").decode("latin-1")  # more of these than needed change nothing
 
 
 # ---------------------------------------------------------------- writing
@@ -140,14 +132,11 @@ def _by_line(edits: list[Edit], starts: list[int]) -> dict[int, list[Edit]]:
     """Edits by the line that they are in, counted from its beginning; one over several is cut up."""
     found: dict[int, list[Edit]] = {}
     for edit in edits:
-        line = bisect_right(starts, edit.start) - 1
-        first = line
-        while line + 1 < len(starts) and starts[line] < edit.end:
+        first = bisect_right(starts, edit.start) - 1
+        for line in range(first, bisect_left(starts, edit.end)):
             start, end = max(edit.start - starts[line], 0), min(edit.end, starts[line + 1] - 1) - starts[line]
-            part = edit if line == first else edit._replace(what=None, value="", quote="")
-            if start < end:
-                found.setdefault(line, []).append(part._replace(start=start, end=end))
-            line += 1
+            part = edit if line == first else edit._replace(what=None)
+            found.setdefault(line, []).append(part._replace(start=start, end=end))
     return found
 
 
@@ -157,16 +146,14 @@ def _patched(
     """The frame without its secrets; None where it has none. Of a secret in its header nothing is kept."""
     piece = data[frame.start : frame.end]
     header = piece[: frame.payload - frame.start].decode("latin-1")
-    if redact_text.suspects(header) and redact_text.edits(header):
+    if redact_stream.whole_edits(header):
         return _opaque(piece, frame, redactor, counts)
     if not any(edits):
         return None
     outer, moves = redactor.apply(frame.outer.encode("latin-1"), edits[0], counts)
-    payload = outer
-    if frame.inner is not None:
-        inner, _ = redactor.apply(frame.inner.encode("latin-1"), edits[1], counts)
-        at = frame.span[0] + sum(size - (end - start) for start, end, size in moves if end <= frame.span[0])
-        payload = outer[:at] + b64encode(inner) + outer[at:]
+    inner, _ = redactor.apply(frame.inner.encode("latin-1"), edits[1], counts)
+    (at,) = moved([frame.place], moves)
+    payload = outer[:at] + b64encode(inner) + outer[at:]
     if not frame.whole:
         # It has no end, so nobody can read it: its prelude and header say what it was.
         return piece[: frame.payload - frame.start]

@@ -51,16 +51,18 @@ class Redactor:
         self.rules = rules
         """What the user wants redacted besides."""
         self._memory: OrderedDict[tuple[str, str], str] = OrderedDict()
-        self._keyed = ("", "")
 
     def placeholder(self, what: str, value: str, counts: Counts) -> str:
         """What stands for a secret `value` of class `what`."""
         counts[what] = counts.get(what, 0) + 1
         if value.startswith(MARK):
             return value
+        return MARK + self._remembered(what, value)
+
+    def _remembered(self, what: str, value: str) -> str:
         found = self._memory.get((what, value))
         if found is None:
-            found = MARK + self._digest(what, value)
+            found = self._digest(what, value)
             self._memory[what, value] = found
             if len(self._memory) > _REMEMBERED:
                 self._memory.popitem(last=False)
@@ -76,23 +78,19 @@ class Redactor:
     def keyed(self, key: str) -> str:
         """What stands for an exchange's key: a bare digest of path and body would let anybody who has
         the tape try out what was redacted in them."""
-        if key != self._keyed[0]:  # every line of an exchange's ledger has the same one
-            self._keyed = (key, self._digest("exchange", key) if key else key)
-        return self._keyed[1]
+        return self._remembered("exchange", key) if key else key
 
     # ------------------------------------------------------------ heads
 
     def head(self, headers: Headers, counts: Counts) -> Head:
         """Header fields with the values of secret ones replaced, and what they say of the body."""
         if self.rules is not None:
-            headers = tuple(self._ruled(name, value, counts) for name, value in headers)
+            headers = tuple(self._ruled(self.rules, name, value, counts) for name, value in headers)
         found_roles = roles(headers)
         if not any(found_roles):
             return Head(headers)
         kind, coded, clean = "", [], list(headers)
         for at, what in enumerate(found_roles):
-            if what == PLAIN:
-                continue
             name, value = headers[at]
             if what == SECRET:
                 clean[at] = (name, self._header("header", value, counts))
@@ -102,15 +100,15 @@ class Redactor:
                 kind = kind or value.lower()
             elif what == CODING:
                 coded.append(value)
-        return Head(tuple(clean), kind, codings(coded) if coded else ())
+        return Head(tuple(clean), kind, codings(coded))
 
-    def _ruled(self, name: str, value: str, counts: Counts) -> tuple[str, str]:
+    def _ruled(self, rules: Rules, name: str, value: str, counts: Counts) -> tuple[str, str]:
         """A field as the user's rules leave it; what tells how to read the body stays."""
-        if self.rules is None or not value or role(name) != PLAIN:
+        if role(name) != PLAIN:
             return name, value
-        if self.rules.covers(name):
+        if rules.covers(name):
             return name, self._header("rule.header", value, counts)
-        return name, self._cut(value, self.rules.in_header(value), counts)
+        return name, self._cut(value, rules.in_header(value), counts)
 
     def _cut(self, text: str, hits: Iterable[Hit], counts: Counts) -> str:
         out, at = [], 0
@@ -137,7 +135,7 @@ class Redactor:
             found = rule_edits(data.decode("latin-1"), self.rules)
             path = self.apply(data, found, counts)[0].decode("utf-8", "surrogatepass")
         head, mark, query = path.partition("?")
-        return head + mark + self.form(query, counts) if mark else path
+        return head + mark + self.form(query, counts)
 
     def form(self, text: str, counts: Counts) -> str:
         """The same for a query string or a form body; every other byte stays."""
@@ -227,16 +225,13 @@ def moved(places: Iterable[int], moves: Moves) -> list[int]:
     out: list[int] = []
     shift, n = 0, 0
     for place in places:
-        while n < len(moves) and moves[n][0] < place:
+        while n < len(moves) and moves[n][1] <= place:
             start, end, size = moves[n]
-            if place < end:
-                break
             shift += size - (end - start)
             n += 1
-        if n < len(moves) and moves[n][0] < place < moves[n][1]:
-            out.append(moves[n][0] + moves[n][2] + shift)
-        else:
-            out.append(place + shift)
+        if n < len(moves) and moves[n][0] < place:
+            place = moves[n][0] + moves[n][2]
+        out.append(place + shift)
     return out
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 import re
 from base64 import b64decode, b64encode
+from hashlib import sha256
 
 from faultwire import _core
 from faultwire.tape.redact.edit import MARK
@@ -26,22 +27,22 @@ class Rekey:
 
     def digest(self, old: str) -> str:
         """What 32 hex digits become."""
-        return hmac.digest(self._key, old.encode(), "sha256").hex()[:32]
+        return hmac.digest(self._key, old.encode(), sha256).hex()[:32]
 
     def data(self, data: bytes) -> bytes:
         """The same bytes with every placeholder renamed, also in Base64; frames keep valid checksums."""
-        if MARK.encode() not in data and _BASE64.search(data) is None:
-            return data
         frames = _frames(data)
         if frames is None:
             return self._text(data)
         return b"".join(map(self._frame, frames))
 
     def _frame(self, piece: bytes) -> bytes:
-        start = 12 + int.from_bytes(piece[4:8], "big")
-        payload = piece[start:-4]
-        new = self._text(payload)
-        return piece if new == payload else _core.eventstream_with_payload(piece, new)
+        start = 12 + int.from_bytes(piece[4:8])
+        new = self._text(piece[start:-4])
+        try:
+            return _core.eventstream_with_payload(piece, new)
+        except ValueError:  # its checksum was wrong before: it was redacted as text, or a fault broke it
+            return piece[:start] + new + piece[-4:]
 
     def _text(self, data: bytes) -> bytes:
         plain = _PLACEHOLDER.sub(lambda found: MARK.encode() + self.digest(found[1].decode()).encode(), data)
@@ -60,6 +61,6 @@ def _frames(data: bytes) -> list[bytes] | None:
     """The frames of an AWS event stream; None where it is none."""
     splitter = _core.EventStreamSplitter()
     pieces = splitter.feed(data)
-    if splitter.broken is not None or not pieces or sum(map(len, pieces)) != len(data):
+    if splitter.broken is not None or sum(map(len, pieces)) != len(data):
         return None
     return pieces

@@ -38,6 +38,9 @@ _OVERLAP = 32 << 10
 
 _PLACEHOLDER = re.compile(re.escape(MARK) + r"[0-9a-f]{32}")
 
+_BY_NAME = ("key", "query")
+"""Classes of what only a name makes a secret."""
+
 KEY_FILES = frozenset({".key", ".pem", ".p12", ".pfx"})
 """Files that are keys, and lie where they belong: passed over in folders, looked at where they are named."""
 
@@ -93,12 +96,12 @@ def _on_tape(path: Path) -> Iterator[Leak]:
         try:
             for seq, _, record, _ in event_rows(connection):
                 found = _in_event(_read(record, path, seq))
-                yield from (_leak(path, f"event {seq}", e) for e in found if _is_readable(e))
+                yield from (_leak(path, f"event {seq}", *one) for one in _secrets(found))
             query = "SELECT digest, size, packed, data FROM blobs"
             for digest, size, packed, data in connection.execute(query):
                 body = unpack(size, packed, data).decode("latin-1")
                 place = f"blob {digest.hex()[:16] if isinstance(digest, bytes) else '?'}"
-                yield from (_leak(path, place, e) for e in last_edits(body) if _is_readable(e))
+                yield from (_leak(path, place, *one) for one in _secrets(last_edits(body)))
         except sqlite3.Error as error:
             raise TapeTampered(f"tape `{path}` is damaged: {error}", code="tape.damaged") from error
 
@@ -111,24 +114,32 @@ def _read(record: bytes, path: Path, seq: int) -> Any:
 
 
 def _in_event(event: Any) -> Iterator[Edit]:
-    """What recording would have replaced in a record."""
+    """What recording would have replaced in a record. What no record of ours has is looked at as text."""
     if not isinstance(event, dict):
+        yield from _in_texts(event)
         return
     for key, value in event.items():
         if key == "headers" and isinstance(value, list):
-            for name, text in (pair for pair in value if isinstance(pair, list) and len(pair) == 2):
-                yield from field_edits(str(name), str(text))
+            for pair in value:
+                is_field = isinstance(pair, list) and len(pair) == 2
+                yield from field_edits(str(pair[0]), str(pair[1])) if is_field else _in_texts(pair)
         elif key == "path" and isinstance(value, str):
-            host = str(event.get("host", ""))
+            host = str(event.get("host"))
             yield from path_edits(value, f"https://{host}" if has_secret_path(host) else "")
         else:
-            for text in _strings(value):
-                yield from edits(text) if suspects(text) else ()
+            yield from _in_texts(value)
 
 
-def _is_readable(edit: Edit) -> bool:
-    """Is there a secret, and not what stands for one already?"""
-    return bool(edit.what) and _PLACEHOLDER.fullmatch(edit.value) is None
+def _in_texts(value: Any) -> Iterator[Edit]:
+    for text in _strings(value):
+        yield from edits(text) if suspects(text) else ()
+
+
+def _secrets(found: Iterable[Edit]) -> Iterator[tuple[str, str]]:
+    """The class and the value of each secret, without what stands for one already."""
+    for one in found:
+        if one.what and _PLACEHOLDER.fullmatch(one.value) is None:
+            yield one.what, one.value
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -152,20 +163,20 @@ def _in_steps(parts: Iterable[bytes], name: str) -> Iterator[Leak]:
         held += part.decode("latin-1")
         for at, end, what in _known(held):
             if start + at >= done and (end < len(held) or not part):
-                yield _leak(name, f"byte {start + at}", Edit(at, end, what, held[at:end]))
+                yield _leak(name, f"byte {start + at}", what, held[at:end])
                 done = start + end
         cut = max(0, len(held) - _OVERLAP)
         held, start = held[cut:], start + cut
 
 
 def _known(text: str) -> list[tuple[int, int, str]]:
-    found = [(one.start, one.end, one.what) for one in values(text)]
-    found += [(one.start, one.end, one.what or "") for one in known_edits(text)]
+    spans = known_edits(text)
     for look in (packed_edits, compressed_edits):
-        found += [(one.start, one.end, one.what or "") for one in look(text, _holds)]
+        spans += look(text, _holds)
     if encodes(text):
-        known = {"key", "query"}
-        found += [(e.start, e.end, e.what) for e in edits(text) if e.what and e.what not in known]
+        spans += (one for one in edits(text) if one.what not in _BY_NAME)
+    found = [(one.start, one.end, one.what) for one in values(text)]
+    found += [(one.start, one.end, one.what) for one in spans if one.what]
     return sorted(found, key=lambda one: (one[0], -one[1]))
 
 
@@ -174,7 +185,6 @@ def _holds(text: str) -> bool:
     return bool(known_edits(text)) or next(values(text), None) is not None
 
 
-def _leak(file: object, place: str, found: Edit) -> Leak:
-    value = found.value
+def _leak(file: object, place: str, what: str, value: str) -> Leak:
     shown = f"{value[:2]}…{value[-2:]}" if len(value) >= 12 and not value.startswith(MARK) else "…"
-    return Leak(str(file), place, found.what or "", shown)
+    return Leak(str(file), place, what, shown)

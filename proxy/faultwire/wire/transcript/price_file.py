@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 1 << 20
 _MOST_DEPTH = 4
+_MOST_SKIPPED = 100
+"""Levels of what no table holds."""
 _LONGEST_NAME = 200
 _MOST_DOLLARS = 1_000_000
 _MOST_DECIMALS = 20
@@ -225,6 +227,8 @@ class _Reader:
 
         depth = 1
         while depth:
+            if depth > _MOST_SKIPPED:  # each level costs libyaml as much time as all levels above it
+                self.fail(_line(event), f"found more than {_MOST_SKIPPED} levels, expected a table of prices")
             inner = next(events)
             depth += isinstance(inner, yaml.CollectionStartEvent) - isinstance(inner, yaml.CollectionEndEvent)
         return _Node(None, _line(event))

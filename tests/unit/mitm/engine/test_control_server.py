@@ -10,6 +10,16 @@ import pytest
 
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.mitm.engine.control_server import Control, as_json
+from faultwire.mitm.flow.runtime_control import RuntimeControl
+from faultwire.profile.dump import dump
+from faultwire.profile.load import inline
+
+
+class Peer:
+    """Stands for a connection whose other end the system does not tell."""
+
+    def get_extra_info(self, _name: str) -> None:
+        return None
 
 
 class Engine:
@@ -17,6 +27,7 @@ class Engine:
 
     def __init__(self) -> None:
         self.stopped = False
+        self.runtime = RuntimeControl()
 
     async def open_session(self, settings: Any) -> dict[str, Any]:
         return {"user": settings.name, "token": "t", "port": 1}
@@ -42,7 +53,7 @@ class Engine:
 
 
 async def ask(engine: Engine, line: bytes) -> dict[str, Any]:
-    return await Control(engine, Path("/nowhere"))._answer(line)
+    return await Control(engine, Path("/nowhere"))._answer(line, Peer())  # type: ignore[arg-type]
 
 
 async def test_each_operation() -> None:
@@ -112,3 +123,20 @@ def test_a_path_that_is_too_long_for_a_socket_is_not_used(tmp_path: Path) -> Non
     assert long.path.parent.stat().st_mode & 0o777 == 0o700
     long.close()
     assert not long.path.parent.exists()
+
+
+async def test_runtime_control() -> None:
+    engine = Engine()
+    told = {"op": "arm", "profile": dump(inline("status: {code: 503}")), "headers": {"x-a": "b*"}}
+    assert await ask(engine, json.dumps(told).encode()) == {"id": "a1"}
+    listed = await ask(engine, b'{"op": "armed"}')
+    assert [(one["id"], one["state"], one["faults"]) for one in listed["interventions"]] == [
+        ("a1", "armed", ["a1/status"])
+    ]
+    assert (await ask(engine, b'{"op": "disarm", "id": "a1", "why": "enough"}'))["why"] == "enough"
+    assert (await ask(engine, b'{"op": "disarm", "id": "a7"}'))["error"]["code"] == "control.unknown"
+    assert (await ask(engine, b'{"op": "arm", "profile": {}, "command": "rm"}'))["error"][
+        "code"
+    ] == "engine.message"
+    assert (await ask(engine, b'{"op": ["arm"]}'))["error"]["code"] == "engine.operation"
+    engine.runtime.close()

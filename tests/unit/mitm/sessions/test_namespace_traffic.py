@@ -45,6 +45,15 @@ def test_what_is_spoken_and_what_is_relayed() -> None:
     assert failed == "`gone.example:5432` could not be relayed: refused"
 
 
+def test_a_client_that_said_nothing_is_reported_with_the_relay() -> None:
+    traffic = NamespaceTraffic()
+    for _ in range(2):
+        traffic.say_nothing(("smtp.example", 25))
+    (note,) = traffic.notes
+    assert note.startswith("2 connections to `smtp.example:25` said nothing and came to nothing")
+    assert "`--relay smtp.example:25`" in note
+
+
 def test_what_did_not_happen_is_not_reported() -> None:
     assert list(NamespaceTraffic().notes) == []
 

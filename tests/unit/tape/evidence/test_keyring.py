@@ -32,10 +32,32 @@ def test_the_first_use_makes_the_key_and_the_next_finds_it(ring: KeyRing) -> Non
     assert key.dump() not in ring.public.read_text()
 
 
-def test_of_two_that_make_one_at_once_the_first_wins(ring: KeyRing) -> None:
-    first = ring._make(SignerKey.fresh("a"), replace=False)
-    assert ring._make(SignerKey.fresh("b"), replace=False) == first
-    assert ring.public.read_text() == f"{first.verifier}\n"
+def test_of_two_that_make_one_at_once_the_first_wins(ring: KeyRing, monkeypatch: pytest.MonkeyPatch) -> None:
+    first: list[SignerKey] = []
+
+    def overtaken(name: str) -> SignerKey:
+        """While this one makes its key, the other looks, finds none, and writes its own."""
+        monkeypatch.undo()
+        first.append(KeyRing(ring.folder).signer_or_new("a"))
+        return SignerKey.fresh(name)
+
+    monkeypatch.setattr(SignerKey, "fresh", overtaken)
+    assert ring.signer_or_new("b") == first[0]
+    assert ring.signer() == first[0]
+    assert ring.public.read_text() == f"{first[0].verifier}\n"
+
+
+def test_a_key_that_somebody_takes_away_at_once_is_still_the_one(
+    ring: KeyRing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def taken(draft: Path, path: Path) -> None:
+        Path(draft).rename(path)
+        Path(path).unlink()
+
+    monkeypatch.setattr(os, "link", taken)
+    key = ring.signer_or_new("p")
+    assert ring.signer() is None
+    assert ring.public.read_text() == f"{key.verifier}\n"
 
 
 def test_a_renewed_key_leaves_the_old_one_trusted(ring: KeyRing) -> None:

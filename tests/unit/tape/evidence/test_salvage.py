@@ -317,8 +317,7 @@ def test_a_cut_file_that_is_no_tape_is_named_itself(tape: Path, tmp_path: Path) 
     for act in (kept_of_cut, lambda path: salvage(path, tmp_path / "s.tape")):
         with pytest.raises(TapeError) as error:
             act(cut)
-        assert f"`{cut}`" in error.value.message
-        assert error.value.code.startswith("tape.")
+        assert (error.value.message, error.value.code) == (f"`{cut}` is not a tape", "tape.unreadable")
     assert os.listdir(tmp_path) == ["recorded"]
 
 
@@ -404,6 +403,16 @@ def test_what_only_a_verifier_sees_counts_in_a_tape_whose_end_is_gone(tmp_path: 
     assert found is not None
     assert (found.events, found.reason) == (last, f"the seal at event {last} signs another log than this")
     assert salvage(cut, tmp_path / "s.tape").reason == found.reason
+
+
+def test_a_record_in_a_tape_whose_end_is_gone_is_named_with_that_tape(tape: Path, tmp_path: Path) -> None:
+    rewrite(tape, put(2, b"[]"))
+    more = bytes(3 * PAGE)
+    rewrite(tape, lambda rows: rows.execute("INSERT INTO blobs VALUES (x'00', ?, 0, ?)", (len(more), more)))
+    found = kept_of_cut(cut := shortened(tape))
+    assert found is not None
+    said = f"event 2 of tape `{cut}` is none that a tape has: TypeError('found list')"
+    assert (found.events, found.reason) == (2, said)
 
 
 def test_a_digest_is_that_of_the_bytes(tape: Path) -> None:

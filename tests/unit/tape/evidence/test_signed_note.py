@@ -62,7 +62,7 @@ def test_what_is_no_key(text: str) -> None:
     ],
 )
 def test_a_key_that_is_no_point(public: bytes) -> None:
-    with pytest.raises(NoteError, match="no key of Ed25519 has these bytes"):
+    with pytest.raises(NoteError, match=r"^no key of Ed25519 has these bytes$"):
         VerifierKey.parse(str(VerifierKey("a", public)))
 
 

@@ -107,6 +107,25 @@ def test_a_shared_tape_matches_no_other(make: Callable[..., Path], tmp_path: Pat
     assert verify(tmp_path / "a.tape").ok
 
 
+@pytest.mark.parametrize("fits", [True, False], ids=["same length", "shorter"])
+def test_a_frame_that_redaction_has_broken_is_shared(tmp_path: Path, fits: bool) -> None:
+    """Frames under another type of content are redacted as text, and their checksums do not hold any more."""
+    path = tmp_path / "t.tape"
+    writer = TapeWriter.create(path, origin="p/t", settings={}, key=b"k" * 32)
+    deck = Deck(path, writer)
+    secret = SECRET[: len(MARK) if fits else None].encode()
+    recording = deck.begin(_core.eventstream_write((), b'{"say":"%s"}' % secret))
+    recording.end("complete", None, ())
+    writer.close()
+    share(path, tmp_path / "given.tape", "p/given", None)
+    ((_, before),), ((_, after),) = bodies(path), bodies(tmp_path / "given.tape")
+    assert before is not None
+    assert after is not None
+    at = before.index(b"redacted:v1:") + len(b"redacted:v1:")
+    assert before[at : at + 32] != after[at : at + 32]
+    assert (before[:at], before[at + 32 :]) == (after[:at], after[at + 32 :])
+
+
 def test_a_copy_keeps_the_masks_that_all_its_sources_have(make: Callable[..., Path], tmp_path: Path) -> None:
     one, two = make("one", ("a", "b"), ("$.id", "$.at")), make("two", ("c",), ("$.at", "$.n"))
     merge([one, two], tmp_path / "both.tape", "p/both", None)

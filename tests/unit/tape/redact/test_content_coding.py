@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import random
 import zlib
 
 import brotli
@@ -35,6 +36,19 @@ def test_each_coding_is_what_its_name_says() -> None:
     assert pack(PLAIN, ()) == unpack(PLAIN, ()) == PLAIN
 
 
+def test_how_densely_each_packs() -> None:
+    """As densely as servers do, and no slower."""
+    chance = random.Random(5)
+    known = ["".join(chance.choices("abcdefghij", k=chance.randint(2, 8))) for _ in range(400)]
+    words = " ".join(chance.choices(known, k=9000)).encode()
+    by_level = [gzip.compress(words, level, mtime=0) for level in (5, 6, 7)]
+    by_quality = [brotli.compress(words, quality=quality) for quality in (3, 4, 5, 11)]
+    assert len(set(by_level)) == 3, "the control"
+    assert len(set(by_quality)) == 4, "the control"
+    assert pack(words, ("gzip",)) == by_level[1]
+    assert pack(words, ("br",)) == by_quality[1]
+
+
 def test_of_a_body_that_was_cut_short_there_is_its_beginning() -> None:
     assert PLAIN.startswith(unpack(gzip.compress(PLAIN)[:-9], ("gzip",)))
     assert unpack(gzip.compress(PLAIN)[:-4], ("gzip",)) == PLAIN
@@ -61,7 +75,7 @@ def sized(count: int) -> bytes:
     return (line * (count // len(line) + 1))[:count]
 
 
-@pytest.mark.parametrize("size", [UNMEASURED - 1, UNMEASURED, UNMEASURED + 1, UNMEASURED * 2])
+@pytest.mark.parametrize("size", [UNMEASURED - 1, UNMEASURED, UNMEASURED + 1, 17 << 20])
 def test_a_large_body_is_read_whole(size: int) -> None:
     plain = sized(size)
     assert unpack(gzip.compress(plain, 1), ("gzip",)) == plain
@@ -80,6 +94,8 @@ def test_a_body_is_read_to_the_largest_size_and_no_further(monkeypatch: pytest.M
 def test_a_bomb_is_opaque_however_small() -> None:
     with pytest.raises(Opaque, match=r"it unpacks to more than 10[0-9]+ bytes"):
         unpack(gzip.compress(bytes(2 << 20)), ("gzip",))
+    with pytest.raises(Opaque, match=f"it unpacks to more than {1 << 20} bytes"):
+        unpack(gzip.compress(bytes((1 << 20) + 1)), ("gzip",))
     assert unpack(gzip.compress(bytes((1 << 20) - 1)), ("gzip",)) == bytes((1 << 20) - 1)
 
 

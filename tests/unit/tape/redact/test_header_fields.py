@@ -101,6 +101,9 @@ BOT = f"/bot123456789:AA{WORDS[:33]}"
         (f"{SLACK}?to=/bot", "https://hooks.slack.com", "/<secret.slack-webhook>?to=/bot"),
         (f"{SLACK}?token=9f8e7d6c", "https://hooks.slack.com", "/<secret.slack-webhook>?token=<query>"),
         ("/", "https://hooks.slack.com", "/"),
+        (f"/xy{BOT[4:]}", "https://api.telegram.org", f"/xy{BOT[4:]}"),
+        (BOT, "", BOT),
+        ("/x?token=9f8e7d6c?b", "", "/x?token=<query>"),
         ("", "https://hooks.slack.com", ""),
         ("/x?token=9f8e7d6c", "", "/x?token=<query>"),
         ("/x?token=9f8e=7d6c&b=1", "", "/x?token=<query>&b=1"),
@@ -128,7 +131,9 @@ def test_a_value_at_the_very_beginning_of_a_field_goes_by_its_name() -> None:
     for name in ("X-Datadog", "x-datadog"):
         (edit,) = field_edits(name, HEX)
         assert (edit.start, edit.end, edit.value) == (0, len(HEX), HEX)
+        assert edit.begin == 0, "what tells it stands in the name"
     assert field_edits("x-datadog", f"a {HEX}")[0].start in (0, 2)
+    assert all(edit.begin == edit.start for edit in field_edits("x-datadog", f"a {HEX}"))
     assert field_edits("x-request-id", f"lin_api_{WORDS}") == []
     assert cut(f"lin_api_{WORDS}", field_edits("etag", f"lin_api_{WORDS}")) == "<secret.linear-key>"
 

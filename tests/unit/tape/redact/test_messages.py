@@ -304,6 +304,23 @@ def test_plain_text_has_no_escapes() -> None:
     assert tuple(data for _, data in held.release(final=True)) == said
 
 
+def test_an_escape_in_plain_text_says_nothing() -> None:
+    said = (b"x sk\\u002dant-api03-ABCDEFGHIJ", b"KLMNOPQRSTUVWX y")
+    assert tuple(data for _, data in waiting(*map(message, said)).release(final=True)) == said
+
+
+def test_kinds_are_no_text_that_goes_on_from_message_to_message() -> None:
+    """Joined they are nothing that anybody said, and an agent needs them."""
+    rules = read_rules({"patterns": [{"id": "number", "regex": "[0-9]{6}"}]})
+    held = WaitingMessages(Redactor(b"k" * 32, rules), {})
+    for said in ("12", "34", "56"):
+        held.add(message(b'{"type":"100","t":"%s"}' % said.encode()))
+    left = [json.loads(data) for _, data in held.release(final=True)]
+    assert [one["type"] for one in left] == ["100"] * 3
+    assert left[0]["t"].startswith("redacted:v1:")
+    assert [one["t"] for one in left[1:]] == [""] * 2
+
+
 def test_what_begins_where_the_room_ends_waits_for_its_end() -> None:
     words = [message(b"word ") for _ in range(256)]
     body = "-----BEGIN PRIVATE KEY-----" + "M" * 260

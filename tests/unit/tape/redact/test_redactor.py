@@ -173,6 +173,9 @@ def test_paths_keep_every_other_byte(redactor: Redactor) -> None:
     clean = redactor.path("/a?x=1&api%5Fkey=abc&&y&key=&q=%20+", {})
     assert re.fullmatch(r"/a\?x=1&api%5Fkey=redacted:v1:\w{32}&&y&key=&q=%20\+", clean)
     assert redactor.path("/token/x", {}) == "/token/x"
+    assert re.fullmatch(r"/a\?token=redacted:v1:\w{32}&b=\?c", redactor.path("/a?token=x&b=?c", {}))
+    assert redactor.path("/a?token=x=y", {}) == f"/a?token=redacted:v1:{mac('query', 'x=y')}"
+    assert redactor.path("/a?", {}) == "/a?"
 
 
 def test_an_exchanges_key_cannot_be_tried_out(redactor: Redactor) -> None:
@@ -214,6 +217,7 @@ def test_suspicion_is_never_wrong_with_no(redactor: Redactor) -> None:
         ([4, 5, 6], [(3, 6, 10)], [13, 13, 13]),
         ([4, 5, 6, 9], [(3, 6, 0), (7, 9, 1)], [3, 3, 3, 5]),
         ([2, 2, 8], [(0, 2, 4), (2, 4, 4)], [4, 4, 12]),
+        ([7, 8, 9], [(3, 6, 10), (7, 9, 1)], [14, 15, 15]),
     ],
 )
 def test_places_move_with_what_was_replaced(
@@ -259,6 +263,7 @@ def test_a_key_among_subprotocols_is_replaced_and_the_others_stay() -> None:
     offered = "realtime, openai-insecure-api-key.plain-key-123, openai-beta.realtime-v1"
     (name, value), *_ = Redactor(b"k" * 32).head((("Sec-WebSocket-Protocol", offered),), {}).headers
     before, _, after = value.partition("openai-insecure-api-key.")
+    assert after.startswith(f"redacted:v1:{mac('header', 'plain-key-123')},")
     assert (name, before, "plain-key" in value) == ("Sec-WebSocket-Protocol", "realtime, ", False)
     assert after.endswith(", openai-beta.realtime-v1")
     harmless = (("sec-websocket-protocol", "realtime, graphql-ws"),)
@@ -349,6 +354,14 @@ def test_what_the_rules_name_in_heads(redactor: Redactor) -> None:
     assert redactor.error("EMP-1234", {}) == "EMP-1234"
 
 
+def test_a_rule_that_matches_a_part_of_a_placeholder_leaves_it_whole() -> None:
+    ruled = Redactor(b"k" * 32, read_rules({"patterns": [{"id": "word", "regex": "redacted|EMP-[0-9]{4}"}]}))
+    place, counts = f"redacted:v1:{mac('rule.word', 'EMP-1234')}", dict[str, int]()
+    assert ruled.head((("x-note", f"{place} EMP-1234"),), counts).headers == (("x-note", f"{place} {place}"),)
+    assert ruled.error(f"{place} EMP-1234", counts) == f"{place} {place}"
+    assert counts == {"rule.word": 2}
+
+
 def test_what_the_rules_name_in_paths() -> None:
     rules = read_rules({"patterns": [{"id": "staff", "regex": "EMP-[0-9]{4}|ä+"}]})
     ruled, counts = Redactor(b"k" * 32, rules), dict[str, int]()
@@ -360,6 +373,8 @@ def test_what_the_rules_name_in_paths() -> None:
     assert ruled.path("/half\udc80/EMP-1234", {}) == f"/half\udc80/{place}"
     only = Redactor(b"k" * 32, read_rules({"headers": ["x"]}))
     assert only.path("/a/EMP-1234", {}) == "/a/EMP-1234"
+    inside = Redactor(b"k" * 32, read_rules({"paths": ["$..ssn"]}))
+    assert inside.path('{"ssn":"x"}', {}) == '{"ssn":"x"}', "those are of bodies"
 
 
 def test_a_path_that_is_a_secret_at_its_host(redactor: Redactor) -> None:
@@ -467,6 +482,27 @@ def test_of_two_that_make_a_key_at_once_the_first_wins(
     monkeypatch.setattr(redactor_module, "fresh_key", late)
     assert load_key(path) == b"f" * 32
     assert list(tmp_path.iterdir()) == [path], "no draft is left"
+
+
+def test_a_key_that_is_there_is_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "redact.key"
+    key = load_key(path)
+    monkeypatch.setattr(redactor_module, "fresh_key", lambda: pytest.fail("made another"))
+    assert load_key(path) == key
+
+
+def test_nobody_can_put_a_file_in_the_place_of_a_new_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redactor_module.dice, "token", lambda size: "ab" * size)
+    waiting = tmp_path / f"redact.key.{'ab' * 4}"
+    waiting.write_bytes(b"mine")
+    assert refused(tmp_path / "redact.key") == (
+        f"cannot use redaction key `{tmp_path / 'redact.key'}`: File exists",
+        "tape.key",
+        None,
+    )
+    assert waiting.read_bytes() == b"mine"
 
 
 @pytest.mark.parametrize("codes", [10_000, pytest.param(1_000_000, marks=pytest.mark.nightly)])

@@ -6,6 +6,7 @@ import hmac
 import json
 import re
 from base64 import b64decode, b64encode
+from zlib import crc32
 
 import pytest
 
@@ -91,3 +92,22 @@ def test_what_only_begins_like_frames_is_a_text(rekey: Rekey) -> None:
         new = rekey.data(data)
         assert new == data.replace(PLACE, renamed(OLD))
     assert re.search(rb"redacted:v1:" + OLD.encode(), new) is None
+
+
+def test_in_a_frame_whose_checksum_was_wrong_it_stays_wrong(rekey: Rekey) -> None:
+    whole, other = frames(b'{"a":"%s"}' % PLACE), frames(b'{"b":"%s"}' % PLACE)
+    broken = whole[:-4] + bytes(4)
+    new = rekey.data(broken + other)
+    assert new == broken.replace(PLACE, renamed(OLD)) + rekey.data(other)
+    assert rekey.data(other) == frames(b'{"b":"%s"}' % renamed(OLD))
+
+
+def test_in_a_frame_of_long_headers(rekey: Rekey) -> None:
+    """Longer than any service sends, so that all four bytes of their length count."""
+    size, payload = 1 << 24, b'{"a":"%s"}' % PLACE
+    head = (size + len(payload) + 16).to_bytes(4, "big") + size.to_bytes(4, "big")
+    said = head + crc32(head).to_bytes(4, "big") + bytes(size) + payload
+    frame = said + crc32(said).to_bytes(4, "big")
+    new = rekey.data(frame)
+    assert new[-4:] == crc32(new[:-4]).to_bytes(4, "big")
+    assert new[:-4] == said[: -len(payload)] + payload.replace(PLACE, renamed(OLD))

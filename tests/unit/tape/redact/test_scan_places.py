@@ -6,9 +6,11 @@ Covers faultwire.tape.redact.scan.
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import os
 import sqlite3
+import tracemalloc
 from collections.abc import Callable
 from contextlib import closing
 from hashlib import sha256
@@ -20,12 +22,15 @@ import pytest
 from faultwire.errors import TapeError
 from faultwire.events import Exchange, Request
 from faultwire.tape.record.writer import TapeWriter
+from faultwire.tape.redact import scan as scanning
 from faultwire.tape.redact.scan import Leak, files, scan
 
 KEY = "sk-ant-api03-" + "Wm5Qx8Zt2Vb7Nk1R" * 2
 MASKED = "sk…1R"
 SLACK = "/services/T0123456789/B0123456789/aB3dE5fG7hJ9kL1mN3pQ5rS7"
+TELEGRAM = "/bot123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw5/getMe"
 FOUND = ("anthropic_key", MASKED)
+DATADOG = "4f1c9be27a60d83e5b7c19fa02d6e8b4"
 
 
 @pytest.fixture
@@ -39,6 +44,10 @@ def tape(tmp_path: Path) -> Path:
     writer.close()
     path.chmod(0o600)
     return path
+
+
+def packed(data: bytes) -> str:
+    return base64.b64encode(data).decode()
 
 
 def put(path: Path, record: bytes, seq: int = 1) -> None:
@@ -114,12 +123,16 @@ def test_a_tape_is_known_by_its_name_and_its_first_bytes(tape: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("event", "found"),
     [
-        ([KEY], []),
-        (KEY, []),
+        ([7, KEY], [FOUND]),
+        (KEY, [FOUND]),
+        (7, []),
         ({"a": KEY}, [FOUND]),
         ({"a": {"b": [1, KEY, {"c": KEY}]}, "d": KEY}, [FOUND] * 3),
-        ({"headers": [["x-note", KEY], ["x-note", "none"], [KEY], KEY, [1, KEY], [KEY, 1]]}, [FOUND] * 2),
+        ({"headers": [["x-note", KEY], ["x-note", "none"], [1, KEY], [KEY, 1]]}, [FOUND] * 2),
+        ({"headers": [7, None, [], [KEY], KEY, ["a", KEY, 1], {"a": 1, "b": KEY}]}, [FOUND] * 4),
         ({"headers": KEY}, [FOUND]),
+        ({"headers": [["x-datadog", DATADOG]]}, [("secret.datadog-api-key", "4f…b4")]),
+        ({"lines": [["x-datadog", DATADOG]]}, []),
         ({"headers": {"a": KEY}}, [FOUND]),
         ({"path": f"/a?note={KEY}"}, [FOUND]),
         ({"path": [KEY]}, [FOUND]),
@@ -127,6 +140,8 @@ def test_a_tape_is_known_by_its_name_and_its_first_bytes(tape: Path, tmp_path: P
         ({"path": SLACK, "host": "hooks.example.com"}, []),
         ({"path": SLACK, "host": 7}, []),
         ({"path": SLACK}, []),
+        ({"path": TELEGRAM, "host": "api.telegram.org"}, [("secret.telegram-bot-token", "12…w5")]),
+        ({"path": TELEGRAM, "host": "h.example"}, []),
         ({"path": "/a?api_key=12345678901"}, [("query", "…")]),
         ({"path": "/a?api_key=123456789012"}, [("query", "12…12")]),
         ({"a": '{"password": "hunter2"}'}, [("key", "…")]),
@@ -215,3 +230,48 @@ def test_an_empty_file_holds_nothing(tmp_path: Path) -> None:
     path = tmp_path / "x.log"
     path.write_bytes(b"")
     assert scan(path) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        # An address with a password begins where the key in it does, and is longer.
+        ("https://glpat-aB3dE5fG7hJ9kL1mN3pQ:x@h.example/", [("byte 8", "userinfo", "gl…:x")]),
+        # Only a name makes it a secret, written plainly or packed, beside escapes or not.
+        ('{"password": "hunter22222"} https://h/?api_key=9f8e7d6c5b4a', []),
+        ('&amp; {"password": "hunter22222"} https://h/?api_key=9f8e7d6c5b4a', []),
+        (packed(b'{"password": "hunter22222hunter"}'), []),
+        # With escapes in the text, what has a shape is found beside what has a name, and in it.
+        (f'&amp; {{"password": "it is {KEY}"}}', [("byte 26", *FOUND)]),
+        (f'&amp; {{"password": "it is {packed(KEY.encode())}"}}', [("byte 26", "base64", "c2…FS")]),
+        (packed(b"DATADOG_API_KEY=4f1c9be27a60d83e5b7c19fa02d6e8b4"), [("byte 0", "base64", "RE…I0")]),
+        # Only what is packed in the packed holds it: its first reading does not.
+        (packed(gzip.compress(KEY.encode(), mtime=0)), [("byte 0", "base64", "H4…AA")]),
+    ],
+    ids=[
+        "longer",
+        "named",
+        "named beside escapes",
+        "named and packed",
+        "in a named one",
+        "packed in one",
+        "service",
+        "twice",
+    ],
+)
+def test_what_counts_outside_of_tapes(tmp_path: Path, text: str, found: list[tuple[str, str, str]]) -> None:
+    path = tmp_path / "x.log"
+    path.write_text(text)
+    assert told(path) == found
+
+
+def test_of_a_long_file_only_a_part_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scanning, "_STEP", 64 << 10)
+    path = tmp_path / "x.log"
+    path.write_bytes(b"\n" * (4 << 20) + KEY.encode())
+    tracemalloc.start()
+    try:
+        assert told(path) == [(f"byte {4 << 20}", *FOUND)]
+        assert tracemalloc.get_traced_memory()[1] < 2 << 20
+    finally:
+        tracemalloc.stop()

@@ -175,6 +175,30 @@ def test_a_number_over_pieces_gets_its_quotes_once() -> None:
     ]
 
 
+def test_a_number_in_json_in_json_over_pieces_gets_its_quotes_escaped_twice() -> None:
+    document = json.dumps({"a": '{"password": 12345}'})
+    text = events(document[:24], document[24:])
+    found = stream_edits(text)
+    assert [(edit.what, edit.value, edit.quote) for edit in found] == [
+        ("key", "12345", r"\\\""),
+        (None, "", ""),
+    ]
+
+
+def test_plain_lines_have_no_escapes() -> None:
+    text = f"data: a\\\\tb\\u0041 \\n {KEY[:9]}\n\ndata: {KEY[9:]} y\n\n"
+    assert left(text, stream_edits(text)) == ("data: a\\\\tb\\u0041 \\n <anthropic_key>\n\ndata:  y\n\n")
+    dashes = KEY.replace("-", "\\u002d")
+    escaped = f"data: x {dashes[:30]}\n\ndata: {dashes[30:]} y\n\n"
+    assert stream_edits(escaped) == []
+
+
+def test_what_a_piece_says_by_itself_keeps_its_class_whatever_stands_before_it() -> None:
+    token = "dop_v1_" + "a1b2c3d4" * 8
+    text = events('{"password": "', token, '"}')
+    assert left(text, stream_edits(text)) == events('{"password": "', "<secret.digitalocean-token>", '"}')
+
+
 def test_other_members_are_other_texts() -> None:
     text = event(KEY[:9]) + event(KEY[9:], "text")
     assert stream_edits(text) == []
@@ -209,6 +233,21 @@ def test_a_stream_that_ended_in_the_middle_of_a_string() -> None:
     value = '{"password": "hun'
     assert left(value, last_edits(value)) == '{"password": "<key>'
     assert [edit.end for edit in last_edits(value)] == [len(value)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"password": "hun', [("hun", 3)]),
+        ("{'password': '", []),
+        ('{"password": "', []),
+        ('{"password": [', []),
+        (events("take ", KEY[:9])[: -len('"}}\n\n')] + KEY[9:], [(KEY, len(KEY))]),
+    ],
+    ids=["a value", "single quotes", "a quote", "a list", "a text"],
+)
+def test_what_closes_a_cut_string_is_no_part_of_its_value(text: str, found: list[tuple[str, int]]) -> None:
+    assert [(edit.value, edit.end - edit.start) for edit in last_edits(text)] == found
 
 
 def test_pieces_joined_by_somebody_else() -> None:

@@ -223,8 +223,6 @@ def chat(size: int) -> str:
 
 
 def test_json_in_json_costs_in_proportion_to_its_size() -> None:
-    assert len(chat(1_000_000)) > 990_000
-    assert seconds(chat(1_000_000)) < 3
     small = min(seconds(chat(125_000)) for _ in range(3))
     assert min(seconds(chat(500_000)) for _ in range(3)) < 12 * small  # 16 where it is quadratic
 
@@ -235,10 +233,12 @@ def test_json_in_json_costs_in_proportion_to_its_size() -> None:
         *("%41!", "c2st ", "eyJ", "sk-", "\\", '\\"', "?key=a&", '"pwd":', "'pwd':\"", '"pwd":[1,'),
         *("eyJ.eyJ12345678", "-----BEGIN PRIVATE KEY-----", '"\\"\n', "\\u0041", '"\\u0041', "://a:"),
     ],
+    ids=lambda unit: ascii(unit).replace("\\", "/"),
 )
 def test_no_text_makes_the_search_start_over_and_over(unit: str) -> None:
-    text = unit * (300_000 // len(unit)) + '"password": "x" .eyJ12345678'
-    assert seconds(text) < 3
+    small, large = (unit * (size // len(unit)) + '"password": "x" .eyJ12345678' for size in (40_000, 320_000))
+    # 8 where each place is looked at once, 64 where each looks through all the others again.
+    assert seconds(large) < 24 * min(seconds(small) for _ in range(3))
 
 
 # ---------------------------------------------------------------- streams

@@ -127,7 +127,7 @@ def test_a_table_of_a_future_day_is_refused(home: Path) -> None:
         (TABLE + "currency: EUR\n", 5, "found currency `EUR`"),
         (TABLE + "  b: {", 6, "found no YAML"),
         (TABLE.encode() + b"#\n\xff", 6, "not UTF-8"),
-        ("[" * 100_000, None, "found no"),
+        ("[" * 100_000, 1, "found more than 100 levels"),
         ("", None, "found no `models`"),
     ],
 )

@@ -1,0 +1,58 @@
+"""Why entries of a profile never fired: what each of their decisions came to. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from faultwire.events import Recorded
+
+ACTED = frozenset({"fired", "reapplied", "returned"})
+"""Outcomes that show an entry at work, in this exchange or earlier in its conversation."""
+NO_MATCH = "no exchange matched"
+NO_TRAFFIC = "nothing came through the proxy"
+NO_EFFECT = "it changed nothing"
+ROLLED = "rolled"
+"""In the reason of a decision that was left to chance."""
+MOST = 20
+"""Reasons that are kept of one entry."""
+SHOWN = 3
+"""Reasons of one entry that a terminal names."""
+LINES = 8
+"""Lines about such entries on a terminal; reports have them all."""
+
+
+def unfired(entries: Iterable[str], exchanges: Iterable[Recorded]) -> dict[str, list[str]]:
+    """The ids of `entries` that never fired, in order, each with its reasons as they first occurred."""
+    reasons: dict[str, dict[str, None]] = {entry: {} for entry in entries}
+    acted: set[str] = set()
+    anything = False
+    for exchange in exchanges:
+        anything = True
+        for fault in exchange.faults:
+            if fault.outcome in ACTED:
+                acted.add(fault.id)
+            else:
+                reason = NO_EFFECT if fault.outcome == "no_effect" else fault.reason
+                reasons.setdefault(fault.id, {})[reason] = None
+    nothing = NO_MATCH if anything else NO_TRAFFIC
+    return {entry: list(found)[:MOST] or [nothing] for entry, found in reasons.items() if entry not in acted}
+
+
+def unfired_lines(entries: Sequence[str], exchanges: Iterable[Recorded]) -> list[str]:
+    """The same for a terminal: entries of the same reasons on one line, at most `LINES` of them."""
+    alike: dict[str, list[str]] = {}
+    rolled = False
+    for entry, reasons in unfired(entries, exchanges).items():
+        more = f"; and {len(reasons) - SHOWN} other reasons" if len(reasons) > SHOWN + 1 else ""
+        shown = reasons if len(reasons) == SHOWN + 1 else reasons[:SHOWN]
+        alike.setdefault("; ".join(shown) + more, []).append(f"`{entry}`")
+        rolled = rolled or any(ROLLED in reason for reason in reasons)
+    lines = [f"{', '.join(names)} never fired: {reason}" for reason, names in alike.items()]
+    if len(lines) > LINES:
+        left = list(alike.values())[LINES - 1 :]
+        count = sum(map(len, left))
+        lines[LINES - 1 :] = [f"and {count} other entries, whose reasons are in the report"]
+    return [*lines, "another `--seed` rolls anew"] if rolled else lines

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from faultwire.events import FaultFired, Recorded, Request
+from faultwire.report.unfired import LINES, MOST, NO_EFFECT, NO_MATCH, NO_TRAFFIC, unfired, unfired_lines
+
+ROLLED = "rolled 0.3 or more"
+
+
+def line(entry: str, outcome: str, reason: str = "call 1 matches") -> FaultFired:
+    return FaultFired(entry, entry, "response", outcome, reason, "k", 0, 0)  # type: ignore[arg-type]
+
+
+def exchange(*faults: FaultFired) -> Recorded:
+    about: dict[str, Any] = {
+        "session": "exec", "number": 1, "kind": "llm", "protocol": None, "provider": None, "tool": None,
+        "request": Request("POST", "https", "a.example", 443, "/"), "upstream": None, "delivered": None,
+        "ending": "complete", "error": None, "attempt": 0, "started_ms": 0, "duration_ms": 1.0,
+    }  # fmt: skip
+    return Recorded(**about, faults=faults)
+
+
+def test_reasons_are_those_of_the_decisions_in_their_order_and_once() -> None:
+    seen = [
+        exchange(line("a", "skipped", ROLLED), line("b", "fired")),
+        exchange(line("a", "no_effect"), line("b", "skipped", ROLLED)),
+        exchange(line("a", "skipped", ROLLED), line("c", "preempted", "`b` ended the exchange first")),
+    ]
+    assert unfired(("a", "b", "c", "d"), seen) == {
+        "a": [ROLLED, NO_EFFECT],
+        "c": ["`b` ended the exchange first"],
+        "d": [NO_MATCH],
+    }
+    assert unfired(("a",), []) == {"a": [NO_TRAFFIC]}
+
+
+@pytest.mark.parametrize("outcome", ["fired", "reapplied", "returned"])
+def test_an_entry_that_acted_has_no_reason(outcome: str) -> None:
+    assert unfired(("a",), [exchange(line("a", "skipped", ROLLED)), exchange(line("a", outcome))]) == {}
+
+
+def test_a_terminal_has_entries_of_the_same_reasons_together_and_few_lines() -> None:
+    seen = [exchange(line("a", "skipped", ROLLED), line("b", "skipped", ROLLED), line("c", "fired"))]
+    assert unfired_lines(("a", "b", "c"), seen) == [
+        f"`a`, `b` never fired: {ROLLED}",
+        "another `--seed` rolls anew",
+    ]
+    many = [exchange(*(line(f"e{n}", "skipped", f"reason {n}") for n in range(LINES + 5)))]
+    lines = unfired_lines((), many)
+    assert len(lines) == LINES
+    assert lines[-1] == "and 6 other entries, whose reasons are in the report"
+    assert len(unfired_lines((), [exchange(*many[0].faults[:LINES])])) == LINES
+    assert "other entries" not in unfired_lines((), [exchange(*many[0].faults[:LINES])])[-1]
+
+
+@pytest.mark.parametrize(
+    ("count", "end"), [(3, "reason 2"), (4, "reason 3"), (5, "reason 2; and 2 other reasons")]
+)
+def test_a_terminal_names_few_reasons(count: int, end: str) -> None:
+    seen = [exchange(line("a", "inapplicable", f"reason {n}")) for n in range(count)]
+    (only,) = unfired_lines(("a",), seen)
+    assert only.endswith(end)
+    assert len(unfired(("a",), seen)["a"]) == count
+    assert len(unfired(("a",), seen * 9)["a"]) <= MOST
+
+
+def test_only_what_was_left_to_chance_rolls_anew() -> None:
+    (only,) = unfired_lines(("a",), [exchange(line("a", "inapplicable", "the request asks for no stream"))])
+    assert only == "`a` never fired: the request asks for no stream"
