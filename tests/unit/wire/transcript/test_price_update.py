@@ -127,7 +127,8 @@ def test_a_table_of_a_future_day_is_refused(home: Path) -> None:
         (TABLE + "currency: EUR\n", 5, "found currency `EUR`"),
         (TABLE + "  b: {", 6, "found no YAML"),
         (TABLE.encode() + b"#\n\xff", 6, "not UTF-8"),
-        ("[" * 100_000, 1, "found more than 100 levels"),
+        ("[" * 500, 1, "found more than 100 levels"),
+        ("[" * 100_000, 1, "config.prices: found "),  # newer releases of libyaml have a limit of their own
         ("", None, "found no `models`"),
     ],
 )
