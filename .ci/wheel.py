@@ -8,8 +8,8 @@ no `proxy/`: those of the day, or with `--all` every one of them.
 What the wheel depends on is installed once for each set of requirements and kept outside the checkout, where
 the clean environment finds it. With `--all` it is installed anew, in the releases of the day.
 
-Most starts of faultwire in these tests are asked of servers that have imported it (`warm/server.py`); tests
-marked `cold`, and all of them with `--all` or `FAULTWIRE_STARTS=cold`, start an interpreter for each.
+With `FAULTWIRE_STARTS=warm` most starts of faultwire in these tests are asked of servers that have imported
+it (`warm/server.py`); tests marked `cold`, and all of them with `--all`, start an interpreter for each.
 """
 
 from __future__ import annotations
@@ -237,8 +237,8 @@ def main() -> None:
         if everything:
             locked(work, wheel)
             reproduce(work)
-        cold = everything or sys.platform != "linux" or os.environ.get("FAULTWIRE_STARTS") == "cold"
-        if not cold:
+        warm = sys.platform == "linux" and os.environ.get("FAULTWIRE_STARTS") == "warm"
+        if warm and not everything:
             with start.serving(python, work, environment()):
                 test(python, work, everything=False)
         else:
