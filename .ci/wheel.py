@@ -71,10 +71,9 @@ def contents(wheel: Path) -> None:
 
 
 def environment() -> dict[str, str]:
-    """Ours, without what could lead an interpreter to the checkout or change how it works; the guard is told
-    where the checkout is."""
-    leads = ("PYTHON", "VIRTUAL_ENV", "FAULTWIRE_VENV")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(leads)}
+    """Ours, without what could lead an interpreter to the checkout; the guard is told where that is."""
+    leads = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "FAULTWIRE_VENV")
+    kept = {name: value for name, value in os.environ.items() if name not in leads}
     return {**kept, "FAULTWIRE_FORBIDDEN": str(ROOT / "proxy")}
 
 
