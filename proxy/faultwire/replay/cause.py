@@ -21,7 +21,7 @@ Cause = Literal["order", "clock", "random value", "model answer", "server answer
 _CLOCKS = frozenset({"instant", "epoch"})
 _TIME = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}:\d\d(?::\d\d(?:\.\d{1,9})?)?(?![\d:])")
 """A date (RFC 3339) or a time of day."""
-_NUMBERED = re.compile(r"[0-9A-Za-z]*\d[0-9A-Za-z]*(?:\.\d+)?")
+_NUMBERED = re.compile(r"[0-9A-Za-z]*\d[0-9A-Za-z]*(?:\.\d+(?:[eE][+-]?\d+)?)?(?:(?<=\de)[+-]?\d+)?")
 """A number, or a word with a digit in it, as random ids are."""
 _SAME = "\x00"
 _WORDS = re.compile(r"\w+")

@@ -10,12 +10,13 @@ MINTED = re.compile(
     r"(?P<uuid>[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})"
     r"|(?P<id>(?:call|toolu|tooluse|fc|func|msg|resp|chatcmpl|run|req|item|lro)[_-][0-9A-Za-z_-]{8,64})"
     r"|(?P<instant>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)"
-    r"|(?P<epoch>1[5-9]\d{8}(?:\d{3}|\d{6}|\d{9}|\.\d{1,9})?)"
+    r"|(?P<epoch>(?<!\d\.)1[5-9]\d{8}(?:\d{3}|\d{6}|\d{9}|\.\d{1,9})?)"
     r"|(?P<hex>[0-9a-f]{32})"
     r")(?![0-9A-Za-z])"
 )
 """A UUID (RFC 9562), an id with the prefix that providers give theirs, an instant with its time of day
-(RFC 3339) or in seconds to nanoseconds since 1970, or 128 bits in hex."""
+(RFC 3339) or in seconds to nanoseconds since 1970, or 128 bits in hex. The digits behind the point of
+another number are no instant."""
 
 
 def parted(text: str) -> tuple[str, tuple[str, ...]]:

@@ -137,6 +137,8 @@ def test_minted_values_are_recognised_by_their_shape(one: Any, other: Any) -> No
         (True, False),
         (["a"], ["b"]),
         ("1234567890123456", "1234567890123457"),
+        (0.1567676070, 0.1582008524),
+        ("0.1767676070722792", "0.1820085240872441"),
     ],
 )
 def test_what_is_not_minted(one: Any, other: Any) -> None:

@@ -63,12 +63,15 @@ class EventEncoder:
         """Write what is new; whether the exchange has ended, and the bytes consumed.
 
         Nothing is written of a session that has ended: what was on its way stays open on the tape.
+        A recording that ends between its being picked and being looked at waits here once more after its
+        end has been written.
         """
         recording.picked()
-        if recording.exchange.session in self._closed:
+        if recording.written or recording.exchange.session in self._closed:
             return False, recording.forget()
         # The end is read first: what came before it is then certainly in the lists.
         ending = recording.ending
+        recording.written = ending is not None
         logged: LoggedSoFar = recording.state or LoggedSoFar()
         recording.state = logged
         size = self._requests(recording, logged)

@@ -92,6 +92,7 @@ class Recording:
         "trailing",
         "up",
         "upstream",
+        "written",
     )
 
     def __init__(self, exchange: Exchange, intake: Queue) -> None:
@@ -113,6 +114,8 @@ class Recording:
         """Part of it found no room; the tape is to say that it is missing."""
         self.ending: tuple[int, str, str | None, tuple[FaultFired, ...]] | None = None
         self.state: Any = None
+        self.written = False
+        """Writer: its end is in the log."""
         self._intake = intake
         self._queued = False
 

@@ -74,3 +74,33 @@ def test_of_a_password_over_two_messages_nothing_is_on_the_tape(deck: Deck, cut:
     assert left == f'{{"password": "{place}"}}'
     for part in (b"hunter2", b"of-nobody", b"ter2-of", b"nobody"):
         assert part not in deck.path.read_bytes()
+
+
+class EndsWhilePicked(Recording):
+    """The event loop ends it just after the writer has picked it, which offers it to the writer once more."""
+
+    __slots__ = ()
+
+    def picked(self) -> None:
+        super().picked()
+        self.end("complete")
+
+
+@pytest.mark.parametrize("drops", [False, True])
+def test_an_exchange_that_ends_while_it_is_looked_at_ends_once(drops: bool) -> None:
+    redactor = Redactor(b"k" * 32)
+    encoder = EventEncoder(EventLog(redactor), BlobLog(), redactor)
+    queue = WriteQueue(limit=0 if drops else 1 << 20, drops=drops)
+    request = Request("GET", "https", "h.example", 443, "/", (), b"x")
+    recording = EndsWhilePicked(Exchange("s", 1, request, "llm"), queue)
+    recording.received = request
+    recording.request(request)
+    queue.offer(recording)
+    items = queue.gather(0)
+    found = [encoder.write(item) for item in items]
+    items = queue.gather(0)
+    assert items == [recording], "the end has offered it once more"
+    found += [encoder.write(item) for item in items]
+    assert [over for over, _ in found].count(True) == 1
+    kinds = [json.loads(row[2])["type"] for row in encoder.drain()[0]]
+    assert kinds == (["request", "drop"] if drops else ["request", "end"])
