@@ -175,6 +175,12 @@ def test_frames_wait_where_what_they_say_is_open(frames: list[bytes], released: 
     assert not found.broken
 
 
+def test_frames_wait_where_what_a_user_s_rule_covers_may_go_on() -> None:
+    data = says("it is EMP ")
+    assert eventstream.look(data, Redactor(b"k"), {}, final=False).size == len(data), "the control"
+    assert eventstream.look(data, Redactor(b"k", read_rules(OWN)), {}, final=False).size == 0
+
+
 def test_what_was_open_before_a_broken_frame_is_stored() -> None:
     """Nothing goes on after it."""
     bad = bytearray(says("x"))
