@@ -98,6 +98,14 @@ def test_base64_without_a_secret_says_the_same_beside_one(packed: str, found: st
     assert counts == {"key": 1}
 
 
+def test_a_frame_without_a_secret_keeps_every_byte_before_one_with() -> None:
+    """Packed again, this Base64 would be longer."""
+    harmless = frame({"bytes": "QUI"})
+    out, counts = stored(harmless + frame({"password": "hunter2"}), 1_000_000)
+    assert out.startswith(harmless)
+    assert counts == {"key": 1}
+
+
 @pytest.mark.parametrize("before", [True, False])
 def test_what_stands_beside_base64_is_replaced_and_the_base64_stays_whole(before: bool) -> None:
     inner = {"bytes": b64encode(json.dumps({"delta": {"text": f"{SECRET} bye"}}).encode()).decode()}
