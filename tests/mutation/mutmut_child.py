@@ -24,6 +24,7 @@ from collections.abc import Iterable
 from difflib import ndiff
 from functools import lru_cache
 from itertools import accumulate
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,24 @@ class EmptyCaches:
         empty_caches()
 
 
+class LimitTime:
+    """A mutant that loops ends in the test that it loops in. mutmut's own limit is of all tests of the mutant
+    together: minutes of CPU time, where most loops stand in a test of milliseconds."""
+
+    SECONDS, TIMES = 10, 20
+    """A test may take so much CPU time, and so many times what it takes without a mutant."""
+
+    def pytest_runtest_setup(self, item: Any) -> None:
+        took = mutmut.state().duration_by_test.get(item.nodeid)
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        if most == resource.RLIM_INFINITY:
+            return  # no mutant is tested
+        wanted = most  # where nobody knows how long it takes
+        if took is not None:
+            wanted = ceil(time.process_time() + self.SECONDS + self.TIMES * took)
+        resource.setrlimit(resource.RLIMIT_CPU, (min(wanted, most), most))
+
+
 NOT_RUN = 34
 """The exit code of a mutant whose tests were not run: mutmut calls it skipped, which is not killed."""
 RAISED = 255
@@ -102,8 +121,8 @@ def run_pytest(runner: PytestRunner, params: list[str], **options: Any) -> int:
 
     mutmut raises then, the child ends with 1, and the mutant counts as killed although no test ran.
     """
-    if options.get("plugins"):
-        options["plugins"] = [EmptyCaches(), *options["plugins"]]
+    plugins = options.get("plugins")
+    options["plugins"] = [EmptyCaches(), *plugins] if plugins else [LimitTime()]
     try:
         return int(execute_pytest(runner, params, **options))
     except BadTestExecutionCommandsException:

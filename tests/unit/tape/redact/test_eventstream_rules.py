@@ -98,6 +98,14 @@ def test_base64_without_a_secret_says_the_same_beside_one(packed: str, found: st
     assert counts == {"key": 1}
 
 
+def test_a_frame_without_a_secret_keeps_every_byte_before_one_with() -> None:
+    """Packed again, this Base64 would be longer."""
+    harmless = frame({"bytes": "QUI"})
+    out, counts = stored(harmless + frame({"password": "hunter2"}), 1_000_000)
+    assert out.startswith(harmless)
+    assert counts == {"key": 1}
+
+
 @pytest.mark.parametrize("before", [True, False])
 def test_what_stands_beside_base64_is_replaced_and_the_base64_stays_whole(before: bool) -> None:
     inner = {"bytes": b64encode(json.dumps({"delta": {"text": f"{SECRET} bye"}}).encode()).decode()}
@@ -173,6 +181,12 @@ def test_frames_wait_where_what_they_say_is_open(frames: list[bytes], released: 
     found = eventstream.look(b"".join(frames), Redactor(b"k"), {}, final=False)
     assert found.size == sum(map(len, frames[:released]))
     assert not found.broken
+
+
+def test_frames_wait_where_what_a_user_s_rule_covers_may_go_on() -> None:
+    data = says("it is EMP ")
+    assert eventstream.look(data, Redactor(b"k"), {}, final=False).size == len(data), "the control"
+    assert eventstream.look(data, Redactor(b"k", read_rules(OWN)), {}, final=False).size == 0
 
 
 def test_what_was_open_before_a_broken_frame_is_stored() -> None:

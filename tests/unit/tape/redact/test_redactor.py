@@ -218,6 +218,8 @@ def test_suspicion_is_never_wrong_with_no(redactor: Redactor) -> None:
         ([4, 5, 6, 9], [(3, 6, 0), (7, 9, 1)], [3, 3, 3, 5]),
         ([2, 2, 8], [(0, 2, 4), (2, 4, 4)], [4, 4, 12]),
         ([7, 8, 9], [(3, 6, 10), (7, 9, 1)], [14, 15, 15]),
+        # Where something stands in for nothing, what comes after it goes behind it.
+        ([2, 3, 4], [(3, 3, 2)], [2, 5, 6]),
     ],
 )
 def test_places_move_with_what_was_replaced(
@@ -425,6 +427,12 @@ def test_an_event_is_looked_at_as_it_would_be_stored(redactor: Redactor) -> None
     same = {"headers": (("a", "b"),), "path": None, "n": 1}
     assert redactor.checked(same, {}) is same
     assert redactor.event({"path": [key]}, {}) == {"path": [place]}
+    # Only in a path is every pair behind a question mark one of a query.
+    query = "/a?key=b"
+    assert redactor.event({"path": query, "note": query}, {}) == {
+        "path": f"/a?key=redacted:v1:{mac('query', 'b')}",
+        "note": query,
+    }
 
 
 # ---------------------------------------------------------------- the key, in every way that it may be
