@@ -4,8 +4,11 @@
 //! `FAULTWIRE_FUZZ_S=600`, the seconds for each framing.
 
 mod dice;
+mod properties;
 
-use dice::{Dice, ELEMENTS, JSON, cut, damage, joined, seeds};
+use dice::{Dice, ELEMENTS, JSON, Seed, cut, damage, joined, seeds};
+use properties::framing::{Framing, divided};
+use properties::json::read_json;
 
 use faultwire_core::array::ArraySplitter;
 use faultwire_core::eventstream::{self, EventStreamSplitter};
@@ -13,89 +16,6 @@ use faultwire_core::grpc::{self, GrpcSplitter};
 use faultwire_core::json;
 use faultwire_core::line::LineSplitter;
 use faultwire_core::sse::{self, SseSplitter};
-
-/// What is asked of a framing: its pieces, its rest, and whether it gave up.
-trait Framing: Default {
-    fn feed(&mut self, chunk: &[u8], emit: &mut dyn FnMut(&[u8]));
-    fn finish(&mut self) -> Vec<u8>;
-    fn gave_up(&self) -> bool {
-        false
-    }
-}
-
-impl Framing for SseSplitter {
-    fn feed(&mut self, chunk: &[u8], emit: &mut dyn FnMut(&[u8])) {
-        SseSplitter::feed(self, chunk, emit);
-    }
-    fn finish(&mut self) -> Vec<u8> {
-        SseSplitter::finish(self)
-    }
-}
-
-impl Framing for LineSplitter {
-    fn feed(&mut self, chunk: &[u8], emit: &mut dyn FnMut(&[u8])) {
-        LineSplitter::feed(self, chunk, emit);
-    }
-    fn finish(&mut self) -> Vec<u8> {
-        LineSplitter::finish(self)
-    }
-}
-
-impl Framing for EventStreamSplitter {
-    fn feed(&mut self, chunk: &[u8], emit: &mut dyn FnMut(&[u8])) {
-        EventStreamSplitter::feed(self, chunk, emit);
-    }
-    fn finish(&mut self) -> Vec<u8> {
-        EventStreamSplitter::finish(self)
-    }
-    fn gave_up(&self) -> bool {
-        self.broken().is_some()
-    }
-}
-
-impl Framing for ArraySplitter {
-    fn feed(&mut self, chunk: &[u8], emit: &mut dyn FnMut(&[u8])) {
-        ArraySplitter::feed(self, chunk, emit);
-    }
-    fn finish(&mut self) -> Vec<u8> {
-        ArraySplitter::finish(self)
-    }
-    fn gave_up(&self) -> bool {
-        self.broken()
-    }
-}
-
-impl Framing for GrpcSplitter {
-    fn feed(&mut self, chunk: &[u8], emit: &mut dyn FnMut(&[u8])) {
-        GrpcSplitter::feed(self, chunk, emit);
-    }
-    fn finish(&mut self) -> Vec<u8> {
-        GrpcSplitter::finish(self)
-    }
-    fn gave_up(&self) -> bool {
-        self.broken().is_some()
-    }
-}
-
-#[derive(PartialEq, Debug)]
-struct Outcome {
-    pieces: Vec<Vec<u8>>,
-    rest: Vec<u8>,
-    gave_up: bool,
-}
-
-fn run<F: Framing>(chunks: &[&[u8]]) -> Outcome {
-    let mut splitter = F::default();
-    let mut pieces = Vec::new();
-    for chunk in chunks {
-        splitter.feed(chunk, &mut |piece| pieces.push(piece.to_vec()));
-    }
-    Outcome {
-        gave_up: splitter.gave_up(),
-        rest: splitter.finish(),
-        pieces,
-    }
-}
 
 /// Runs a framing on made and damaged streams; `read` is shown every piece.
 fn fuzz<F: Framing>(make: impl Fn(&mut Dice) -> Vec<u8>, read: impl Fn(&[u8])) {
@@ -107,16 +27,8 @@ fn fuzz<F: Framing>(make: impl Fn(&mut Dice) -> Vec<u8>, read: impl Fn(&[u8])) {
         if seed % 2 == 1 {
             damage(&mut dice, &mut stream);
         }
-        let whole = run::<F>(&[&stream]);
-        let divided = run::<F>(&cut(&mut dice, &stream));
-        for one in [&whole, &divided] {
-            let joined = [one.pieces.concat(), one.rest.clone()].concat();
-            assert_eq!(joined, stream, "seed {seed}");
-        }
-        assert_eq!(whole.gave_up, divided.gave_up, "seed {seed}");
-        if !whole.gave_up {
-            assert_eq!(whole, divided, "seed {seed}");
-        }
+        let chunks = cut(&mut dice, &stream);
+        let whole = divided::<F>(&stream, &chunks, Seed(seed));
         whole.pieces.iter().for_each(|piece| read(piece));
         events += whole.pieces.len();
         given_up += usize::from(whole.gave_up);
@@ -264,12 +176,4 @@ fn bodies() {
     }
     println!("{made} bodies, {read} of them JSON");
     assert!(read > 0);
-}
-
-fn read_json(text: &[u8]) {
-    if let Ok(children) = json::children(text, &[]) {
-        for (_, span) in children {
-            assert!(span.start <= span.end && span.end <= text.len());
-        }
-    }
 }

@@ -12,7 +12,7 @@ import os
 import select
 import subprocess
 import sys
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any
 
 from faultwire import child_main, clock
 from faultwire.errors import FaultwireError
@@ -102,14 +102,6 @@ def report(stage: str) -> None:
         return
     sys.stdout.write(json.dumps({STAGE: stage}) + "\n")
     sys.stdout.flush()
-
-
-def leave(code: int) -> NoReturn:
-    """End this process now: everything is written, and nothing is left to do. To take an interpreter apart
-    that has imported mitmproxy takes 0.16 s of CPU, nine tenths of what an engine's end takes."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
 
 
 def _too_slow(what: str, stage: str, waited_s: float, log: Path | None) -> FaultwireError:

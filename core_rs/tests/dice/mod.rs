@@ -5,6 +5,7 @@
 
 #![allow(dead_code)] // each test file uses a part of it
 
+use std::fmt::{self, Display, Formatter};
 use std::time::{Duration, Instant};
 
 const NUMBER: u64 = 1_000_000;
@@ -20,6 +21,15 @@ pub fn seeds() -> impl Iterator<Item = u64> {
         Some(end) => seed % 256 != 0 || Instant::now() < end,
         None => *seed < NUMBER,
     })
+}
+
+/// What a failure of a property names.
+pub struct Seed(pub u64);
+
+impl Display for Seed {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "seed {}", self.0)
+    }
 }
 
 /// SplitMix64: the same stream for the same seed.

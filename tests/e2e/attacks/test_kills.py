@@ -18,17 +18,23 @@ from faultwire.runner.past_runs import runs
 
 AGENT = "import os, time; print(os.getpid(), flush=True); time.sleep(120)"
 ORPHANED_S, ENDED_S = 2.0, 1.0
+END_CPU = 0.09
+"""Of the CPU that a command has used in all: 0.03 are what it takes, 0.16 were it while Python ended it."""
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
 TIMES = [pytest.param(2, id="twice"), pytest.param(20, id="often", marks=pytest.mark.nightly)]
 
 
-def start(folder: Path) -> tuple[subprocess.Popen[str], int, dict[str, Any]]:
+COMMAND = ("-m", "faultwire")
+
+
+def start(
+    folder: Path, faultwire: tuple[str, ...] = COMMAND
+) -> tuple[subprocess.Popen[str], int, dict[str, Any]]:
     """A command with an agent that waits; the agent's process, and what `run.json` has."""
     folder.mkdir()
     command = [
         sys.executable,
-        "-m",
-        "faultwire",
+        *faultwire,
         "exec",
         "--mock",
         "--allow-no-traffic",
@@ -54,6 +60,13 @@ def ended_within(pid: int, seconds: float) -> bool:
         return bool(select.select([handle], [], [], seconds)[0])
     finally:
         os.close(handle)
+
+
+def cpu_s(pid: int) -> float:
+    """The CPU time of all threads of a process so far, without its children's: of one that has ended, too,
+    for as long as nobody has waited for it."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 BREEDING = """
@@ -134,6 +147,31 @@ def test_a_killed_engine_ends_the_run_and_says_so(times: int, tmp_path: Path) ->
         assert "engine.lost: the engine ended with code `-9`" in printed
         assert lasted < ENDED_S + 2.0
         assert [run.status for run in runs(tmp_path / str(number) / ".faultwire")] == ["void"]
+
+
+TAKEN_APART = "from faultwire import __main__ as one; one.Leaving.__call__ = lambda self: None; one.main()"
+"""The command as it was: at its end Python takes the interpreter apart."""
+
+
+@linux
+@pytest.mark.parametrize(
+    ("how", "quick"), [(("-m", "faultwire"), True), (("-c", TAKEN_APART), False)], ids=["ours", "control"]
+)
+def test_a_command_whose_engine_was_killed_needs_little_for_its_end(
+    how: tuple[str, ...], quick: bool, tmp_path: Path
+) -> None:
+    # Of CPU, as the machine may have other things to do: on one that is full a user waits tenfold for it.
+    process, agent, about = start(tmp_path / "run", how)
+    before = cpu_s(process.pid)
+    os.kill(about["engine_pid"], signal.SIGKILL)
+    assert process.stderr is not None
+    printed = process.stderr.read()
+    assert ended_within(process.pid, 30)
+    whole = cpu_s(process.pid)
+    process.communicate()
+    assert process.returncode == 3, printed
+    assert ended_within(agent, 0)
+    assert (whole - before < END_CPU * whole) == quick, f"{whole - before:.2f} of {whole:.2f} s"
 
 
 def test_without_the_binding_an_agent_outlives_its_starter() -> None:
