@@ -53,12 +53,12 @@ class Conversation:
             self._held[recorded.number] = held = Held()
             held.add(parts.sent)
 
-    def said(self, recorded: Recorded, texts: tuple[Text, ...]) -> None:
+    def sent_message(self, recorded: Recorded, texts: tuple[Text, ...]) -> None:
         """A message of the agent over a WebSocket: its other end knows all messages from then on."""
         self._sends(recorded, texts)
         self._held.setdefault(recorded.number, Held()).add(texts)
 
-    def heard(self, recorded: Recorded, texts: tuple[Text, ...]) -> None:
+    def received_message(self, recorded: Recorded, texts: tuple[Text, ...]) -> None:
         """What a WebSocket brought."""
         self._brings(recorded, texts, self._held.setdefault(recorded.number, Held()))
 

@@ -41,7 +41,8 @@ def trace_exchanges(session: str, exchanges: Iterable[Recorded], output: str | N
     conversation = Conversation(evidence)
     for recorded, step in _steps(exchanges):
         if isinstance(step, Passed):
-            (conversation.said if step.by_agent else conversation.heard)(recorded, step.texts)
+            take = conversation.sent_message if step.by_agent else conversation.received_message
+            take(recorded, step.texts)
         elif isinstance(step, Parts):
             nodes.append(Node(recorded.number, label(recorded), recorded.kind, step.unread))
             conversation.asked(recorded, step)

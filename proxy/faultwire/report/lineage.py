@@ -43,8 +43,10 @@ def lineage_part(history: History, redact: Callable[[str], str]) -> dict[str, An
 
 def _size(exchange: Any) -> int:
     delivered = exchange.delivered
-    said = sum(len(message.data) for message in exchange.messages)
-    return said + len(exchange.request.body or b"") + (len(delivered.body) if delivered is not None else 0)
+    messages = sum(len(message.data) for message in exchange.messages)
+    return (
+        messages + len(exchange.request.body or b"") + (len(delivered.body) if delivered is not None else 0)
+    )
 
 
 def _edge(edge: Edge, redact: Callable[[str], str]) -> dict[str, Any]:
