@@ -89,7 +89,9 @@ def observe(history: History, entries: Container[str], *, lineage: bool) -> Seen
                 points[Point(result, line.id)] = count
                 edges.add((result, call))
         calls.setdefault(call, recorded.key)
-    unread = lineage and any(trace(history).unread())
+    # What a WebSocket's messages ask is in no call's key: whether they changed cannot be told.
+    hidden = any(recorded.messages for recorded in history.exchanges)
+    unread = lineage and (hidden or any(trace(history).unread()))
     return Seen(tuple(calls.items()), points, frozenset(edges), unread)
 
 

@@ -48,7 +48,22 @@ class Conversation:
 
     def asked(self, recorded: Recorded, parts: Parts) -> None:
         """A request, as it leaves the agent."""
-        for text in parts.sent:
+        self._sends(recorded, parts.sent)
+        if parts.brought:
+            self._held[recorded.number] = held = Held()
+            held.add(parts.sent)
+
+    def sent_message(self, recorded: Recorded, texts: tuple[Text, ...]) -> None:
+        """A message of the agent over a WebSocket: its other end knows all messages from then on."""
+        self._sends(recorded, texts)
+        self._held.setdefault(recorded.number, Held()).add(texts)
+
+    def received_message(self, recorded: Recorded, texts: tuple[Text, ...]) -> None:
+        """What a WebSocket brought."""
+        self._brings(recorded, texts, self._held.setdefault(recorded.number, Held()))
+
+    def _sends(self, recorded: Recorded, texts: tuple[Text, ...]) -> None:
+        for text in texts:
             if text.turn is None:
                 self._whole(text)
                 self.evidence.match(text)
@@ -56,19 +71,18 @@ class Conversation:
             elif not self._repeated(text, recorded.number):
                 self._new(text)
         if recorded.kind != "llm":
-            self._carried_out(recorded, parts.sent)
-        if parts.brought:
-            self._held[recorded.number] = held = Held()
-            held.add(parts.sent)
+            self._carried_out(recorded, texts)
 
     def answered(self, recorded: Recorded, parts: Parts) -> None:
         """Its answer, as the agent can read it."""
         held = self._held.pop(recorded.number, None)
-        if held is None:
-            return
-        for text in parts.brought:
+        if held is not None:
+            self._brings(recorded, parts.brought, held)
+
+    def _brings(self, recorded: Recorded, texts: tuple[Text, ...], held: Held) -> None:
+        for text in texts:
             self.evidence.match(text, held)
-        for text in parts.brought:
+        for text in texts:
             self.evidence.brought(text, held)
             if text.turn is not None:
                 self._answers[text.turn] = text.part
@@ -91,13 +105,13 @@ class Conversation:
         assert text.turn is not None
         answer = self._answers.get(text.turn)
         if answer is not None:
-            self.evidence.repeat(answer, self._again.setdefault(answer, _history(number)), number)
+            self.evidence.repeat(answer, self._again.setdefault(answer, _history(text.part)), number)
             return True
         sent = self._sent.get(text.turn)
         if sent is None:
             return False
         if sent.carries and sent.first.exchange != number:
-            sent.again = sent.again or _history(number)
+            sent.again = sent.again or _history(text.part)
             self.evidence.repeat(sent.first, sent.again, number)
         return True
 
@@ -129,7 +143,8 @@ class Conversation:
     def _carried_out(self, recorded: Recorded, sent: Iterable[Text]) -> None:
         """The call of a model that this request carries out: all its arguments stand in it, as they are."""
         leaves = {leaf for text in sent for leaf in text.leaves}
-        target = next((text.part for text in sent if text.part.name == "the body"), None)
+        whole = ("the body", "the text")
+        target = next((text.part for text in sent if text.part.name in whole), None)
         for part, call in reversed(self._open):
             arguments = leaves_of(call.arguments)
             named = recorded.tool is not None and recorded.tool == call.name
@@ -140,5 +155,5 @@ class Conversation:
                 return
 
 
-def _history(number: int) -> Part:
-    return Part(number, "request", "the history")
+def _history(part: Part) -> Part:
+    return Part(part.exchange, "request", "the history", part.message, part.until)

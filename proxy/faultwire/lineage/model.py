@@ -29,13 +29,32 @@ class Part:
     exchange: int
     side: Side
     name: str
+    message: int = 0
+    """Of a WebSocket: the number of the message in which it begins; 0 elsewhere."""
+    until: int = 0
+    """And of the one in which it ends."""
 
     @property
     def text(self) -> str:
-        """For example `the body of the answer of exchange 2`."""
+        """For example `the body in the answer of exchange 2`."""
         if self.side == "output":
             return "the agent's output"
+        if self.message:
+            return f"{self.name} in {self._messages} of exchange {self.exchange}"
         return f"{self.name} in the {self.side} of exchange {self.exchange}"
+
+    @property
+    def _messages(self) -> str:
+        if self.until > self.message:
+            return f"WebSocket messages {self.message} to {self.until}"
+        return f"WebSocket message {self.message}"
+
+    @property
+    def where(self) -> str:
+        """The exchange, and the message of a WebSocket."""
+        return (
+            f"{self._messages} of exchange {self.exchange}" if self.message else f"exchange {self.exchange}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +82,7 @@ class Edge:
         if self.kind == "history":
             count = len(self.later)
             more = f" and {count} later {'one' if count == 1 else 'ones'}" if count else ""
-            return f"{self.source.text} is repeated in exchange {self.target.exchange}{more}"
+            return f"{self.source.text} is repeated in {self.target.where}{more}"
         more = f" (and {self.pieces - 1} more)" if self.pieces > 1 else ""
         one = "1 other source" if self.others == 1 else f"{self.others} other sources"
         either = f"; {one} brought it, too" if self.others else ""
@@ -79,7 +98,8 @@ class Edge:
 
 
 def _part(part: Part) -> dict[str, Any]:
-    return {"exchange": part.exchange or None, "side": part.side, "part": part.name}
+    messages = [part.message, part.until] if part.message else None
+    return {"exchange": part.exchange or None, "side": part.side, "part": part.name, "messages": messages}
 
 
 @dataclass(frozen=True, slots=True)

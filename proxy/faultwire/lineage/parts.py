@@ -18,8 +18,8 @@ from faultwire.wire.framing.content_coding import decoded
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from faultwire.events import Delivery, Headers, Recorded, ToolCall, Turn
-    from faultwire.wire import ConversationHistory, Transcript
+    from faultwire.events import Delivery, Headers, Recorded, RequestView, ResponseView, ToolCall, Turn
+    from faultwire.wire import ConversationHistory
 
 MOST = 256 << 10
 """Characters of one part that are looked at."""
@@ -63,18 +63,18 @@ class Parts:
 
 
 def parts_of(recorded: Recorded, earlier: ConversationHistory) -> Parts:
-    """What an exchange sent and brought, as the agent sent and got it."""
-    transcript = wire.transcript_of(recorded, earlier=earlier) if recorded.kind == "llm" else None
+    """What an exchange sent and brought, as the agent sent and got it. Of a WebSocket that is the upgrade;
+    `messages` has the rest."""
+    is_model = recorded.kind == "llm" and not recorded.messages
+    transcript = wire.transcript_of(recorded, earlier=earlier) if is_model else None
     unread: list[str] = []
     number = recorded.number
     if transcript is not None and transcript.request is not None:
-        sent = tuple(_asked(number, transcript))
+        sent = tuple(request_texts(number, transcript.request))
     else:
         sent = tuple(_request(recorded, unread))
-    if recorded.messages:
-        unread.append("messages of a WebSocket are not looked at")
     if transcript is not None and transcript.answer is not None:
-        return Parts(sent, tuple(_answered(number, transcript)), _why(unread))
+        return Parts(sent, tuple(answer_texts(number, transcript.answer)), _why(unread))
     return Parts(sent, tuple(_response(recorded, unread)), _why(unread))
 
 
@@ -85,29 +85,28 @@ def _why(unread: list[str]) -> str | None:
 # ---------------------------------------------------------------- models
 
 
-def _asked(number: int, transcript: Transcript) -> Iterator[Text]:
-    request = transcript.request
-    assert request is not None
+def request_texts(number: int, request: RequestView, message: int = 0) -> Iterator[Text]:
+    """What a request to a model says; `message` is the number of a WebSocket's, 0 of others."""
     if request.system:
         system = request.system[:MOST]
-        yield Text(Part(number, "request", "the system prompt"), (system,), turn=("system", system))
+        part = Part(number, "request", "the system prompt", message, message)
+        yield Text(part, (system,), turn=("system", system))
     for at, turn in enumerate(request.turns, 1):
-        yield from _turn(number, at, turn)
+        yield from _turn(number, f"item {at}" if message else f"message {at}", turn, message)
 
 
-def _turn(number: int, at: int, turn: Turn) -> Iterator[Text]:
+def _turn(number: int, name: str, turn: Turn, message: int) -> Iterator[Text]:
     made = identity(turn.role, turn.text, turn.tool_calls)
     results = {result.text for result in turn.tool_results}
     if (turn.text and turn.text not in results) or turn.tool_calls:
         arguments = (leaf for call in turn.tool_calls for leaf in (call.id, *leaves_of(call.arguments)))
         words = () if turn.text in results else (turn.text[:MOST],)
-        yield Text(Part(number, "request", f"message {at}"), (*words, *arguments), turn=made)
+        yield Text(Part(number, "request", name, message, message), (*words, *arguments), turn=made)
     for result in turn.tool_results:
         leaves, raw = leaves_of(result.text), canonical(result.text)
-        name = f"the result of `{result.name}`" if result.name else "a tool's result"
-        yield Text(
-            Part(number, "request", name), leaves, raw, ("result", result.call_id, raw), None, result.call_id
-        )
+        of = f"the result of `{result.name}`" if result.name else "a tool's result"
+        part = Part(number, "request", of, message, message)
+        yield Text(part, leaves, raw, ("result", result.call_id, raw), None, result.call_id)
 
 
 def identity(role: str, text: str, calls: tuple[ToolCall, ...]) -> tuple[object, ...]:
@@ -116,15 +115,14 @@ def identity(role: str, text: str, calls: tuple[ToolCall, ...]) -> tuple[object,
     return (role, " ".join(text.split()), tuple((call.name, canonical(call.arguments)) for call in calls))
 
 
-def _answered(number: int, transcript: Transcript) -> Iterator[Text]:
-    answer = transcript.answer
-    assert answer is not None
+def answer_texts(number: int, answer: ResponseView, first: int = 0, last: int = 0) -> Iterator[Text]:
+    """What an answer of a model says; of a WebSocket, in which messages: from `first` to `last`."""
     made = identity("assistant", answer.text, answer.tool_calls)
     if answer.text or not answer.tool_calls:
         text = answer.text or answer.error or ""
-        yield Text(Part(number, "answer", "the text"), (text[:MOST],), canonical(text), made)
+        yield Text(Part(number, "answer", "the text", first, last), (text[:MOST],), canonical(text), made)
     for call in answer.tool_calls:
-        part = Part(number, "answer", f"the call of `{call.name}`")
+        part = Part(number, "answer", f"the call of `{call.name}`", first, last)
         yield Text(part, (call.id, *leaves_of(call.arguments)), canonical(call.arguments), made, call)
 
 
@@ -179,10 +177,11 @@ def _body(body: bytes, headers: Headers, unread: list[str]) -> str:
 
 
 def _as_json(line: str) -> str:
-    return line if _parsed(line) is not None else json.dumps(line)
+    return line if parsed(line) is not None else json.dumps(line)
 
 
-def _parsed(text: str) -> Any:
+def parsed(text: str) -> Any:
+    """The value of a JSON text that is an object, an array or a string; None of others."""
     stripped = text.strip()
     if not stripped.startswith(("{", "[", '"')):
         return None
@@ -194,7 +193,7 @@ def _parsed(text: str) -> Any:
 
 def canonical(text: str) -> str:
     """A text as it is the same for two writers: JSON without blanks and with sorted keys, else words."""
-    found = _parsed(text)
+    found = parsed(text)
     if found is not None and not isinstance(found, str):
         return orjson.dumps(found, option=orjson.OPT_SORT_KEYS).decode()
     return " ".join((found if isinstance(found, str) else text).split())
@@ -203,7 +202,7 @@ def canonical(text: str) -> str:
 def leaves_of(text: str) -> tuple[str, ...]:
     """The strings and numbers of a JSON text, also of JSON in its strings; else the text itself."""
     found: list[str] = []
-    _leaves(_parsed(text), text, found, NESTED)
+    _leaves(parsed(text), text, found, NESTED)
     return tuple(found)
 
 
@@ -211,7 +210,7 @@ def _leaves(value: Any, text: str, found: list[str], depth: int) -> None:
     if isinstance(value, dict | list):
         for child in value.values() if isinstance(value, dict) else value:
             if isinstance(child, str):
-                inner = _parsed(child) if depth else None
+                inner = parsed(child) if depth else None
                 _leaves(inner, child, found, depth - 1)
             elif isinstance(child, bool) or child is None:
                 continue

@@ -8,19 +8,21 @@ come from it. A message that is sent again is history, an edge of its own kind.
 from __future__ import annotations
 
 import re  # noqa: TID251 - the patterns are fixed
+from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from faultwire import wire
 from faultwire.lineage.conversation import Conversation
 from faultwire.lineage.evidence import Evidence
+from faultwire.lineage.messages import Passed, passed
 from faultwire.lineage.model import OUTPUT, Graph, Node, Part
-from faultwire.lineage.parts import Text, leaves_of, parts_of
+from faultwire.lineage.parts import Parts, Text, leaves_of, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from faultwire.events import History, Recorded
-    from faultwire.lineage.parts import Parts
 
 _PLANTED = re.compile(r"the canary of exchange (\d+) is in the ")
 _CANARY = re.compile(r"canary `([^`]{1,200})` came back")
@@ -37,14 +39,16 @@ def trace_exchanges(session: str, exchanges: Iterable[Recorded], output: str | N
     nodes: list[Node] = []
     evidence = Evidence()
     conversation = Conversation(evidence)
-    for step in _steps(exchanges):
-        recorded, parts, is_answer = step
-        if is_answer:
-            conversation.answered(recorded, parts)
-        else:
-            nodes.append(Node(recorded.number, label(recorded), recorded.kind, parts.unread))
-            conversation.asked(recorded, parts)
+    for recorded, step in _steps(exchanges):
+        if isinstance(step, Passed):
+            take = conversation.sent_message if step.by_agent else conversation.received_message
+            take(recorded, step.texts)
+        elif isinstance(step, Parts):
+            nodes.append(Node(recorded.number, label(recorded), recorded.kind, step.unread))
+            conversation.asked(recorded, step)
             _canaries(recorded, evidence)
+        else:
+            conversation.answered(recorded, step.parts)
     if output:
         conversation.printed(Text(Part(OUTPUT, "output", "the agent's output"), leaves_of(output)))
     return Graph(session, tuple(sorted(nodes, key=lambda node: node.number)), tuple(evidence.edges()))
@@ -57,21 +61,36 @@ def label(recorded: Recorded) -> str:
     return f"{recorded.request.method} {recorded.request.path.partition('?')[0]}"
 
 
-def _steps(exchanges: Iterable[Recorded]) -> Iterator[tuple[Recorded, Parts, bool]]:
-    """Requests and answers in the order in which the agent sent and got them. A tape counts in whole
-    milliseconds; of one millisecond, answers come first: bytes are the evidence, order only allows it."""
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """The answer of an exchange came."""
+
+    parts: Parts
+
+
+def _steps(exchanges: Iterable[Recorded]) -> Iterator[tuple[Recorded, Parts | Passed | _Answered]]:
+    """Requests, answers and messages in the order in which the agent sent and got them. A tape counts in
+    whole milliseconds; of one millisecond, answers come first: bytes are the evidence, order only allows it.
+    The messages of one WebSocket keep their order: who echoes answers after who speaks."""
     earlier = wire.ConversationHistory()
-    waiting: list[tuple[float, int, Recorded, Parts]] = []
+    waiting: list[tuple[float, bool, int, int, Recorded, Passed | _Answered]] = []
     for recorded in exchanges:
-        waiting.sort(key=lambda one: one[:2])
         while waiting and waiting[0][0] <= recorded.started_ms:
-            _, _, before, parts = waiting.pop(0)
-            yield before, parts, True
+            yield heappop(waiting)[4:]
         parts = parts_of(recorded, earlier)
-        yield recorded, parts, False
-        waiting.append((_first_bytes_ms(recorded), recorded.number, recorded, parts))
-    for _, _, before, parts in sorted(waiting, key=lambda one: one[:2]):
-        yield before, parts, True
+        if recorded.messages:
+            messages, unread = passed(recorded)
+            parts = Parts(parts.sent, (), "; ".join(filter(None, (parts.unread, unread))) or None)
+            since = float(recorded.started_ms)
+            for at, one in enumerate(messages):
+                since = max(since, one.at_ms)
+                heappush(waiting, (since, True, recorded.number, at, recorded, one))
+        else:
+            entry = (_first_bytes_ms(recorded), False, recorded.number, 0, recorded, _Answered(parts))
+            heappush(waiting, entry)
+        yield recorded, parts
+    while waiting:
+        yield heappop(waiting)[4:]
 
 
 def _first_bytes_ms(recorded: Recorded) -> float:

@@ -24,10 +24,11 @@ LEFT = 24
 
 
 def lineage_part(history: History, redact: Callable[[str], str]) -> dict[str, Any] | None:
-    """Which bytes reached which later request; None where an invocation is too long for a report, or has no
-    two exchanges."""
+    """Which bytes reached which later request; None where an invocation is too long for a report, or is a
+    single question and its answer."""
     exchanges = history.exchanges
-    if not 1 < len(exchanges) <= EXCHANGES or sum(map(_size, exchanges)) > BYTES:
+    several = len(exchanges) > 1 or any(exchange.messages for exchange in exchanges)
+    if not several or len(exchanges) > EXCHANGES or sum(map(_size, exchanges)) > BYTES:
         return None
     graph = trace(history)
     return {
@@ -42,7 +43,10 @@ def lineage_part(history: History, redact: Callable[[str], str]) -> dict[str, An
 
 def _size(exchange: Any) -> int:
     delivered = exchange.delivered
-    return len(exchange.request.body or b"") + (len(delivered.body) if delivered is not None else 0)
+    messages = sum(len(message.data) for message in exchange.messages)
+    return (
+        messages + len(exchange.request.body or b"") + (len(delivered.body) if delivered is not None else 0)
+    )
 
 
 def _edge(edge: Edge, redact: Callable[[str], str]) -> dict[str, Any]:

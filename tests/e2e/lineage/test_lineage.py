@@ -120,3 +120,27 @@ def test_what_is_not_on_the_tape(options: tuple[str, ...], code: int, words: str
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, words in done.stderr) == (code, True), done.stderr
+
+
+@pytest.mark.parametrize("agent", ["python", pytest.param("node", marks=pytest.mark.nightly)])
+def test_a_tool_call_over_websockets_on_openais_sdks(agent: str, tmp_path: Path) -> None:
+    """Realtime and Responses: the call of the model, its result, and the answer that holds it; each its own
+    message of one connection."""
+    command = [str(environments.python("openai-3-realtime")), str(AGENTS / "realtime_agent.py")]
+    if agent == "node":
+        command = ["node", str(environments.node("node_sockets") / "agent.mjs")]
+    run = execute(tmp_path, [*command, "realtime", "responses"], "--mock")
+    assert run.code == 0, run.stderr
+    (graph,) = lineage(run.tape)
+    assert [one["unread"] for one in graph["exchanges"]] == [None, None]
+    for number in (1, 2):
+        within = [
+            edge for edge in graph["edges"]
+            if edge["source"]["exchange"] == edge["target"]["exchange"] == number
+        ]  # fmt: skip
+        (called,) = (edge for edge in within if edge["what"] == "call id")
+        assert called["source"]["part"] == "the call of `calculator`"
+        assert called["target"]["part"] == "the result of `calculator`"
+        assert called["source"]["messages"][1] < called["target"]["messages"][0]
+        named = [edge for edge in within if edge["source"]["part"] == "the id of the answer"]
+        assert len(named) == (number == 2), "only Responses names an earlier answer"

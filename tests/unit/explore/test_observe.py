@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from tests.unit.lineage.conftest import Wire
+from tests.unit.lineage.test_messages import PLAIN, said, socket
 
 from faultwire.events import FaultFired, History
 from faultwire.explore.observe import calls_of, edges_of, observe, place_of
@@ -56,3 +57,12 @@ def test_edges_between_calls() -> None:
     calls = calls_of(found)
     assert edges_of(found, calls) == {(calls[1], calls[2])}
     assert edges_of(history(paths=("/a", "/b")), calls) == frozenset()
+
+
+def test_a_websocket_hides_what_is_asked() -> None:
+    """Its messages are in no call's key: no set of faults may be left out because of them."""
+    wire = Wire()
+    wire.get("/a", {"n": 1})
+    assert not observe(History("s", tuple(wire.exchanges)), (), lineage=True).unread
+    socket(wire, PLAIN, said("client", 1, {"plain": "text"}))
+    assert observe(History("s", tuple(wire.exchanges)), (), lineage=True).unread

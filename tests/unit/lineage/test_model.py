@@ -27,4 +27,5 @@ def test_as_json() -> None:
     graph = Graph("s", (Node(1, "GET /a", "tool", "why"),), (edge(1, OUTPUT),))
     found = graph.as_json()
     assert found["exchanges"] == [{"number": 1, "label": "GET /a", "kind": "tool", "unread": "why"}]
-    assert found["edges"][0]["target"] == {"exchange": None, "side": "request", "part": "the body"}
+    target = {"exchange": None, "side": "request", "part": "the body", "messages": None}
+    assert found["edges"][0]["target"] == target
