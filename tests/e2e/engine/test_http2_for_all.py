@@ -102,8 +102,9 @@ def outcome(
     summary = engine.close_session(session.name)
     assert summary.voids == ()
     with tools.TapeReader.open(engine.control.parent / "run.tape") as tape:
-        ending = tape.history(session.name).exchanges[-1].ending
-    return spoken, came, [one.body for one in upstream.asked], dict(summary.fired), ending
+        last = tape.history(session.name).exchanges[-1]
+    assert last.http2 is http2
+    return spoken, came, [one.body for one in upstream.asked], dict(summary.fired), last.ending
 
 
 @pytest.mark.parametrize("name", CASES)
