@@ -133,6 +133,8 @@ class Recorded:
     key: str = ""
     n: int = 0
     messages: tuple[Message, ...] = ()
+    http2: bool = False
+    """Did the client speak HTTP/2?"""
 
 
 @dataclass(frozen=True, slots=True)

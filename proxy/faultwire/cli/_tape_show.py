@@ -162,6 +162,8 @@ def _parts(detail: Detail, part: dict[str, Any] | None) -> Iterable[str]:
     summary = _summary(recorded)
     pairs = [(key, str(summary[key])) for key in ("session", "number", "kind")]
     pairs += [("protocol", recorded.protocol or "-"), *((k, str(summary[k])) for k in ("tool", "attempt"))]
+    if recorded.http2:
+        pairs.append(("client spoke", "HTTP/2"))
     pairs += [("began", iso(recorded.started_ms)), ("took", f"{recorded.duration_ms:.1f} ms")]
     pairs += [("ending", recorded.ending), ("error", recorded.error or "-")]
     pairs += [("redacted", ", ".join(f"{n} {what}" for what, n in detail.redactions.items()) or "nothing")]

@@ -71,20 +71,25 @@ def test_routes_of_base_url_mode_have_plain_names(name: str) -> None:
     assert EngineSettings(**WHERE, reverse={"a-1.b_2": "https://x.test/v1"}).reverse
 
 
-@pytest.mark.parametrize(("text", "native"), [(None, False), ("", False), ("off", False), ("on", True)])
-def test_the_native_path_is_chosen_by_the_environment(
-    monkeypatch: pytest.MonkeyPatch, text: str | None, native: bool
+SWITCHES = [("FAULTWIRE_NATIVE", "native"), ("FAULTWIRE_HTTP2", "http2")]
+
+
+@pytest.mark.parametrize(("variable", "field"), SWITCHES)
+@pytest.mark.parametrize(("text", "on"), [(None, False), ("", False), ("off", False), ("on", True)])
+def test_the_native_path_and_http_2_are_chosen_by_the_environment(
+    monkeypatch: pytest.MonkeyPatch, variable: str, field: str, text: str | None, on: bool
 ) -> None:
     if text is None:
-        monkeypatch.delenv("FAULTWIRE_NATIVE", raising=False)
+        monkeypatch.delenv(variable, raising=False)
     else:
-        monkeypatch.setenv("FAULTWIRE_NATIVE", text)
-    assert EngineSettings(**WHERE).native is native
+        monkeypatch.setenv(variable, text)
+    assert getattr(EngineSettings(**WHERE), field) is on
 
 
-def test_a_path_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAULTWIRE_NATIVE", "yes")
-    with pytest.raises(UsageError, match="`FAULTWIRE_NATIVE` is `yes`, expected `on` or `off`"):
+@pytest.mark.parametrize("variable", ["FAULTWIRE_NATIVE", "FAULTWIRE_HTTP2"])
+def test_a_choice_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    monkeypatch.setenv(variable, "yes")
+    with pytest.raises(UsageError, match=f"`{variable}` is `yes`, expected `on` or `off`"):
         EngineSettings(**WHERE)
 
 

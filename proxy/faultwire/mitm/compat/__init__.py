@@ -20,7 +20,7 @@ from faultwire.mitm.compat.codes import BAD_GATEWAY, CANCEL, KILL
 from faultwire.mitm.compat.destination import Captured
 from faultwire.mitm.compat.handler import FastHandler, SafeHandler
 from faultwire.mitm.compat.hooks import FaultwireWaitHook, Hooks, Pause
-from faultwire.mitm.compat.http1 import BoundedHttp1Server, ResponsePieces
+from faultwire.mitm.compat.http1 import BoundedHttp1Server, ResponsePieces, is_free
 from faultwire.mitm.compat.leaves import LeafCertificates
 from faultwire.mitm.compat.tls import JoiningTls, UpstreamTls
 
@@ -43,6 +43,7 @@ __all__ = [
     "check",
     "fast_handler_works",
     "install",
+    "is_free",
 ]
 
 FLOOR = (11, 0, 2)
@@ -64,7 +65,7 @@ _NEEDED: tuple[tuple[Any, tuple[str, ...]], ...] = (
             "_handle_event",
         ),
     ),
-    (http_layer.HttpLayer, ("make_stream", "event_to_child", "_handle_event")),
+    (http_layer.HttpLayer, ("make_stream", "get_connection", "event_to_child", "_handle_event")),
     (http_layer, ("GetHttpConnection", "SendHttp", "DropStream", "Http1Client")),
     (http1.BoundedHttp1Server, ("read_headers", "done", "mark_done")),
     (

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from mitmproxy import http
+    from mitmproxy.connection import Connection
     from mitmproxy.proxy.context import Context
     from mitmproxy.proxy.layers.http._base import HttpEvent
 
@@ -166,6 +167,14 @@ class PatientHttp1Client(BodyReader, _http1.Http1Client):
         """Write to the server, and count the requests in what is written."""
         return self._written.seen(self._write(event), self.conn, event.stream_id)
 
+    def mark_done(self, *, request: bool = False, response: bool = False) -> Any:
+        """A connection on which a client of HTTP/2 was served serves again, as any other does; mitmproxy
+        closes it, so that each request costs a handshake."""
+        if self.request is not None and self.request.is_http2:
+            self.request = self.request.copy()
+            self.request.http_version = "HTTP/1.1"
+        return super().mark_done(request=request, response=response)
+
     def make_pipe(self) -> Any:
         """Another protocol than HTTP follows."""
         self._written.stop()
@@ -199,6 +208,19 @@ class PatientHttp1Client(BodyReader, _http1.Http1Client):
                 self.state = self.done
                 return
         yield from super().read_headers(event)
+
+
+def is_free(connection: Connection, layer: Any) -> bool:
+    """Is it an open connection to an HTTP/1 server on which nothing is under way?"""
+    innermost = layer.context.layers[-1]
+    return (
+        isinstance(innermost, PatientHttp1Client)
+        and innermost.conn is connection
+        and connection.connected
+        and innermost.stream_id is None
+        and innermost.state == innermost.read_headers
+        and not innermost.buf
+    )
 
 
 def _interim(data: bytes) -> bool:

@@ -100,6 +100,7 @@ class Engine:
         self.master = Master(options)
         self.proxyserver = Proxyserver()
         ours = FaultwireAddon(self.gateway)
+        ours.http2 = self.settings.http2
         if self.settings.native:
             from faultwire.mitm.native.choice import native_path
 

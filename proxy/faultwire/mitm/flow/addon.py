@@ -98,6 +98,8 @@ class FaultwireAddon:
     name = "faultwire"
     native: Chooser | None = None
     """Chooses the native path, where that is on."""
+    http2 = False
+    """Is HTTP/2 agreed on with every client that offers it?"""
 
     def __init__(self, gateway: Gateway) -> None:
         self.gateway = gateway
@@ -197,9 +199,12 @@ class FaultwireAddon:
 
     @fail_closed
     def tls_clienthello(self, data: tls.ClientHelloData) -> Awaitable[object] | None:
-        """HTTP/1.1, except for clients that speak only HTTP/2, such as gRPC."""
+        """HTTP/1.1, except for clients that speak only HTTP/2, such as gRPC; all that offer it, if so set."""
         client, offers = data.context.client, data.client_hello.alpn_protocols
-        if b"http/1.1" in offers:
+        within_tunnel = len(data.context.layers) > 2  # the proxy itself is asked for tunnels by HTTP/1.1
+        if self.http2 and within_tunnel and b"h2" in offers:
+            client.alpn = b"h2"
+        elif b"http/1.1" in offers:
             client.alpn = b"http/1.1"
         elif list(offers) == [b"h2"]:
             client.alpn = b"h2"

@@ -82,6 +82,8 @@ class RequestReader:
         try:
             recorded = state.gateway.begin(state.flow)
             state.begin(recorded)
+            if request.is_http2 and recorded.recording is not None:
+                recorded.recording.http2 = True
             state.gateway.admit(recorded)
         except error_responses.Refusal as refusal:
             return joined(interim, self.writer.answer_when_read(refusal, "refused"))

@@ -10,7 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mitmproxy.proxy import events
-from mitmproxy.proxy.layers.http import DropStream, HttpLayer, HttpStream, SendHttp
+from mitmproxy.proxy.layers.http import (
+    DropStream,
+    GetHttpConnection,
+    GetHttpConnectionCompleted,
+    HttpLayer,
+    HttpStream,
+    SendHttp,
+)
 from mitmproxy.proxy.layers.http._events import (
     RequestHeaders,
     RequestProtocolError,
@@ -75,6 +82,16 @@ class FaultLayer(HttpLayer):
         state = getattr(stream, "_state", None)
         recorded = state.recorded if state is not None and state.begun else None
         request_balance.written(recorded, self.gateway.connection(self.context.client).sessions, count)
+
+    def get_connection(self, event: GetHttpConnection, *, reuse: bool = True) -> Any:
+        """A connection for a stream. Of HTTP/1 servers a client of HTTP/2 gets one again on which nothing is
+        under way; mitmproxy opens one for every request."""
+        if self.context.client.alpn == b"h2":
+            for connection, layer in self.connections.items():
+                if event.connection_spec_matches(connection) and compat.is_free(connection, layer):
+                    stream = self.command_sources.pop(event)
+                    return self.event_to_child(stream, GetHttpConnectionCompleted(event, (connection, None)))
+        return super().get_connection(event, reuse=reuse)
 
     def make_stream(self, stream_id: int) -> Any:
         """Called by mitmproxy for every request head."""

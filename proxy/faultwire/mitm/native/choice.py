@@ -37,15 +37,23 @@ def native_path(
     settings: EngineSettings, gateway: Gateway, bundle: str, clients: ClientCertificates | None = None
 ) -> NativePath | None:
     """The native path of an engine, where its settings want it; `bundle` is a file of authorities."""
-    return NativePath(gateway, Path(bundle), clients) if settings.native else None
+    return NativePath(gateway, Path(bundle), clients, http2=settings.http2) if settings.native else None
 
 
 class NativePath:
     """The native path of one engine. `bundle` are the authorities that servers' certificates chain to; to
-    those that are shown one of `clients` only OpenSSL speaks."""
+    those that are shown one of `clients` only OpenSSL speaks. `http2`: clients that offer it get HTTP/2."""
 
-    def __init__(self, gateway: Gateway, bundle: Path, clients: ClientCertificates | None = None) -> None:
+    def __init__(
+        self,
+        gateway: Gateway,
+        bundle: Path,
+        clients: ClientCertificates | None = None,
+        *,
+        http2: bool = False,
+    ) -> None:
         self.gateway = gateway
+        self._http2 = http2
         self._clients = clients
         self._bundle = bundle
         self._shown: dict[str, Any] = {}
@@ -81,6 +89,8 @@ class NativePath:
         client, address = context.client, context.server.address
         if not fits:
             return "tls"
+        if self._http2 and b"h2" in offers:
+            return "http2"
         if self.gateway.handshakes.is_suspect(name or (address[0] if address else "")):
             return "distrust"  # such clients are looked at before they are answered
         client.sni, client.alpn_offers = name, offers

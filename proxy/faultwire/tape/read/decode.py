@@ -95,6 +95,7 @@ def decode(gathered: EventDecoder, blob: Fetch, numbers: CallNumbers | None = No
         error=end["error"] if end else None,
         attempt=event["attempt"],
         started_ms=event["started_ms"],
+        http2=event.get("http") == "2",
         duration_ms=(end["duration_ns"] if end else _last_ns(gathered)) / 1e6,
         faults=tuple(fault_fired(line) for line in gathered.lines),
         messages=_messages(gathered.messages, blob),

@@ -150,6 +150,8 @@ class EventEncoder:
             body = pieces[0] if len(pieces) == 1 else None
             event = tape_events.request(recording.exchange, clean, body, recording.started_ms)
             event["key"] = self._redactor.keyed(event["key"])
+            if recording.http2:
+                event["http"] = "2"
             self._log.append(event, logged.counts)
             self._more(recording, logged, "request", pieces if body is None else ())
             size += len(request.body or b"")

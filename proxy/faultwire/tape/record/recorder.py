@@ -80,6 +80,7 @@ class Recording:
         "ending",
         "exchange",
         "got_head",
+        "http2",
         "lost",
         "messages",
         "received",
@@ -110,6 +111,8 @@ class Recording:
         self.trailing: list[Trailers] = []
         self.messages: list[Message] = []
         self.got_head = True
+        self.http2 = False
+        """Does the client speak HTTP/2? Set before `request` is called."""
         self.lost = False
         """Part of it found no room; the tape is to say that it is missing."""
         self.ending: tuple[int, str, str | None, tuple[FaultFired, ...]] | None = None

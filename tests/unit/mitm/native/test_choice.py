@@ -87,6 +87,13 @@ def test_a_client_that_speaks_http_1_is_served_natively(place: Place, alpn: tupl
     assert place.client.alpn == (b"http/1.1" if alpn else None)
 
 
+def test_a_client_that_offers_http_2_is_mitmproxy_s_where_it_is_to_get_that(place: Place) -> None:
+    place.path = choice.NativePath(place.gateway, place.path._bundle, http2=True)
+    assert place.choose(hello("h2", "http/1.1")) is None
+    assert dict(place.gateway.stats.native_declined) == {"http2": 1}
+    assert isinstance(place.choose(hello("http/1.1")), NativeLayer)
+
+
 def test_one_without_tls_is(place: Place) -> None:
     assert isinstance(place.choose(b"GET / HTTP/1.1\r\n"), NativeLayer)
 
@@ -162,5 +169,5 @@ def test_certificates_are_handed_to_the_core_once_and_no_more_than_are_kept(
 
 @pytest.mark.parametrize("on", [True, False])
 def test_an_engine_has_a_native_path_where_its_settings_want_one(place: Place, on: bool) -> None:
-    settings: Any = SimpleNamespace(native=on)
+    settings: Any = SimpleNamespace(native=on, http2=False)
     assert (choice.native_path(settings, place.gateway, "bundle.pem") is not None) is on

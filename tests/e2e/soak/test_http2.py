@@ -1,0 +1,150 @@
+"""Calm exchanges over HTTP/2, with clients that offer HTTP/1.1 too: no byte is another, no stream waits."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.bench import load, subjects
+from tests.bench.client import Target, trust
+from tests.bench.rig import Rig
+
+from faultwire.mitm.engine.client import Engine
+from faultwire.tape.evidence.keyring import KeyRing
+from faultwire.tape.evidence.verify import verify
+from faultwire.tape.read.reader import TapeReader
+
+COUNTS = [300, pytest.param(10_000, marks=pytest.mark.nightly)]
+AT_ONCE = 20
+"""Streams of one connection under way at a time."""
+CONNECTIONS = 4
+KINDS = (["numbered"] * 3 + ["stream"] * 2) * 20 + ["large"] * 2
+FLIPPED = (3, 4, 100, 101)
+STREAMS = [pytest.param(100, 2, id="100"), pytest.param(1000, 10, id="1000", marks=pytest.mark.nightly)]
+Digests = dict[str, dict[str, str]]
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Iterator[Rig]:
+    with Rig(tmp_path) as made:
+        yield made
+
+
+def digest(data: bytes | None) -> str:
+    return hashlib.sha256(data or b"").hexdigest()
+
+
+def client(target: Target) -> httpx.AsyncClient:
+    """One that keeps to one connection, and speaks HTTP/2 where that is agreed on."""
+    assert target.auth is not None
+    user = base64.b64decode(target.auth.removeprefix("Basic ")).decode()
+    limits = httpx.Limits(max_connections=1, max_keepalive_connections=1)
+    proxy = f"http://{user}@{target.proxy}"
+    return httpx.AsyncClient(
+        http2=True, proxy=proxy, verify=trust(target.ca), limits=limits, timeout=120, trust_env=False
+    )
+
+
+def asked(number: int, flip: bool) -> tuple[str, bytes]:
+    """Path and body of a numbered exchange, as the load over HTTP/1.1 has them."""
+    kind = KINDS[number % len(KINDS)]
+    head, _, body = load.numbered(number, kind, flip).partition(b"\r\n\r\n")
+    return head.split(b" ", 2)[1].decode(), body
+
+
+async def calls(target: Target, count: int, flipped: tuple[int, ...] = ()) -> tuple[Digests, set[str]]:
+    """What was sent and what came of each, and the protocols that were spoken."""
+    seen: Digests = {}
+    spoken: set[str] = set()
+    numbers = iter(range(count))
+
+    async def worker(one: httpx.AsyncClient) -> None:
+        for number in numbers:
+            path, body = asked(number, number in flipped)
+            answer = await one.post(
+                f"https://{target.host}:{target.port}{path}",
+                content=body,
+                headers={"content-type": "application/json", "accept-encoding": "identity"},
+            )
+            assert answer.status_code == 200, answer.text
+            spoken.add(answer.http_version)
+            seen[str(number)] = {"request_body": digest(body), "response_body": digest(answer.content)}
+
+    clients = [client(target) for _ in range(CONNECTIONS)]
+    try:
+        await asyncio.gather(*(worker(one) for one in clients for _ in range(AT_ONCE)))
+    finally:
+        for one in clients:
+            await one.aclose()
+    return seen, spoken
+
+
+def bodies(digests: Digests) -> Digests:
+    names = ("request_body", "response_body")
+    return {number: {name: parts[name] for name in names} for number, parts in digests.items()}
+
+
+def run(rig: Rig, count: int, flipped: tuple[int, ...] = ()) -> tuple[Digests, Digests, Any, Any]:
+    settings = subjects.settings(rig.folder / "run", rig.keys, http2=True)
+    with Engine.start(settings) as engine:
+        subject = subjects.opened(engine, "soak", subjects.ARMED, rig.port)
+        here, spoken = asyncio.run(calls(subject.target, count, flipped))
+        summary = engine.close_session("soak")
+    assert spoken == {"HTTP/2"}
+    return bodies(rig.upstream.ask("digests")), here, summary, settings
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_exchanges_pass_unchanged_and_are_all_on_the_tape(rig: Rig, count: int) -> None:
+    there, here, summary, settings = run(rig, count)
+    assert len(there) == count
+    assert here == there
+    assert (summary.exchanges, summary.voids, summary.fired) == (count, (), {})
+    report = verify(settings.tape, KeyRing(settings.ca_dir.parent / "keys").trusted())
+    assert (report.findings, report.exchanges) == ([], count)
+    with TapeReader.open(settings.tape) as tape:
+        kept = sorted(digest(one.delivered.body) for one in tape.exchanges() if one.delivered)
+    assert kept == sorted(parts["response_body"] for parts in there.values())
+
+
+def test_the_comparison_sees_a_single_bit(rig: Rig) -> None:
+    there, here, _, _ = run(rig, len(KINDS), FLIPPED)
+    assert {int(number) for number in there if there[number] != here[number]} == set(FLIPPED)
+
+
+@pytest.mark.parametrize(("streams", "connections"), STREAMS)
+def test_streams_that_are_all_open_at_once_come_whole(rig: Rig, streams: int, connections: int) -> None:
+    settings = subjects.settings(rig.folder / "run", rig.keys, http2=True)
+    gap_ms = 2_000 + 10 * streams
+    with Engine.start(settings) as engine:
+        subject = subjects.opened(engine, "soak", subjects.ARMED, rig.port)
+
+        async def hold(one: httpx.AsyncClient) -> tuple[str, int, bytes]:
+            url = f"https://{subject.target.host}:{rig.port}{load.CHAT}?events=4&bytes=150&gap_ms={gap_ms}"
+            answer = await one.post(url, content=load.question(1, stream=True))
+            return answer.http_version, answer.content.count(b"data: "), answer.content[-14:]
+
+        async def all_of_them() -> tuple[int, list[tuple[str, int, bytes]]]:
+            clients = [client(subject.target) for _ in range(connections)]
+            held = [asyncio.ensure_future(hold(clients[n % connections])) for n in range(streams)]
+            most, end = 0, time.monotonic() + 90
+            while most < streams and time.monotonic() < end and not any(one.done() for one in held):
+                await asyncio.sleep(0.1)
+                most = max(most, (await asyncio.to_thread(engine.stats))["live"])
+            found = await asyncio.gather(*held)
+            for one in clients:
+                await one.aclose()
+            return most, found
+
+        most, found = asyncio.run(all_of_them())
+        assert engine.close_session("soak").voids == ()
+    assert most == streams
+    assert {(version, end) for version, _, end in found} == {("HTTP/2", b"data: [DONE]\n\n")}
+    assert len({count for _, count, _ in found}) == 1
