@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+leave = child_main.leave
+"""Ends such a program, with a code."""
 START_TIMEOUT_S = 30.0
 """Seconds for each step of a start: on a busy machine what counts is that it goes on."""
 LONGEST_START_S = 600.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import importlib
 
-from faultwire import child_main, child_process, plugins
+from faultwire import child_process, plugins
 from faultwire.mitm.engine.lazy_imports import LATER, import_later, spare_addons
 from faultwire.plugins import frozen
 
@@ -32,4 +32,4 @@ if __name__ == "__main__":
     from faultwire.mitm.engine.main import main
 
     gc.enable()
-    child_main.leave(main())
+    child_process.leave(main())

@@ -12,8 +12,7 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from faultwire.child_main import leave
-from faultwire.child_process import report
+from faultwire.child_process import leave, report
 from faultwire.errors import FaultwireError
 
 if TYPE_CHECKING:

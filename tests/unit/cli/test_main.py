@@ -77,7 +77,7 @@ def test_a_process_ends_with_its_code_once_all_is_done_and_is_not_taken_apart(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it needs `/dev/full`")
-def test_output_that_cannot_be_written_is_told_by_the_interpreter() -> None:
+def test_the_interpreter_reports_output_that_cannot_be_written() -> None:
     with open("/dev/full", "w") as full:
         script = ENDING.replace("END", "sys.exit(0)")
         buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}

@@ -66,6 +66,13 @@ def test_a_key_that_is_no_point(public: bytes) -> None:
         VerifierKey.parse(str(VerifierKey("a", public)))
 
 
+@pytest.mark.parametrize("public", [bytes(32), b"\x01" + bytes(31), bytes(31) + b"\x80"], ids=bytes.hex)
+def test_a_key_under_which_everybody_can_sign_is_refused_for_that(public: bytes) -> None:
+    with pytest.raises(NoteError) as refused:
+        VerifierKey.parse(str(VerifierKey("k", public)))
+    assert str(refused.value) == "everybody can sign under this key: its point has a small order"
+
+
 def test_a_signer_key_that_does_not_fit_its_id_is_refused_without_being_quoted() -> None:
     text = KEY.dump().replace(KEY.verifier.id.hex(), "00000000")
     with pytest.raises(NoteError) as error:
