@@ -6,6 +6,7 @@ import json
 import shutil
 import ssl
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -145,7 +146,7 @@ def test_curl_speaks_what_it_offers(tools: Any, both: Engine, engine: Engine, tl
     program = shutil.which("curl")
     assert program is not None, "curl is needed: apt-get install curl"
     tls_upstream.answer("/x", b"{}")
-    spoken = {}
+    spoken, shown = {}, {}
     for name, running in (("on", both), ("off", engine)):
         session = running.open_session(tools.fresh("curl"), tools.CALM, 1)
         command = [program, "-sS", "-x", proxy_of(session, running), "--cacert", str(running.ca_pem)]
@@ -155,7 +156,19 @@ def test_curl_speaks_what_it_offers(tools: Any, both: Engine, engine: Engine, tl
         )
         spoken[name] = done.stdout
         running.close_session(session.name)
+        shown[name] = " ".join(shown_by_tape_show(running, session.name).split())
     assert spoken == {"on": "{} 2", "off": "{} 1.1"}
+    assert "client spoke HTTP/2" in shown["on"]
+    assert "kind" in shown["off"]
+    assert "client spoke" not in shown["off"]
+
+
+def shown_by_tape_show(engine: Engine, session: str) -> str:
+    tape = str(engine.control.parent / "run.tape")
+    command = [sys.executable, "-m", "faultwire", "tape", "show", tape, "--session", session]
+    done = subprocess.run([*command, "--exchange", "1"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 NODE = """
