@@ -38,6 +38,7 @@ SHIPPED = (
     "faultwire/_core.abi3.so",
     "faultwire/_data/profiles/stream_chaos.yaml",
     "faultwire/_data/addons/chaos.py",
+    "faultwire/_data/verify_certificate.py",
     "faultwire/_data/verify_tape.py",
     "faultwire/capture/node_preload.cjs",
     "faultwire/report/templates/report.html.j2",

@@ -5,18 +5,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from faultwire.errors import UsageError, nearest
 from faultwire.runner.folder import STATE, is_held
-from faultwire.runner.run_identity import RunIdentity
+from faultwire.runner.run_identity import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-DIGESTS = tuple(part.name for part in fields(RunIdentity))
+    from faultwire.runner.run_identity import RunIdentity
+
+DIGESTS = tuple(WORDS)
 MOST = 64 * 1024
 """Bytes of a `run.json` that are read."""
 
