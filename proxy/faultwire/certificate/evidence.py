@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faultwire import _core
 from faultwire.certificate import shape
-from faultwire.contract.overall import PHASES
 from faultwire.errors import TapeTampered, UsageError
 from faultwire.report.load import FILE, load
+from faultwire.runner.past_runs import phases_in
 from faultwire.tape.evidence.findings import evidence_class
 from faultwire.tape.evidence.sealer import file_digest
 from faultwire.tape.evidence.verify import verify
@@ -39,8 +39,7 @@ def found(folder: Path, trusted: Sequence[VerifierKey]) -> Found:
     """Read a run's folder, and judge its tapes. Raises UsageError for one that is no run with reports, and
     TapeTampered where a tape does not verify, or does not give the ledger that the reports name."""
     about = _about(folder)
-    files = [folder / f"{name}.json" for name in PHASES if (folder / f"{name}.json").is_file()]
-    files = files or [folder / FILE]
+    files = [folder / f"{name}.json" for name in phases_in(folder)] or [folder / FILE]
     reports = [load(file) for file in files]
     paths = tapes_of(folder, reports[0])
     tapes = tuple(_tape(path, trusted) for path in paths)

@@ -78,6 +78,8 @@ class NoRetryOfClientErrors(Check):
         if exchange.delivered is None or exchange.delivered.status not in self.statuses:
             return False
         by_fault = any(line.outcome == "fired" for line in exchange.faults)
+        if exchange.upstream is None and not by_fault:
+            return False  # the proxy refused it itself, and would have anything in its place
         waits = exchange.request.method in ("GET", "HEAD") and exchange.delivered.status == 404
         return by_fault or not waits
 

@@ -164,6 +164,9 @@ def _outcome(exchange: Recorded) -> str:
     got = exchange.delivered
     if exchange.ending == "refused":  # the answer is the proxy's own
         return f"{quoted(place(exchange))} was refused by the proxy ({quoted(exchange.error or '', 160)})"
+    broke = next((fault.fault for fault in exchange.faults if fault.outcome == "fired"), None)
+    if exchange.request.method == "CONNECT" and exchange.upstream is None and broke:
+        return f"the connection to {quoted(exchange.request.host)} failed by the fault {quoted(broke)}"
     how = (
         f"answered {got.status}"
         if got is not None

@@ -50,7 +50,7 @@ def exchange_part(exchange: Recorded, origin_ms: int, forwarded: Request | None 
         "delivered": _delivery(delivered) if delivered else None,
         "changed": changed,
         "conversation": (part := conversation_part(exchange, forwarded)),
-        "request_id": request_id(part),
+        "request_id": request_id(part) if exchange.upstream is not None else None,
         "stream": _stream(upstream, delivered),
     }
 

@@ -196,7 +196,8 @@ def _unfired(document: dict[str, Any]) -> str:
         for row in rows[: page.INJECTED]
     ]
     more = [f"- … {len(rows) - page.INJECTED} more"] if len(rows) > page.INJECTED else []
-    return "### Never fired\n\n" + "\n".join([*lines, *more]) if rows else ""
+    title = "Not fired in what was finished" if document["run"]["partial"] else "Never fired"
+    return f"### {title}\n\n" + "\n".join([*lines, *more]) if rows else ""
 
 
 def _findings(document: dict[str, Any]) -> str:

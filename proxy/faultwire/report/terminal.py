@@ -91,7 +91,8 @@ def _injected(document: dict[str, Any], plain: bool) -> Text:
         text.append(f" {'x' if plain else '×'}{row['fired']:<3}", style="not bold")
         what = line(row["effect"], 90) if row["effect"] else ""
         if not row["fired"]:
-            what = "never fired" + (f": {line(row['why'], 160)}" if row["why"] else "")
+            never = "not fired in what was finished" if document["run"]["partial"] else "never fired"
+            what = never + (f": {line(row['why'], 160)}" if row["why"] else "")
         text.append(f" {what}\n", style="not bold dim")
     return text
 

@@ -20,6 +20,15 @@ def test_a_fixed_request_is_no_repetition(verdict, wire):
     assert (found.verdict, found.exchanges) == ("pass", (1,))
 
 
+def test_what_the_proxy_refused_itself_was_rejected_by_no_server(verdict, wire):
+    first, second = wire.talk(1, status=422), wire.talk(2)
+    assert verdict(NoRetryOfClientErrors(), [first, second]).verdict == "fail"
+    ours = replace(first, upstream=None)
+    assert verdict(NoRetryOfClientErrors(), [ours, second]).verdict == "unknown"
+    by_fault = replace(ours, faults=(wire.line("status", site="response"),))
+    assert verdict(NoRetryOfClientErrors(), [by_fault, second]).verdict == "fail"
+
+
 def test_statuses_are_a_setting(verdict, wire):
     assert (
         verdict(NoRetryOfClientErrors(statuses=[503]), [wire.talk(1, status=503), wire.talk(2)]).verdict
