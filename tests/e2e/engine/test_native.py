@@ -171,6 +171,7 @@ def test_the_native_engine_served_all_of_it_itself(
     exchange(tools, paths["native"], tls_upstream, {}, "acts")
     assert paths["native"].stats()["native"] == before + 1
     assert paths["mitmproxy"].stats()["native"] == 0
+    assert paths["native"].stats()["native_streams"] == 0, "its sockets are read without a task"
 
 
 def test_a_client_that_speaks_only_http_2_is_declined_and_counted(

@@ -3,6 +3,7 @@ that the tunnel may ask of it, or mitmproxy's own layers. Both are counted, the 
 
 from __future__ import annotations
 
+import logging
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,6 +15,7 @@ from mitmproxy import ctx
 from faultwire import _core
 from faultwire.mitm.compat import FastHandler, transports
 from faultwire.mitm.compat.leaves import KEPT, LeafCertificates
+from faultwire.mitm.native import lean
 from faultwire.mitm.native.layer import NativeLayer
 
 if TYPE_CHECKING:
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
     from faultwire.mitm.flow.gateway import Gateway
     from faultwire.mitm.network.client_certificates import ClientCertificates
     from faultwire.mitm.settings import EngineSettings
+
+logger = logging.getLogger(__name__)
+
+STREAMS = "this Python's transports cannot be taken over: the native path reads sockets through streams"
 
 HELLO_LIMIT = 64 * 1024
 """Bytes of a ClientHello that are waited for; a longer one is mitmproxy's."""
@@ -57,6 +63,14 @@ class NativePath:
         self._clients = clients
         self._bundle = bundle
         self._shown: dict[str, Any] = {}
+        self.lean = False
+        """Are sockets read without a task? Valid after `prepare`."""
+
+    async def prepare(self) -> None:
+        """Find out how sockets are read; where the quick way does not work, say so."""
+        self.lean = await lean.works()
+        if not self.lean:
+            logger.warning(STREAMS)
 
     @cached_property
     def terms(self) -> _core.Terms:
@@ -81,7 +95,9 @@ class NativePath:
             self.gateway.stats.native_declined[why] += 1
             return None
         self.gateway.stats.native += 1
-        return NativeLayer(context, self.gateway, self._tunnel(context, name, tls=tls), tls=tls)
+        self.gateway.stats.native_streams += not self.lean
+        tunnel = self._tunnel(context, name, tls=tls)
+        return NativeLayer(context, self.gateway, tunnel, tls=tls, lean=self.lean)
 
     def _distrusts(self, context: Context, hello: Hello) -> str | None:
         """Why a client's TLS is mitmproxy's; if it is not, what is known of the client from it."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from faultwire.tape.format import events as tape_events
 from faultwire.tape.record import kept_members
 from faultwire.tape.record.body import Body, untouched
-from faultwire.tape.record.ledger import Ledger
+from faultwire.tape.record.event_log import Ledger
 from faultwire.tape.record.overload_policy import BEHIND
 from faultwire.tape.redact.headers import Head
 from faultwire.tape.redact.messages import WaitingMessages

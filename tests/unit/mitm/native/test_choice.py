@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from pathlib import Path
 from types import SimpleNamespace
@@ -171,3 +172,21 @@ def test_certificates_are_handed_to_the_core_once_and_no_more_than_are_kept(
 def test_an_engine_has_a_native_path_where_its_settings_want_one(place: Place, on: bool) -> None:
     settings: Any = SimpleNamespace(native=on, http2=False)
     assert (choice.native_path(settings, place.gateway, "bundle.pem") is not None) is on
+
+
+def test_where_transports_cannot_be_taken_over_streams_are_read_and_it_is_said(
+    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    asyncio.run(place.path.prepare())
+    found = place.choose(hello())
+    assert (place.path.lean, found._lean, place.gateway.stats.native_streams) == (True, True, 0)
+    assert not caplog.records
+
+    async def fails() -> bool:
+        return False
+
+    monkeypatch.setattr(choice.lean, "works", fails)
+    asyncio.run(place.path.prepare())
+    found = place.choose(hello())
+    assert (place.path.lean, found._lean, place.gateway.stats.native_streams) == (False, False, 1)
+    assert [record.getMessage() for record in caplog.records] == [choice.STREAMS]

@@ -1,4 +1,4 @@
-"""`tape.record.ledger`: the same event as line by line, and no line that was not looked at."""
+"""`tape.record.event_log`, ledgers: the same event as line by line, and no line that was not looked at."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from faultwire.events import Exchange, FaultFired, Request
 from faultwire.tape.format import events as tape_events
 from faultwire.tape.format.hash_chain import record_bytes
-from faultwire.tape.record.ledger import KEPT, MANY, Ledger
+from faultwire.tape.record.event_log import KEPT, MANY, Ledger
 from faultwire.tape.redact.redactor import Redactor
 
 EXCHANGE = Exchange("s", 7, Request("POST", "https", "h", 443, "/"), "llm")
