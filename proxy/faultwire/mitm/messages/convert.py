@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from faultwire.events import Headers
 
 
+_FOR_PROXIES = frozenset(("proxy-authorization", "proxy-connection"))
+
+
 class ReadFields(http.Headers):
     """mitmproxy's header fields, for a head that the core has validated. `text` are the fields as the core
     gave them, None once anybody has changed them."""
@@ -157,6 +160,11 @@ def without_proxy_headers(request: http.Request) -> None:
     """Drop what is between the client and us: the proxy user, and an upgrade to h2c that would take
     the rest of the connection out of our sight."""
     headers = request.headers
+    if type(headers) is ReadFields and headers.text is not None and headers.first("upgrade") is None:
+        kept_text = tuple([field for field in headers.text if field[0].lower() not in _FOR_PROXIES])
+        if len(kept_text) < len(headers.text):
+            request.headers = ReadFields(kept_text)
+        return
     for field in (b"proxy-authorization", b"proxy-connection"):
         if value_of(headers, field) is not None:
             del headers[field.decode()]

@@ -34,6 +34,7 @@ from faultwire.mitm.compat.hooks import FaultwireResetHook, FaultwireWaitHook
 from faultwire.mitm.flow.driver import ExchangeDriver
 from faultwire.mitm.flow.stream_state import Commands, Ended, RequestPhase, ResponsePhase, StreamState
 from faultwire.mitm.flow.websocket import WebSocketLayer
+from faultwire.mitm.messages import convert
 from faultwire.mitm.native.roles import STREAM
 from faultwire.mitm.native.writing import MessageWriter, ends_connection, read_request
 from faultwire.wire.framing import split as framing
@@ -75,15 +76,18 @@ class NativeExchange:
             request = read_request(method, target, version, fields)
         else:
             try:
-                request = http1.read_request_head(written.split(b"\r\n")[:-2])
+                request = http1.read_request_head([written.partition(b"\r\n")[0]])
             except ValueError:
                 return "its target cannot be read"
+            request.headers = convert.ReadFields(fields)
             if request.scheme not in ("http", "https"):
                 return "its target has another scheme than `http` and `https`"
         address = layer.target.address
-        assert address is not None
-        request.data.host, request.data.port = address[:2]
-        request.data.scheme = b"https" if layer.tls else b"http"
+        if address is None:  # the proxy itself is asked
+            request.data.authority = b""
+        else:
+            request.data.host, request.data.port = address[:2]
+            request.data.scheme = b"https" if layer.tls else b"http"
         flow = self.state.flow = _flow(layer)
         flow.request, flow.live = request, True
         self.state.whole = layer.has_whole_request

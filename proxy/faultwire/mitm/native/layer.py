@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mitmproxy.proxy import commands, events
 from mitmproxy.proxy.context import Context
 from mitmproxy.proxy.layer import Layer
+from mitmproxy.proxy.layers import modes
 
 from faultwire import clock
 from faultwire.mitm.compat import transports
@@ -56,6 +57,9 @@ class NativeLayer(Layer):
         self._held = False
         self._open, self._closed = not tls, False
         self._lean = lean
+        self._back: Layer | None = None
+        """Who serves the client, once it was handed back."""
+        self._left: frozenset[Connection] = frozenset()
 
     # ------------------------------------------------------------ events of the handler
 
@@ -64,6 +68,8 @@ class NativeLayer(Layer):
         return self._handle_event(event)
 
     def _handle_event(self, event: events.Event) -> Any:
+        if self._back is not None:
+            return () if getattr(event, "connection", None) in self._left else self._back.handle_event(event)
         if isinstance(event, events.DataReceived):
             self._take_over(event.connection)  # it came through a stream
             self.receive(event.connection, event.data)
@@ -87,6 +93,9 @@ class NativeLayer(Layer):
 
     def receive(self, connection: Connection, data: bytes) -> None:
         """Bytes came from one side."""
+        if self._back is not None:
+            self.handler._carry(events.DataReceived(connection, data))
+            return
         if connection is self.client:
             self.say(self.tunnel.receive(data, server=False), server=False)
         else:
@@ -157,11 +166,29 @@ class NativeLayer(Layer):
             self._failed(word[1])
 
     def _begin(self, word: tuple[Any, ...]) -> None:
+        if self.target.address is None and not word[2].startswith("http://"):
+            self._hand_back(word)
+            return
         exchange = self.exchange = NativeExchange(self)
         why = exchange.begin(word)
         if why is not None:
             self.exchange = None
             self._refuse(400, f"the request head is malformed: {why}", "faultwire_malformed")
+
+    def _hand_back(self, word: tuple[Any, ...]) -> None:
+        """A client of the proxy that has asked for `http` URLs asks for something else: a CONNECT, say. From
+        here on mitmproxy serves it, as if it had just connected."""
+        if list(self._words) != [_END]:
+            why = "the request head is malformed: its target is no `http` URL"
+            self._refuse(400, why, "faultwire_malformed")
+            return
+        self._words.clear()
+        self.upstream.close()
+        self._left = frozenset(self.handler.transports) - {self.client}  # their ends are nothing to it
+        data = word[6] + bytes(self.tunnel.rest(server=False))
+        self._back = modes.HttpProxy(Context(self.client, self.context.options))
+        self.handler._carry(events.Start())
+        self.handler._carry(events.DataReceived(self.client, data))
 
     def over(self) -> None:
         """The exchange is over, and the connection stays: the next request may come."""

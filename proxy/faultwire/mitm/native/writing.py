@@ -54,7 +54,8 @@ def read_response(status: int, version: str, reason: str, fields: Headers) -> ht
     response = http.Response.__new__(http.Response)
     response.data = http.ResponseData(
         http_version=version.encode(), status_code=status, reason=reason.encode("latin-1"),
-        headers=convert.ReadFields(fields), content=None, trailers=None, timestamp_start=0.0, timestamp_end=None,
+        headers=convert.ReadFields(fields), content=None, trailers=None, timestamp_start=0.0,
+        timestamp_end=None,
     )  # fmt: skip
     return response
 

@@ -13,6 +13,8 @@ from faultwire.mitm.messages import convert
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from faultwire.events import Headers
+
 TEXT = (("Host", "a.example"), ("X-Odd", "\xe9"), ("x-odd", "two"), ("Content-Length", "2"))
 BYTES = tuple((name.encode("latin-1"), value.encode("latin-1")) for name, value in TEXT)
 
@@ -49,6 +51,10 @@ def test_a_change_is_seen_by_every_reader(change: Callable[[http.Headers], objec
         assert convert.value_of(read, name) == convert.value_of(theirs, name)
 
 
+def as_bytes(text: Headers) -> tuple[tuple[bytes, bytes], ...]:
+    return tuple((name.encode(), value.encode()) for name, value in text)
+
+
 def asked(fields: http.Headers) -> http.Request:
     return http.Request("h", 443, b"POST", b"https", b"", b"/", b"HTTP/1.1", fields, None, None, 0.0, None)
 
@@ -63,3 +69,21 @@ def test_a_request_that_nobody_changed_keeps_its_fields_and_a_changed_one_does_n
     other = (*TEXT, ("more", "1"))
     convert.apply_request(request, Request("POST", "https", "h", 443, "/", other, None))
     assert convert.headers_of(request.headers) == other
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        (),
+        (("Proxy-Authorization", "Basic x"),),
+        (("proxy-connection", "keep-alive"), ("PROXY-AUTHORIZATION", "y")),
+        (("upgrade", "h2c"), ("connection", "Upgrade"), ("proxy-connection", "x")),
+    ],
+)
+def test_what_is_between_client_and_proxy_is_dropped_as_from_mitmproxys(more: Headers) -> None:
+    found = []
+    for fields in (convert.ReadFields(TEXT + more), http.Headers(BYTES + as_bytes(more))):
+        request = asked(fields)
+        convert.without_proxy_headers(request)
+        found.append(request.headers.fields)
+    assert found[0] == found[1] == BYTES
