@@ -118,8 +118,7 @@ def run(rig: Rig, wanted: Iterable[str], *, quick: bool) -> list[Row]:
             rows += _curve(rig, curve, bare, quick=quick)
     if "serial" in names:
         for point in SERIAL:
-            native = not point.plain  # which has no tunnel
-            rows += measured(rig, "serial", point, bare, quick=quick, target=SERIAL_TARGET, native=native)
+            rows += measured(rig, "serial", point, bare, quick=quick, target=SERIAL_TARGET, native=True)
     return rows
 
 
@@ -167,7 +166,7 @@ def measured(
         rows = _in_turn(rig, measure, point, found, bare, quick, target)
         if native:
             stats = engine.stats()
-            if not stats["native"] or stats["native_declined"]:
+            if not stats["native_plain" if point.plain else "native"] or stats["native_declined"]:
                 raise RuntimeError(f"{point.name} was not served natively: {stats['native_declined']}")
     return rows
 
