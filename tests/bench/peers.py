@@ -124,9 +124,9 @@ def build_hudsucker() -> Path:
     if not shutil.which("cargo"):
         raise RuntimeError("cargo is not there")
     home.mkdir(parents=True, exist_ok=True)
-    source = home / "source"  # cargo writes a lock file beside it
+    source = home / "source"
     shutil.copytree(SOURCE, source, dirs_exist_ok=True)
-    command = ["cargo", "build", "--release", "--quiet", "--target-dir", str(home)]
+    command = ["cargo", "build", "--release", "--locked", "--quiet", "--target-dir", str(home)]
     try:
         done = subprocess.run(
             command, cwd=source, capture_output=True, text=True, timeout=BUILD_S, check=False, env=os.environ
