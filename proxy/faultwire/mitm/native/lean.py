@@ -173,12 +173,10 @@ async def works() -> bool:
         reader, writer = await asyncio.open_connection(sock=near)
         try:
             async with asyncio.timeout(PROBE_S):
-                reading = asyncio.create_task(reader.read(1))
-                await asyncio.sleep(0)
                 probe = _Probe(reader, writer)
                 if not take_over(probe, probe.client):
-                    reading.cancel()
                     return False
+                reading = asyncio.create_task(reader.read(1))
                 far.send(b"bytes")
                 await probe.came.wait()
                 writer.write(b"back")

@@ -94,20 +94,20 @@ class Ledger:
         """The event, and whether each of its strings was looked at and holds nothing like a secret. Keys are
         replaced by what stands for them."""
         lines: list[Event] = []
-        said, clean = {exchange.session}, True
+        texts, clean = {exchange.session}, True
         last = key = ""
         for line in faults:
             known, innocent = self._template(line)
             clean = clean and innocent
             if line.key != last:
                 last, key = line.key, self._redactor.keyed(line.key)
-                said.add(key)
+                texts.add(key)
             reason, subject, effect = line.reason, line.subject, line.effect
-            said.add(reason)
+            texts.add(reason)
             if subject is not None:
-                said.add(subject)
+                texts.add(subject)
             if effect is not None:
-                said.add(effect)
+                texts.add(effect)
             made = known.copy()
             made["outcome"], made["reason"], made["key"] = line.outcome, reason, key
             made["n"], made["attempt"], made["subject"], made["effect"] = (
@@ -119,7 +119,7 @@ class Ledger:
             lines.append(made)
         event = tape_events.fault(exchange, ())
         event["lines"] = lines
-        return event, clean and len(lines) >= MANY and self._is_clean(said)
+        return event, clean and len(lines) >= MANY and self._is_clean(texts)
 
     def _template(self, line: FaultFired) -> tuple[Event, bool]:
         key = (line.fault, line.id, line.site, id(line.settings))
