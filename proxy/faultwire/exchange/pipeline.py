@@ -122,8 +122,8 @@ class ExchangePipeline:
         if body is None:
             return OutboundRequest(at.request)
         at.request = with_held(at.exchange.request, body)
-        at.exchange = replace(at.exchange, request=at.request)
         if not self.needs_request_body:
+            at.exchange = replace(at.exchange, request=at.request)
             return OutboundRequest(at.request)
         self._stages = StageList(stage_types(self._profile.candidates), at)
         self._observe = self._stages.down("observe")

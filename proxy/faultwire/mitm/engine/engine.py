@@ -104,7 +104,9 @@ class Engine:
         if self.settings.native:
             from faultwire.mitm.native.choice import native_path
 
-            ours.native = native_path(self.settings, self.gateway, bundle, clients)
+            ours.native = native = native_path(self.settings, self.gateway, bundle, clients)
+            if native is not None:
+                await native.prepare()
         self.master.addons.add(Core(), self.proxyserver, ours, compat.LeafCertificates(clients))
         options.update(
             connection_strategy="lazy",

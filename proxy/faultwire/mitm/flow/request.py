@@ -87,7 +87,7 @@ class RequestReader:
             state.gateway.admit(recorded)
         except error_responses.Refusal as refusal:
             return joined(interim, self.writer.answer_when_read(refusal, "refused"))
-        if not event.end_stream:
+        if not (event.end_stream or state.whole):
             self._watch_upload()
         if event.end_stream or recorded.needs_request_body:
             state.request = RequestPhase.HELD

@@ -70,6 +70,8 @@ class StreamState:
     gateway: Gateway
     flow: http.HTTPFlow = None  # type: ignore[assignment]  # set before any part is asked anything
     recorded: RecordedExchange = None  # type: ignore[assignment]
+    whole: bool = False
+    """Has all of the request come with its head? Then nothing of it is waited for."""
     begun: bool = False
     """Is there a `recorded`? Not for a head that belongs to nobody."""
     request: RequestPhase = RequestPhase.HEAD
