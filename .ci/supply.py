@@ -176,14 +176,31 @@ def crates(lines: Iterable[str]) -> set[Part]:
     return {(name, version.removeprefix("v")) for name, version, *rest in words if "(/" not in " ".join(rest)}
 
 
-def locked_crates() -> set[Part]:
-    """What the extension module is built from for this machine, as `Cargo.lock` has it."""
+def built_crates() -> set[Part]:
+    """What the extension module is built from on this machine."""
     tree = run(
         "cargo", "tree", "--locked", "-p", "faultwire-py", "-e", "normal,build", "--prefix", "none",
         "--no-dedupe", "--format", "{p}", cwd=ROOT,
     )  # fmt: skip
+    return crates(tree.splitlines())
+
+
+def locked_crates() -> set[Part]:
+    """Whatever `Cargo.lock` has from a registry by its checksum: also what other machines build from."""
+    return {(name, version) for name, version, _ in locked_checksums()}
+
+
+def checksums(bill: str) -> set[tuple[str, str, str]]:
+    """Name, version and SHA-256 of each part of a bill that has one."""
+    listed = json.loads(bill).get("components", ())
+    return {
+        (one["name"], one["version"], hash_["content"]) for one in listed for hash_ in one.get("hashes", ())
+    }
+
+
+def locked_checksums() -> set[tuple[str, str, str]]:
     packages = tomllib.loads((ROOT / "Cargo.lock").read_text())["package"]
-    return crates(tree.splitlines()) & {(one["name"], one["version"]) for one in packages}
+    return {(one["name"], one["version"], one["checksum"]) for one in packages if "checksum" in one}
 
 
 def pinned(lock: str) -> set[Part]:
@@ -192,12 +209,13 @@ def pinned(lock: str) -> set[Part]:
     return {(name, version) for name, version in pins}
 
 
-def compared(what: str, bill: str, expected: set[Part], own: Iterable[str] = ()) -> str | None:
-    """What of a bill is not as expected; `own` are names that may be there besides."""
+def compared(bill: str, needed: set[Part], locked: set[Part], own: Iterable[str] = ()) -> str | None:
+    """What a bill misses of what is needed, or lists that is not locked; `own` are names that are ours."""
     found = {part for part in parts(bill) if part[0] not in own}
-    if found == expected and expected:
+    missing, besides = sorted(needed - found), sorted(found - locked)
+    if needed and not missing and not besides:
         return None
-    return f"{what}: lists {sorted(found - expected)} besides, and misses {sorted(expected - found)}"
+    return f"it misses {missing}, and lists {besides}, which nothing locks"
 
 
 def materials(work: Path, wheel: Path) -> None:
@@ -212,9 +230,10 @@ def materials(work: Path, wheel: Path) -> None:
     )  # fmt: skip
     (core,) = bills(wheel)
     ours = ("faultwire-core", "faultwire-py")
-    for what, bill, expected in (
-        ("the wheel", core, locked_crates()),
-        ("the release", made.read_text(), pinned(LOCK.read_text())),
+    pins = pinned(LOCK.read_text())
+    for what, bill, needed, known in (
+        ("the wheel", core, built_crates(), locked_crates()),
+        ("the release", made.read_text(), pins, pins),
     ):
         version = json.loads(bill)["specVersion"]
         command = (python, "-c", VALIDATE, version)
@@ -224,11 +243,12 @@ def materials(work: Path, wheel: Path) -> None:
         if done.returncode:
             sys.exit(f"bill of {what}: {done.stderr}")
         refused("", *command, cwd=work, text=bill.replace('"components"', '"ingredients"', 1))
-        if wrong := compared(f"bill of {what}", bill, expected, ours):
-            sys.exit(wrong)
-        print(
-            f"the bill of {what} is valid CycloneDX {version} and names the {len(expected)} that are locked"
-        )
+        if wrong := compared(bill, needed, known, ours):
+            sys.exit(f"bill of {what}: {wrong}")
+        listed = len(parts(bill))
+        print(f"the bill of {what}: CycloneDX {version}, {listed} parts, {len(needed)} needed, all locked")
+    if wrong := sorted(checksums(core) - locked_checksums()):
+        sys.exit(f"bill of the wheel: the checksums of {wrong} are not those of the lock")
 
 
 # ---------------------------------------------------------------- licences and sources

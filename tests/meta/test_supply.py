@@ -31,24 +31,37 @@ def bill(*parts: tuple[str, str]) -> str:
     return json.dumps({"components": [{"name": name, "version": version} for name, version in parts]})
 
 
-def test_a_bill_of_what_is_locked_passes(supply: ModuleType) -> None:
-    assert supply.compared("x", bill(("serde", "1.0"), ("ours", "0")), {("serde", "1.0")}, ("ours",)) is None
+SERDE, WASI = ("serde", "1.0"), ("wasi", "0.11")
+
+
+@pytest.mark.parametrize("listed", [[SERDE, ("ours", "0")], [SERDE, WASI]])
+def test_a_bill_of_what_is_needed_and_locked_passes(
+    supply: ModuleType, listed: list[tuple[str, str]]
+) -> None:
+    assert supply.compared(bill(*listed), {SERDE}, {SERDE, WASI}, ("ours",)) is None
 
 
 @pytest.mark.parametrize(
-    ("listed", "expected"),
-    [
-        ([("serde", "1.0"), ("more", "1")], {("serde", "1.0")}),
-        ([], {("serde", "1.0")}),
-        ([("serde", "1.1")], {("serde", "1.0")}),
-        ([], set()),
-    ],
-    ids=["one more", "one less", "another version", "nothing on either side"],
+    ("listed", "needed"),
+    [([SERDE, ("more", "1")], {SERDE}), ([WASI], {SERDE}), ([("serde", "1.1")], {SERDE}), ([], set())],
+    ids=["one that is not locked", "one less", "another version", "nothing on either side"],
 )
 def test_any_other_bill_is_found(
-    supply: ModuleType, listed: list[tuple[str, str]], expected: set[tuple[str, str]]
+    supply: ModuleType, listed: list[tuple[str, str]], needed: set[tuple[str, str]]
 ) -> None:
-    assert supply.compared("x", bill(*listed), expected)
+    assert supply.compared(bill(*listed), needed, {SERDE, WASI})
+
+
+def test_a_crate_of_another_checksum_is_found(supply: ModuleType) -> None:
+    locked = supply.locked_checksums()
+    name, version, right = sorted(locked)[0]
+
+    def listed(checksum: str) -> str:
+        hashes = [{"alg": "SHA-256", "content": checksum}]
+        return json.dumps({"components": [{"name": name, "version": version, "hashes": hashes}]})
+
+    assert not supply.checksums(listed(right)) - locked
+    assert supply.checksums(listed("0" * 64)) - locked
 
 
 def test_a_bent_pin_keeps_its_form_and_none_of_its_hashes(supply: ModuleType) -> None:
@@ -114,7 +127,9 @@ def test_a_workflow_does_it(workflow: str, command: str) -> None:
     assert f"python .ci/{command}\n" in (WORKFLOWS / f"{workflow}.yml").read_text()
 
 
-def test_the_crates_of_the_core_are_in_its_lock(supply: ModuleType) -> None:
-    found = supply.locked_crates()
-    assert {name for name, _ in found} >= {"pyo3", "regex", "ring"}
-    assert "criterion" not in {name for name, _ in found}, "what only benchmarks and tests use is in no wheel"
+def test_what_the_core_is_built_from_is_locked(supply: ModuleType) -> None:
+    built, locked = supply.built_crates(), supply.locked_crates()
+    assert {name for name, _ in built} >= {"pyo3", "regex", "ring"}
+    assert built < locked
+    assert "criterion" not in {name for name, _ in built}, "what only benchmarks use is in no wheel"
+    assert "criterion" in {name for name, _ in locked}
