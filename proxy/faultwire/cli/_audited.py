@@ -137,7 +137,7 @@ class Player:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._shared is not None:
-            self._shared.end(kind, error, trace)
+            self._shared.end(error)
 
     def why_not(self, condition: Condition) -> str:
         """Why a condition could not be tried."""
@@ -234,13 +234,13 @@ class Player:
         from faultwire.agents._process import Processes
 
         self.runs += 1
-        run, name = proxy.next()
-        environment = {**run.open_session(name, profile, self.traffic.seed, SESSION), **more}
-        for fixed in (clock, chance):
-            environment = environment if fixed is None else fixed.environment(environment)
-        ended = Processes().run(self.command, environment, timeout_s=self.timeout_s, cwd=folder)
-        closed = run.close_session(name)
-        history = run.history(name)
+        with proxy.session() as (run, name):
+            environment = {**run.open_session(name, profile, self.traffic.seed, SESSION), **more}
+            for fixed in (clock, chance):
+                environment = environment if fixed is None else fixed.environment(environment)
+            ended = Processes().run(self.command, environment, timeout_s=self.timeout_s, cwd=folder)
+            closed = run.close_session(name)
+            history = run.history(name)
         if closed.voids:
             raise FaultError(f"a run is inconclusive: {'; '.join(closed.voids)}", code="run.void")
         if not history.exchanges:
