@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from faultwire.audit.compare_runs import Run, difference
-from faultwire.audit.experiment import Audit, Condition, Finding
+from faultwire.audit.experiment import Audit
+from faultwire.audit.finding import Condition, Finding
 from faultwire.events import Delivery, Recorded, Request
 
 TARGET = 0.95
@@ -37,15 +38,19 @@ class World:
     def start(self, condition: Condition, seed: int) -> Process:
         self.runs += 1
         self.outside += 1
-        own = random.Random(f"{seed} {self.runs}")
+        fixed = condition == "fixed chance"
+        own = random.Random("fixed" if fixed else f"{seed} {self.runs}")
+        machine = random.Random(f"machine {seed} {self.runs}")
         fresh = condition == "fresh folder"
         self.folder += not fresh
         race = random.Random("fixed" if condition == "fixed order" else f"race {seed} {self.runs}")
-        hashes = random.Random("0" if condition == "fixed hashes" else f"hash {seed} {self.runs}")
+        known = condition in ("fixed hashes", "fixed chance")
+        hashes = random.Random("0" if known else f"hash {seed} {self.runs}")
         instant = 1_790_000_000.25 if condition == "frozen clock" else 1_790_000_000 + self.runs * 1.7
         return Process(
-            own, race, hashes, instant, 0 if fresh else self.folder, self.outside, own.random() < self.chance
-        )
+            own, machine, race, hashes, instant, 0 if fresh else self.folder, self.outside,
+            own.random() < self.chance, machine.random() < self.chance,
+        )  # fmt: skip
 
 
 @dataclass
@@ -53,12 +58,15 @@ class Process:
     """One run of an agent: the calls that it made so far."""
 
     own: random.Random
+    machine: random.Random
+    """What nothing fixes: servers, process ids, load."""
     race: random.Random
     hashes: random.Random
     instant: float
     left_behind: int
     outside: int
     acts: bool
+    server_acts: bool
     replayed: tuple[Recorded, ...] = ()
     exchanges: list[Recorded] = field(default_factory=list)
     messages: list[dict[str, str]] = field(default_factory=list)
@@ -164,13 +172,14 @@ def order(style: int) -> Agent:
 
 def model(style: int) -> Agent:
     def agent(run: Process, _world: World) -> None:
-        varied = run.own.choice(WORDS) if run.acts else "nothing"
+        server = run.machine
+        varied = server.choice(WORDS) if run.server_acts else "nothing"
         if style % 3 == 0:
             run.call(f"Then {run.call('Say a word', f'I like {varied} most')}", "fine")
         elif style % 3 == 1:
-            run.call("Say a word", f"I like {varied} and {run.own.randrange(10**6)}")
+            run.call("Say a word", f"I like {varied} and {server.randrange(10**6)}")
         else:
-            run.call(f"Use {run.call('Mint an id', f'TCK-{run.own.getrandbits(40):010x}')}", "fine")
+            run.call(f"Use {run.call('Mint an id', f'TCK-{server.getrandbits(40):010x}')}", "fine")
 
     return agent
 
@@ -183,12 +192,28 @@ def environment(style: int) -> Agent:
             if run.left_behind < 3:
                 run.call("fill the cache" * (run.left_behind + 1), "fine")
         elif style % 5 == 2:
-            run.call("stock", f"{run.own.choice(WORDS)} {run.own.randrange(10**6)}", tool=True)
+            server = run.machine
+            run.call("stock", f"{server.choice(WORDS)} {server.randrange(10**6)}", tool=True)
         elif style % 5 == 3:
             run.call(f"Row {1000 + run.outside} of the table", "fine")
         else:
             words = WORDS[run.left_behind % 8]
             run.call(f"Last time it was {words}", "fine")
+
+    return agent
+
+
+def machine(style: int) -> Agent:
+    """What an agent reads of its machine, and no condition holds fixed."""
+
+    def agent(run: Process, _world: World) -> None:
+        read = run.machine
+        texts = (
+            f"worker {read.randrange(1000, 32768)}", f"load {read.random():.2f}",
+            f"{read.randrange(2_000, 8_000)} MB are free", f"uptime {1000 + 37 * read.randrange(500)} s",
+            f"notes in /var/tmp/{read.getrandbits(32):08x}", f"the load is {read.choice(('low', 'high'))}",
+        )  # fmt: skip
+        run.call(texts[style % len(texts)], "fine")
 
     return agent
 
@@ -205,6 +230,7 @@ def changed(style: int) -> Agent:
 PLANTS: tuple[tuple[str, int, Callable[[int], Agent]], ...] = (
     ("clock", 60, clock), ("random", 60, chance), ("order", 50, order), ("model", 50, model),
     ("environment", 50, environment), ("code", 15, changed), ("environment", 15, changed),
+    ("unknown", 50, machine),
 )  # fmt: skip
 RATES = (1.0, 1.0, 0.7)
 

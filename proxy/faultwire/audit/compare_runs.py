@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
+from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from faultwire.replay.compare import compare
@@ -106,6 +108,15 @@ def _overlap(exchanges: Sequence[Recorded], at: int) -> bool:
 def any_parallel(run: Run) -> bool:
     """Does the agent ever wait for two answers at once?"""
     return any(_overlap(run.exchanges, at) for at in range(len(run.exchanges)))
+
+
+def closest_answers(run: Run) -> float:
+    """The shortest time in ms between the ends of two calls that were under way at once; infinite where there
+    were none."""
+    ends = [(one.started_ms, one.started_ms + one.duration_ms) for one in run.exchanges]
+    pairs = combinations(ends, 2)
+    together = (abs(a[1] - b[1]) for a, b in pairs if a[0] < b[1] and b[0] < a[1])
+    return min(together, default=inf)
 
 
 def _fired(run: Run) -> list[tuple[str, str, str | None]]:

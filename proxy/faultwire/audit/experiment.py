@@ -7,70 +7,43 @@ program's own chance; where a condition could not be tried, the cause is unknown
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from math import ceil, log
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from faultwire.audit.compare_runs import Difference, Run, any_parallel, difference
+from faultwire.audit.finding import Class, Condition, Finding, Tried, Word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from faultwire.replay.cause import Cause
 
-Class = Literal["clock", "random", "order", "model", "code", "environment", "fault", "unknown"]
-Condition = Literal[
-    "plain", "frozen clock", "fixed hashes", "fixed order", "replayed answers", "fresh folder"
-]
-Word = Literal["agree", "differ", "untried"]
-
 EXPLAINS: dict[Condition, Class] = {
     "frozen clock": "clock",
     "fixed hashes": "random",
+    "fixed chance": "random",
     "fixed order": "order",
     "fresh folder": "environment",
 }
 _FIRST: dict[Cause, Condition] = {
     "clock": "frozen clock",
     "order": "fixed order",
-    "random value": "fixed hashes",
+    "random value": "fixed chance",
 }
-LUCK = 0.05
+LUCK = 0.03
 """How likely runs may agree by luck where nothing was fixed."""
 PLAIN = 5
 """Runs in which a difference must show for the first time."""
 SEEN = 2
 """Pairs of plain runs that are compared once it has shown: they tell how often it does."""
-MOST = 8
+MOST = 10
 """Pairs of runs under one condition."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """A condition, how many runs were made under it, and what came of it."""
-
-    condition: Condition
-    runs: int
-    word: Word
-    why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Why two runs differ. `cause` is None where they do not; `runs` counts all."""
-
-    cause: Class | None
-    first: Difference | None = None
-    tried: tuple[Tried, ...] = ()
-    runs: int = 0
-    rate: float = 0.0
-    """How often two runs differ, of those that were made with nothing fixed."""
-    source: int = 0
-    """Of answers: the exchange that was answered otherwise."""
-    behind: Difference | None = None
-    """Another difference, which shows once the first one is held fixed."""
-    missing: tuple[str, ...] = ()
-    """What would have to be known where the cause is unknown."""
+BACK = 3
+"""Times a folder as it was must bring a difference back, with nothing fixed in between."""
+STEPS = 4
+"""Equal steps by which a value must grow from run to run, to be that of a counter."""
 
 
 @dataclass
@@ -137,52 +110,85 @@ class Audit:
         """One condition after the other, until one explains it."""
         order = dict.fromkeys([*([_FIRST[first.shape]] if first.shape in _FIRST else []), *EXPLAINS])
         for condition in order:
-            tried, behind = self._try(condition, first)
+            tried, behind, base = self._try(condition, first)
+            if tried.word == "agree" and base is not None:
+                if not self._still_differs():
+                    self._tried.append(tried)
+                    return self._settled(first)
+                tried = self._again(tried, first, base)
             self._tried.append(tried)
             if tried.word == "agree":
-                # What one run leaves behind may have become what every run finds: then all agree by now.
-                cause = EXPLAINS[condition] if self._still_differs() else "environment"
-                return self._finding(cause, first, behind=behind)
+                return self._finding(EXPLAINS[condition], first, behind=behind)
         if self._counts_up():
             return self._finding("environment", first)
         lacking = tuple(f"{one.condition}: {one.why}" for one in self._tried if one.word == "untried")
-        if lacking and first.shape != "random value":
-            return self._finding("unknown", first, missing=lacking)
-        return self._finding("random", first, missing=lacking)
+        return self._finding("unknown", first, missing=lacking)
 
-    def _try(self, condition: Condition, first: Difference) -> tuple[Tried, Difference | None]:
+    def _again(self, tried: Tried, first: Difference, base: Run) -> Tried:
+        """Once more under a condition, after runs with nothing fixed differed: what only changes slowly (the
+        machine's load) is by now another one than in the condition's first run."""
+        other = self._run(tried.condition, None)
+        found = None if other is None else self._difference(tried.condition, base, other)
+        word: Word = "differ" if found is not None and found.same <= first.same else "agree"
+        return Tried(tried.condition, tried.runs + 1, word)
+
+    def _settled(self, first: Difference) -> Finding:
+        """Runs agree with nothing fixed by now. Where a folder as it was makes them differ as before, earlier
+        runs have left something in it."""
+        made, back = 0, True
+        while back and made < BACK:
+            fresh, plain = self._run("fresh folder", None), self._run("plain", None)
+            if fresh is None or plain is None:
+                self._tried.append(Tried("fresh folder", 0, "untried", self.unavailable("fresh folder")))
+                return replace(self._finding("unknown", first), settled=True)
+            made += 1
+            found = difference(self._plain[-1], fresh, self.masks)
+            still = difference(self._plain[-1], plain, self.masks)
+            back = found is not None and found.same <= first.same and still is None
+        self._tried.append(Tried("fresh folder", made, "differ" if back else "agree"))
+        return replace(self._finding("environment" if back else "unknown", first), settled=True)
+
+    def _try(self, condition: Condition, first: Difference) -> tuple[Tried, Difference | None, Run | None]:
         if condition == "fixed order" and not any(map(any_parallel, self._plain)):
-            return Tried(condition, 0, "differ", "the agent never waits for two answers at once"), None
+            return Tried(condition, 0, "differ", "the agent never waits for two answers at once"), None, None
         return self._repeat(condition, first, None)
 
     def _repeat(
         self, condition: Condition, first: Difference, tape: Run | None
-    ) -> tuple[Tried, Difference | None]:
-        """Run under a condition until luck is ruled out, or it differs."""
+    ) -> tuple[Tried, Difference | None, Run | None]:
+        """Run under a condition until luck is ruled out, or it differs; with its first run."""
         base = self._run(condition, tape)
         if base is None:
-            return Tried(condition, 0, "untried", self.unavailable(condition)), None
+            return Tried(condition, 0, "untried", self.unavailable(condition)), None, None
         if len(base.exchanges) < min(first.same + 1, *(len(run.exchanges) for run in self._plain)):
-            return Tried(condition, 1, "untried", "the agent did not come as far under it"), None
+            return Tried(condition, 1, "untried", "the agent did not come as far under it"), None, base
         behind: Difference | None = None
         for at in range(1, self._enough + 1):
             other = self._run(condition, tape)
-            found = None if other is None else difference(base, other, self.masks)
-            if found is not None and found.what == "order" and condition == "fixed order":
-                found = None  # which leaves first is free; what comes of it is not
+            found = None if other is None else self._difference(condition, base, other)
             if found is not None and found.same <= first.same:
-                return Tried(condition, at + 1, "differ"), None
+                return Tried(condition, at + 1, "differ"), None, base
             behind = behind or found
-        return Tried(condition, self._enough + 1, "agree"), behind
+        return Tried(condition, self._enough + 1, "agree"), behind, base
+
+    def _difference(self, condition: Condition, one: Run, other: Run) -> Difference | None:
+        """Of two runs under a condition. With answers in a fixed order, which call leaves first is free; what
+        comes of it is not."""
+        found = difference(one, other, self.masks)
+        if found is not None and found.what == "order" and condition == "fixed order":
+            return None
+        return found
 
     def _still_differs(self) -> bool:
         """Do runs with nothing fixed differ as before? Tried as often as it takes to rule out luck."""
-        before = self._run("plain", None)
-        for _ in range(self._enough):
+        for at in range(self._enough + 1):
             other = self._run("plain", None)
-            if before is None or other is None or difference(before, other, self.masks) is not None:
+            if other is None:
                 return True
-            before = other
+            before = self._plain[-1]
+            self._plain.append(other)
+            if at and difference(before, other, self.masks) is not None:
+                return True
         return False
 
     @property
@@ -192,19 +198,21 @@ class Audit:
 
     def _counts_up(self) -> bool:
         """Does the value grow by the same step from run to run? Something outside keeps count."""
-        values = []
-        for one, other in zip(self._plain, self._plain[1:], strict=False):
+        if not _even(self._steps(self._plain[: SEEN + 1])):
+            return False
+        more = [self._run("plain", None) for _ in range(STEPS + 1)]  # in a row: other runs count, too
+        return _even(self._steps([run for run in more if run is not None]), STEPS)
+
+    def _steps(self, runs: Sequence[Run]) -> list[int]:
+        """By how much the number that differs grew, from run to run; empty where it is none."""
+        steps = []
+        for one, other in pairwise(runs):
             found = difference(one, other, self.masks)
-            if found is None:
-                return False
-            values.append(found.values)
-        if len(values) < 2:
-            return False
-        try:
-            steps = {_number(new) - _number(old) for old, new in values}
-        except ValueError:
-            return False
-        return len(steps) == 1 and 0 < abs(next(iter(steps))) <= 1000
+            try:
+                steps.append(0 if found is None else _number(found.values[1]) - _number(found.values[0]))
+            except ValueError:
+                return []
+        return steps
 
     # ------------------------------------------------------------ answers
 
@@ -228,7 +236,7 @@ class Audit:
 
     def _answers(self, first: Difference, source: int, kind: str) -> Finding:
         """An answer differs: with the answers of one run in all, nothing before the first difference may."""
-        tried, behind = self._repeat("replayed answers", first, self._plain[0])
+        tried, behind, _ = self._repeat("replayed answers", first, self._plain[0])
         self._tried.append(tried)
         cause: Class = "model" if kind == "llm" else "environment"
         if tried.word == "differ" and first.what != "answer":
@@ -261,7 +269,8 @@ class Audit:
         if first is not None and first.what == "faults":
             cause = "fault"
         rate = self._differences / self._pairs if self._pairs else 0.0
-        return Finding(cause, first, tuple(self._tried), self.runs, rate, source, behind, missing)
+        code = self._plain[-1].code if self._plain else 0
+        return Finding(cause, first, tuple(self._tried), self.runs, rate, source, behind, missing, code)
 
 
 def _earlier(one: Difference | None, other: Difference | None) -> Difference | None:
@@ -280,6 +289,10 @@ def _changed(old: str, new: str) -> tuple[str, str] | None:
     if len(words) != 1 or min(map(len, words[0])) < 5:
         return None
     return words[0][0].strip("\"',.;:()[]{}"), words[0][1].strip("\"',.;:()[]{}")
+
+
+def _even(steps: Sequence[int], fewest: int = SEEN) -> bool:
+    return len(steps) >= fewest and len(set(steps)) == 1 and 0 < abs(steps[0]) <= 1000
 
 
 def _number(text: str) -> int:

@@ -201,6 +201,65 @@ function coverUpgrade(client, secure) {
   };
 }
 
+// 4. Under `faultwire audit` only: the same chance in each run, of Math.random and node:crypto (with
+//    the global crypto). A worker has its own. The originals are called first, since they say which
+//    arguments are wrong. Keys that OpenSSL makes, and names of mkdtemp, stay as they are.
+function fixChance(seed, mark) {
+  const crypto = require('node:crypto');
+  const { threadId } = require('node:worker_threads');
+  const { createHash, randomBytes, randomFill, randomFillSync, randomInt, randomUUID } = crypto;
+  const key = [seed, threadId, ...process.argv.slice(1)].join(' ');
+  let taken = 0;
+  const take = (size) => {
+    taken += 1;
+    if (!size) return Buffer.alloc(0);
+    return createHash('shake256', { outputLength: size }).update(`${key} ${taken}`).digest();
+  };
+  const uuid = () => {
+    const bytes = take(16);
+    bytes[6] = (bytes[6] & 0x0f) | 0x40;
+    bytes[8] = (bytes[8] & 0x3f) | 0x80;
+    return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  };
+  // The part of a buffer that a call asks for; offset and size count elements, as in Node.
+  const fill = (buffer, offset = 0, size = undefined) => {
+    const width = buffer.BYTES_PER_ELEMENT ?? 1;
+    const start = offset * width;
+    const length = size === undefined ? buffer.byteLength - start : size * width;
+    take(length).copy(Buffer.from(buffer.buffer ?? buffer, (buffer.byteOffset ?? 0) + start, length));
+    return buffer;
+  };
+  Math.random = () => take(6).readUIntBE(0, 6) / 2 ** 48;
+  crypto.randomBytes = crypto.pseudoRandomBytes = (size, callback) => {
+    const made = fill(randomBytes(size));
+    if (callback === undefined) return made;
+    process.nextTick(callback, null, made);
+  };
+  crypto.randomFillSync = (buffer, ...range) => fill(randomFillSync(buffer, ...range), ...range);
+  crypto.randomFill = (buffer, ...rest) => {
+    const callback = rest.pop();
+    randomFill(buffer, ...rest, (error) => callback(error, error ? undefined : fill(buffer, ...rest)));
+  };
+  crypto.randomInt = (...given) => {
+    const callback = typeof given.at(-1) === 'function' ? given.pop() : undefined;
+    randomInt(...given);
+    const [low, high] = given.length > 1 ? given : [0, given[0]];
+    const made = low + Number(take(8).readBigUInt64BE() % BigInt(high - low));
+    if (callback === undefined) return made;
+    process.nextTick(callback, null, made);
+  };
+  crypto.randomUUID = (options) => (randomUUID(options), uuid());
+  const web = Object.getPrototypeOf(crypto.webcrypto);
+  const { getRandomValues } = web;
+  // The module's own getRandomValues is a getter of this one, which is then called on anything.
+  web.getRandomValues = (array) => fill(getRandomValues.call(crypto.webcrypto, array));
+  web.randomUUID = uuid;
+  require('node:fs').appendFileSync(mark, 'node\n');
+}
+
+if (process.env.FAULTWIRE_CHANCE_SEED && process.env.FAULTWIRE_CHANCE_MARK) {
+  fixChance(process.env.FAULTWIRE_CHANCE_SEED, process.env.FAULTWIRE_CHANCE_MARK);
+}
 coverFetch();
 coverAgent(http.Agent, false);
 coverAgent(https.Agent, true);

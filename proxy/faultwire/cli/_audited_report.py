@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from faultwire.audit.compare_runs import Difference
-    from faultwire.audit.experiment import Class, Finding, Tried
+    from faultwire.audit.finding import Class, Finding, Tried
 
 ADVICE: dict[Class, str] = {
     "clock": "freeze its clock (--freeze-time), or ignore the place (--mask)",
@@ -28,7 +28,8 @@ ADVICE: dict[Class, str] = {
 def lines(found: Finding, seed: int) -> Iterator[str]:
     """For a terminal."""
     if found.cause is None:
-        yield f"audit: same: {found.runs} runs with seed {seed} made the same calls and exited alike"
+        runs = f"{found.runs} runs with seed {seed}"
+        yield f"audit: same: {runs} made the same calls and exited with {found.code}"
         return
     first = found.first
     assert first is not None
@@ -37,11 +38,12 @@ def lines(found: Finding, seed: int) -> Iterator[str]:
     if found.source and found.source != first.call:
         yield f"  the value comes from the answer of exchange {found.source}"
     yield from (f"  {_tried(one)}" for one in found.tried)
-    if found.cause == "environment" and not any(one.condition == "fresh folder" for one in found.tried):
+    if found.cause == "environment" and not any(_shows(one) for one in found.tried):
         yield from _environment(found)
-    if found.cause == "random" and not any(one.word == "agree" for one in found.tried):
-        yield "  nothing that was held fixed makes runs agree: the program's own chance, by exclusion"
-    yield from (f"  unknown without: {one}" for one in found.missing)
+    if found.settled:
+        yield from _settled(found)
+    elif found.cause == "unknown":
+        yield from _unknown(found)
     if found.behind is not None:
         yield "  with that held fixed, another difference shows:"
         yield from _where(found.behind)
@@ -55,16 +57,39 @@ def steadiness(found: Finding) -> str:
     return "flaky" if found.rate else "changed"
 
 
+def _shows(one: Tried) -> bool:
+    return one.condition == "fresh folder" and one.word == "agree"
+
+
 def _environment(found: Finding) -> Iterator[str]:
     first = found.first
     if first is not None and (first.what == "answer" or found.source):
         yield "  the answer of a server differs"
     elif found.rate == 0:
         yield "  the program's files are the same as in the earlier run"
-    elif any(one.word == "agree" for one in found.tried):
-        yield "  after some runs all agree, with nothing fixed: earlier runs left something behind"
+    elif not found.settled:
+        yield "  the value grows by the same step in each run, as a counter outside of the folder does"
+
+
+def _settled(found: Finding) -> Iterator[str]:
+    yield "  after some runs all agree, with nothing fixed"
+    if found.cause == "environment":
+        yield "  in the folder as it was they differ again: earlier runs have left something in it"
     else:
-        yield "  the value grows from run to run: something outside of the folder keeps count"
+        yield "  what made them differ has passed, and the folder as it was does not bring it back"
+
+
+def _unknown(found: Finding) -> Iterator[str]:
+    """What was not ruled out. What could not be tried stands among the conditions."""
+    if found.rate == 0:
+        yield from (f"  unknown without: {one}" for one in found.missing)
+        return
+    yield "  nothing that was held fixed makes runs agree; not ruled out:"
+    if found.missing:
+        yield "  - what could not be held fixed, as said above"
+    yield "  - what a program reads of its machine: process ids, load, free memory, the monotonic clock"
+    yield "  - files outside of the folder, and servers that it asks past the proxy"
+    yield "  - chance that comes neither from Python's nor from Node's own functions"
 
 
 def _where(first: Difference) -> Iterator[str]:
@@ -97,6 +122,8 @@ def as_json(found: Finding) -> dict[str, Any]:
         ],
         "behind": None if found.behind is None else _json(found.behind),
         "missing": list(found.missing),
+        "exit_code": found.code,
+        "settled": found.settled,
         "runs": found.runs,
         "share_of_pairs": round(found.rate, 4),
     }

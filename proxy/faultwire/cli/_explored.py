@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,7 @@ def explore(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: F
     from faultwire.explore.search import Explorer
     from faultwire.trials.execute import TrialRunner
     from faultwire.trials.series import Budget
+    from faultwire.trials.shared import shared_trials
 
     if asked.max_runs < FEWEST:
         raise UsageError(
@@ -80,7 +82,10 @@ def explore(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: F
     judge = oracle("explore", asked.oracle, asked.expect, asked.contract)
     runner = TrialRunner(settings, profile, command, judge, asked.timeout, made_by_faults=made_by_faults)
     budget = Budget(asked.max_runs, asked.max_time, asked.max_cost)
-    executor = Executor(runner, traffic.seed, budget, journal, redactor(traffic), asked.workers)
+    shared = shared_trials(runner)
+    executor = Executor(
+        runner, traffic.seed, budget, journal, redactor(traffic), asked.workers, shared
+    )  # fmt: skip
 
     def note(explorer: Explorer) -> None:
         if not asked.quiet:
@@ -90,7 +95,8 @@ def explore(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: F
     if journal.earlier and not asked.quiet:
         say(f"going on after {counted(len(journal.earlier), 'run')} of {journal.path}")
     try:
-        result = explorer.explore()
+        with shared or nullcontext():
+            result = explorer.explore()
     finally:
         journal.close()
     written = home / f"{about[:12]}.json"

@@ -22,7 +22,7 @@ def write_repros(result: Result, executor: Executor, home: Path, oracle: str | N
     folder cannot be written, or where the budget is spent. Those of an earlier start are made anew."""
     made: list[Written | None] = []
     for number, find in enumerate(result.finds[:MOST], 1):
-        spent = executor.budget.spent(executor.runs, executor.seconds, executor.cost_usd)
+        spent = executor.budget.spent(executor.runs, executor.started_s, executor.cost_usd)
         if result.ended == "interrupted" or spent:
             break
         made.append(_write(home / str(number), find, executor, oracle))
@@ -43,6 +43,7 @@ def _write(folder: Path, find: Find, executor: Executor, oracle: str | None) -> 
     def record(tape: Path) -> Outcome:
         outcome = executor.runner.run(Trial(pins, executor.seed, profile), keep=tape)
         executor.seconds += outcome.seconds
+        executor.started_s += outcome.seconds
         executor.cost_usd += outcome.cost_usd
         return outcome
 

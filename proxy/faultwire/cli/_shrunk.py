@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ def shrink(source: str, command: tuple[str, ...], asked: Asked, traffic: Traffic
     from faultwire.shrink.session import Shrinking
     from faultwire.trials.journal import Journal
     from faultwire.trials.series import Budget
+    from faultwire.trials.shared import shared_trials
 
     if asked.output is not None:
         placed(asked.output / "run.sh")
@@ -39,6 +41,7 @@ def shrink(source: str, command: tuple[str, ...], asked: Asked, traffic: Traffic
     child.find(command, os.environ)
     found = subject(source, asked, traffic)
     runner = runner_of(found, command, asked, traffic)
+    shared = shared_trials(runner)
     secret_free = redactor(traffic)
     about = sha256_hex(json.dumps(_identity(found, command, asked, traffic)).encode())
     home = private_dir(state() / "shrink")
@@ -50,7 +53,7 @@ def shrink(source: str, command: tuple[str, ...], asked: Asked, traffic: Traffic
     budget = Budget(asked.max_runs, asked.max_time, asked.max_cost)
 
     def attempt(case: Case) -> Outcome:
-        outcome = run_case(runner, case, found)
+        outcome = run_case(runner, case, found, shared=shared)
         if not search.series.runs:
             affordable(asked, outcome)
         return replace(outcome, reason=secret_free(outcome.reason))
@@ -65,7 +68,8 @@ def shrink(source: str, command: tuple[str, ...], asked: Asked, traffic: Traffic
         if journal.earlier:
             say(f"going on after {counted(len(journal.earlier), 'run')} of {journal.path}")
     try:
-        result = search.run()
+        with shared or nullcontext():
+            result = search.run()
         smaller = len(result.case.pins) < len(found.pins) or result.ended == "found"
         written = smaller and result.ended != "no_cause" and result.ended != "interrupted"
         kept = write(output, result, runner, found, asked, secret_free) if written else None

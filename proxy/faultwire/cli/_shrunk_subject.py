@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from faultwire.tape.read.metadata import SessionInfo
     from faultwire.trials.execute import TrialRunner
     from faultwire.trials.model import Oracle, Outcome, Pin
+    from faultwire.trials.shared import SharedTrials
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +49,21 @@ class Subject:
     exchanges: int
 
 
-def run_case(runner: TrialRunner, case: Case, found: Subject, keep: Path | None = None) -> Outcome:
-    """Run a case once."""
+def run_case(
+    runner: TrialRunner,
+    case: Case,
+    found: Subject,
+    keep: Path | None = None,
+    shared: SharedTrials | None = None,
+) -> Outcome:
+    """Run a case once, in a run that trials share where there is one; a tape that stays is of its own."""
     from faultwire.shrink.repro import filled
     from faultwire.trials.model import Trial
 
     chosen = replace(runner, command=filled(runner.command, case.prompt))
     profile = case.profile(found.profile)
-    return chosen.run(Trial(frozenset(case.pins), found.session.seed, profile), keep=keep)
+    trial = Trial(frozenset(case.pins), found.session.seed, profile)
+    return chosen.run(trial, keep=keep) if shared is None or keep is not None else shared.run(trial, chosen)
 
 
 def subject(source: str, asked: Asked, traffic: Traffic) -> Subject:

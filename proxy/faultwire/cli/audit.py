@@ -51,8 +51,9 @@ def audit(
     """Find out by experiment why two runs of one seed differ.
 
     Runs the command until two runs differ, and then with one source of chance held fixed at a time: the
-    clock (needs libfaketime), Python's hashes, the order in which answers come, the answers themselves, the
-    folder. The one under which runs agree is the cause. With --against: what has changed since that run?
+    clock (needs libfaketime), Python's hashes, the chance of Python and of Node, the order in which answers
+    come, the answers themselves, the folder. The one under which runs agree is the cause; without one it is
+    unknown. With --against: what has changed since that run?
 
     Exits 0 if the runs are the same, 1 if they differ, 3 if a run proves nothing.
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from faultwire.trials.execute import TrialRunner
     from faultwire.trials.model import Oracle, Pin
     from faultwire.trials.series import Budget, Limit
+    from faultwire.trials.shared import SharedTrials
 
 
 @dataclass
@@ -48,7 +49,7 @@ class Watching:
 
 @dataclass
 class Executor:
-    """The runs of one search. `workers` engines run at once; outcomes come in the order asked for."""
+    """The runs of one search. `workers` agents run at once; outcomes come in the order asked for."""
 
     runner: TrialRunner
     seed: int
@@ -56,6 +57,8 @@ class Executor:
     journal: Journal
     redact: Callable[[str], str]
     workers: int = 1
+    trials: SharedTrials | None = None
+    """Runs that share an engine; without them each run has one of its own."""
     runs: int = 0
     seconds: float = 0.0
     cost_usd: float = 0.0
@@ -147,7 +150,8 @@ class Executor:
             )  # fmt: skip
 
         watching = replace(runner, oracle=Watching(runner.oracle, read))
-        outcome = watching.run(Trial(pins, self.seed, profile))
+        trial = Trial(pins, self.seed, profile)
+        outcome = watching.run(trial) if self.trials is None else self.trials.run(trial, watching)
         reason = self.redact(outcome.reason)
         run = replace(
             about, failed=outcome.failed, reason=reason, seconds=outcome.seconds, cost_usd=outcome.cost_usd

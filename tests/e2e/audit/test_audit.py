@@ -9,11 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.bench import audit_agents
 from tests.e2e.agents import environments
 from tests.e2e.agents.harness import base_environment, faultwire
 
 LIMIT_S = 900
 AGENT = """import os, random, sys, threading, time, uuid
+sys.path.insert(0, SITE)
 from openai import OpenAI
 
 client = OpenAI(max_retries=0)
@@ -46,15 +48,23 @@ count = len(open("log").read()) if os.path.exists("log") else 0
 open("log", "a").write("x")
 ask(f"You were called {count} times")
 """,
+    "process id": "ask(f'worker {os.getpid()}')",
     "same": "ask('Go on')",
 }
-CAUSES = {"words of the clock": "clock", "same": None}
+CAUSES = {"words of the clock": "clock", "process id": "unknown", "same": None}
 PLAIN = """import json, urllib.request
 for word in {"rivers", "lakes", "hills", "seas", "woods", "moors"}:
     body = json.dumps({"model": "gpt-4o-mini", "messages": [{"role": "user", "content": word}]}).encode()
     head = {"content-type": "application/json", "authorization": "Bearer sk-test-key-of-nobody"}
     urllib.request.urlopen(urllib.request.Request("https://api.openai.com/v1/chat/completions", body, head))
 """
+
+
+def agent(work: Path, more: str) -> tuple[str, str]:
+    """Write an agent on the openai SDK; its command. The SDKs' own launcher would keep the preload away."""
+    site = environments.python("openai-3").parent / "site"
+    (work / "agent.py").write_text(AGENT.replace("SITE", repr(str(site))) + more)
+    return sys.executable, "agent.py"
 
 
 def audit(work: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -82,8 +92,7 @@ def test_the_order_of_a_set_is_the_programs_chance(tmp_path: Path) -> None:
 @pytest.mark.timeout(LIMIT_S)
 @pytest.mark.parametrize("plant", PLANTS)
 def test_a_planted_cause_in_an_agent_on_the_openai_sdk(plant: str, tmp_path: Path) -> None:
-    (tmp_path / "agent.py").write_text(AGENT + PLANTS[plant])
-    done = audit(tmp_path, "--", str(environments.python("openai-3")), "agent.py")
+    done = audit(tmp_path, "--", *agent(tmp_path, PLANTS[plant]))
     found = json.loads(done.stdout)
     assert found["cause"] == CAUSES.get(plant, plant), (found, done.stderr)
     assert done.returncode == int(found["cause"] is not None)
@@ -94,10 +103,8 @@ def test_a_planted_cause_in_an_agent_on_the_openai_sdk(plant: str, tmp_path: Pat
 @pytest.mark.nightly
 @pytest.mark.timeout(LIMIT_S)
 def test_what_has_changed_since_a_run_of_before(tmp_path: Path) -> None:
-    python = str(environments.python("openai-3"))
-    (tmp_path / "agent.py").write_text(AGENT + "ask('Be brief, ' + open('style').read())")
+    command = ("--", *agent(tmp_path, "ask('Be brief, ' + open('style').read())"))
     (tmp_path / "style").write_text("and kind")
-    command = ("--", python, "agent.py")
     environment = base_environment()
     subprocess.run(
         [*faultwire(), "exec", "-q", "--mock", *command], cwd=tmp_path, env=environment, check=True,
@@ -108,9 +115,52 @@ def test_what_has_changed_since_a_run_of_before(tmp_path: Path) -> None:
     (tmp_path / "style").write_text("and cruel")
     other = json.loads(audit(tmp_path, "--against", "last", *command).stdout)
     assert (other["cause"], other["word"]) == ("environment", "changed")
-    (tmp_path / "agent.py").write_text(AGENT + "ask('Be long')")
+    agent(tmp_path, "ask('Be long')")
     code = json.loads(audit(tmp_path, "--against", "last", *command).stdout)
     assert (code["cause"], code["first"]["call"]) == ("code", 2)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(LIMIT_S)
+def test_chance_that_cannot_be_fixed_is_not_called_chance(tmp_path: Path) -> None:
+    """The same agent, in an interpreter that takes no preload: the audit names what is missing."""
+    agent(tmp_path, PLANTS["random"])
+    done = audit(tmp_path, "--", sys.executable, "-I", "agent.py")
+    found = json.loads(done.stdout)
+    assert found["cause"] == "unknown", done.stderr
+    assert [one for one in found["missing"] if one.startswith("fixed chance: no program of the command")]
+
+
+KINDS = {(one.cause, one.language): one for one in reversed(audit_agents.PLANTS)}
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(2 * LIMIT_S)
+@pytest.mark.parametrize("plant", KINDS.values(), ids=lambda plant: f"{plant.cause} {plant.language}")
+def test_a_planted_cause_of_each_kind_in_python_and_in_node(
+    plant: audit_agents.Plant, tmp_path: Path
+) -> None:
+    """A short form of the benchmark on real processes: the first agent of each kind."""
+    library = next(environments.python("libfaketime-3").parent.rglob("libfaketime.so.1"))
+    environment = base_environment() | {"FAULTWIRE_LIBFAKETIME": str(library)}
+    with audit_agents.served() as url:
+        found = audit_agents.audited(plant, tmp_path, url, environment)
+    assert found["cause"] == plant.cause, found
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(LIMIT_S)
+def test_runs_of_an_audit_share_an_engine(tmp_path: Path) -> None:
+    """Seen by an agent that looks for the engines below `.faultwire` while it runs."""
+    (tmp_path / "agent.py").write_text(
+        PLAIN
+        + "import glob\nopen('seen', 'a').write(f'{sorted(glob.glob(\".faultwire/trials/runs/*\"))}\\n')"
+    )
+    done = audit(tmp_path, "--", sys.executable, "agent.py")
+    assert json.loads(done.stdout)["cause"] == "random", done.stderr
+    seen = [line for line in (tmp_path / "seen").read_text().splitlines() if line != "[]"]
+    assert len(seen) >= 5
+    assert len(set(seen)) == 1
 
 
 def test_a_command_without_traffic_proves_nothing(tmp_path: Path) -> None:

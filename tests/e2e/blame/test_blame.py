@@ -21,6 +21,7 @@ from tests.e2e.shrink.test_shrink import (
     command,
     environment,
     faultwire,
+    kept,
 )
 
 from faultwire.report._blame_shape import schema
@@ -54,6 +55,7 @@ def result(work: Path, folder: str = "result") -> dict[str, Any]:
 
 @pytest.mark.cold
 @pytest.mark.nightly
+@pytest.mark.timeout(LIMIT_S)
 def test_killed_it_goes_on_and_a_budget_that_ends_keeps_what_was_learned(failing: Path) -> None:
     arguments = ("blame", "last", "--mock", *FAULTS, "-o", "result")
     agent = ("--", sys.executable, "agent.py")
@@ -72,9 +74,11 @@ def test_killed_it_goes_on_and_a_budget_that_ends_keeps_what_was_learned(failing
     assert "3 parts of 4 exchanges" in announced
     assert "dollars of models; at most" in announced
     assert not (failing / "result").exists(), "nothing is half-written"
+    runs = kept(failing / ".faultwire" / "blame")
+    assert 4 <= runs < 20, "each outcome is on disk before its line is printed"
     done = faultwire(failing, *arguments, "--max-runs", "20", *agent)
     assert done.returncode == 3, done.stderr
-    assert "going on after 4 runs" in done.stderr
+    assert f"going on after {runs} runs" in done.stderr
     assert "(--max-runs) ended after" in done.stderr
     found = result(failing)
     assert (found["ended"], found["runs"]) == ("budget", 20)
@@ -164,6 +168,7 @@ def test_a_tape_that_cannot_answer_the_calm_run(failing: Path) -> None:
 
 @pytest.mark.cold
 @pytest.mark.nightly
+@pytest.mark.timeout(LIMIT_S)
 def test_ctrl_c_prints_what_is_known(failing: Path) -> None:
     arguments = ("blame", "last", "--mock", *FAULTS, "--", sys.executable, "agent.py")
     with subprocess.Popen(
@@ -175,7 +180,7 @@ def test_ctrl_c_prints_what_is_known(failing: Path) -> None:
             if line.startswith("run 10 "):
                 break
         process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=120)
+        stdout, stderr = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 130, stderr
     assert "not decided" in stdout
     assert list((failing / ".faultwire" / "blame").glob("*.jsonl"))

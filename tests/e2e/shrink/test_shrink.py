@@ -24,7 +24,7 @@ url = "https://api.openai.com/v1/chat/completions"
 failed = []
 for number in range(1, 5):
     asked = {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": f"Step {number}?"}]}
-    answer = httpx.post(url, json=asked, headers={"authorization": "Bearer sk-none"})
+    answer = httpx.post(url, json=asked, headers={"authorization": "Bearer sk-none"}, timeout=60)
     failed += [number] if answer.status_code != 200 else []
 print(failed)
 sys.exit(1 if 3 in failed else 0)
@@ -47,6 +47,12 @@ def faultwire(work: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+def kept(state: Path) -> int:
+    """How many runs the only state file of a folder holds, but for a line that a kill cut off."""
+    (file,) = state.glob("*.jsonl")
+    return file.read_bytes().count(b"\n") - 1
+
+
 def pinned(folder: Path) -> set[str]:
     entries = yaml.safe_load((folder / "profile.yaml").read_text())["faults"]
     return {f"{entry['id']} {call}" for entry in entries for call in entry["trigger"]["calls"]}
@@ -65,6 +71,7 @@ def failing(tmp_path: Path) -> Path:
 
 @pytest.mark.cold
 @pytest.mark.nightly
+@pytest.mark.timeout(LIMIT_S)
 def test_from_a_failing_run_to_a_folder_that_shows_it_elsewhere(failing: Path) -> None:
     """Killed in between, it goes on; the folder works in another place, as another process, on its tape."""
     arguments = ("shrink", "last", "--mock", *FAULTS, "-o", "repro", "--", sys.executable, "agent.py")
@@ -78,9 +85,11 @@ def test_from_a_failing_run_to_a_folder_that_shows_it_elsewhere(failing: Path) -
     first.send_signal(signal.SIGKILL)
     first.wait()
     first.stderr.close()
+    runs = kept(failing / ".faultwire" / "shrink")
+    assert runs >= 4, "each outcome is on disk before its line is printed"
     done = faultwire(failing, *arguments)
     assert done.returncode == 0, done.stderr
-    assert "going on after" in done.stderr
+    assert f"going on after {runs} runs" in done.stderr
     assert pinned(failing / "repro") == {"status 3"}, done.stdout
     assert not list((failing / ".faultwire" / "shrink").glob("*repro*"))
 
@@ -102,6 +111,7 @@ def test_from_a_failing_run_to_a_folder_that_shows_it_elsewhere(failing: Path) -
 
 @pytest.mark.cold
 @pytest.mark.nightly
+@pytest.mark.timeout(LIMIT_S)
 def test_ctrl_c_prints_the_smallest_so_far(failing: Path) -> None:
     arguments = ("shrink", "last", "--mock", *FAULTS, "--", sys.executable, "agent.py")
     with subprocess.Popen(
@@ -113,7 +123,7 @@ def test_ctrl_c_prints_the_smallest_so_far(failing: Path) -> None:
             if line.startswith("run 3 "):
                 break
         process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 130, stderr
     assert "decisions are left so far" in stdout
     assert list((failing / ".faultwire" / "shrink").glob("*.jsonl"))

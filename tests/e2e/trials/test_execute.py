@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +16,8 @@ from faultwire.runner.launch import LaunchSettings, start_run
 from faultwire.tape.read.reader import TapeReader
 from faultwire.trials.execute import NOT_ON_TAPE, TrialRunner, answering_hosts, answers_of_faults
 from faultwire.trials.model import Pin, Trial
-from faultwire.trials.oracle import ExitCode
-from faultwire.trials.shared import SharedTrials
+from faultwire.trials.oracle import Command, ExitCode
+from faultwire.trials.shared import SharedTrials, shared_trials
 
 AGENT = """import httpx, os, sys
 url = "https://api.openai.com/v1/chat/completions"
@@ -112,3 +113,27 @@ def test_a_host_that_lost_a_call_without_a_fault_is_not_expected_to_answer(
     assert answering_hosts([first, *rest]) == {"api.openai.com"}
     lost = replace(rest[0], ending="upstream_aborted", faults=())
     assert answering_hosts([first, lost]) == frozenset()
+
+
+def test_trials_at_once_share_an_engine_and_a_new_one_begins_while_they_last(
+    runner: TrialRunner, tmp_path: Path
+) -> None:
+    """Three threads, and a run for every four sessions: one that was replaced ends with its last session."""
+    wanted = [(1, 3), (1, 4), (1, 3), ()] * 2
+    with SharedTrials(runner) as shared:
+        shared._shared.each = 4
+        with ThreadPoolExecutor(3) as pool:
+            outcomes = list(pool.map(lambda numbers: shared.run(calls(*numbers)), wanted))
+        (left,) = (tmp_path / "state" / "trials" / "runs").iterdir()
+        assert left.is_dir(), "the first one has ended"
+    assert [one.failed for one in outcomes] == [True, False, True, False] * 2
+    assert [one.fired for one in outcomes] == [calls(*numbers).pins for numbers in wanted]
+    assert {one.exchanges for one in outcomes} == {4}
+    assert not list((tmp_path / "state" / "trials" / "runs").iterdir())
+
+
+def test_the_command_of_an_oracle_gets_a_tape_with_one_session(runner: TrialRunner) -> None:
+    """It may read the whole tape, so that its trials share none."""
+    command = replace(runner, oracle=Command.parse("true"))
+    assert shared_trials(command) is None
+    assert shared_trials(runner) is not None

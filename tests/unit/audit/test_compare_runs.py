@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.unit.lineage.conftest import Wire, said
 
-from faultwire.audit.compare_runs import Run, any_parallel, difference
+from faultwire.audit.compare_runs import Run, any_parallel, closest_answers, difference
 from faultwire.events import FaultFired
 
 
@@ -63,3 +63,11 @@ def test_exit_codes_and_faults() -> None:
     found = difference(run("a"), faulted)
     assert found is not None
     assert found.what == "faults"
+
+
+def test_how_far_apart_answers_come_that_were_under_way_at_once() -> None:
+    times = [(0, 50.0), (100, 400.0), (110, 140.0), (600, 10.0)]
+    exchanges = zip(run("a", "b", "c", "d").exchanges, times, strict=True)
+    spread = Run(tuple(replace(one, started_ms=at, duration_ms=took) for one, (at, took) in exchanges))
+    assert closest_answers(spread) == 250
+    assert closest_answers(Run(spread.exchanges[:2])) == float("inf"), "one after the other"

@@ -11,7 +11,8 @@ from tests.bench import audit as bench
 from tests.unit.audit.test_compare_runs import run
 
 from faultwire.audit.compare_runs import Run
-from faultwire.audit.experiment import PLAIN, Audit, Condition
+from faultwire.audit.experiment import PLAIN, Audit
+from faultwire.audit.finding import Condition
 
 Play = Callable[[Condition, Run | None], Run | None]
 
@@ -31,8 +32,9 @@ def varying(fixed: Condition | None = None, words: tuple[str, ...] = ("a", "bb",
     [
         ("frozen clock", "clock"),
         ("fixed hashes", "random"),
+        ("fixed chance", "random"),
         ("fresh folder", "environment"),
-        (None, "random"),
+        (None, "unknown"),
     ],
 )
 def test_the_condition_under_which_runs_agree(fixed: Condition | None, cause: str) -> None:
@@ -66,11 +68,59 @@ def test_an_agent_that_gives_up_under_a_condition_proves_nothing() -> None:
     assert found.missing == ("frozen clock: the agent did not come as far under it",)
 
 
-def test_a_difference_that_goes_away_by_itself_was_left_behind() -> None:
-    """A cache that is full after three runs: no condition made it go away."""
+def settling(*, in_folder: bool) -> Play:
+    """A cache that is full after three runs."""
     count = itertools.count()
-    found = Audit(lambda *_: run("start", f"x {'y' * min(next(count), 3)}")).run()
-    assert found.cause == "environment"
+
+    def play(condition: Condition, _tape: Run | None) -> Run | None:
+        full = 0 if condition == "fresh folder" and in_folder else min(next(count), 3)
+        return run("start", f"x {'y' * full}")
+
+    return play
+
+
+@pytest.mark.parametrize(("in_folder", "cause"), [(True, "environment"), (False, "unknown")])
+def test_a_difference_that_goes_away_by_itself(in_folder: bool, cause: str) -> None:
+    """No condition made it go away. The folder is to blame where it brings the difference back as it was."""
+    found = Audit(settling(in_folder=in_folder)).run()
+    assert (found.cause, found.settled) == (cause, True)
+    assert found.tried[-1].condition == "fresh folder"
+    assert found.tried[-1].word == ("differ" if in_folder else "agree")
+
+
+def test_a_folder_that_cannot_be_had_as_it_was_blames_nothing() -> None:
+    settles = settling(in_folder=True)
+    audit = Audit(lambda condition, tape: None if condition == "fresh folder" else settles(condition, tape))
+    found = audit.run()
+    assert (found.cause, found.settled, found.tried[-1].word) == ("unknown", True, "untried")
+
+
+def test_what_changes_slowly_is_no_condition_s_doing() -> None:
+    """The machine's load stays for some runs, and by luck for all those under a condition: afterwards it is
+    another one under that condition as well."""
+    loads = iter("abc" + "dddd" + "efg" + "h" * 80)
+    seen: list[Condition] = []
+
+    def play(condition: Condition, _tape: Run | None) -> Run | None:
+        seen.append(condition)
+        return run("start", f"the load is {next(loads)}")
+
+    found = Audit(play).run()
+    assert seen[3:8] == [seen[3]] * 4 + ["plain"], "by luck one condition has all runs alike"
+    assert found.tried[0].word == "differ"
+    assert found.cause == "unknown"
+
+
+@pytest.mark.parametrize(("even", "cause"), [(True, "environment"), (False, "unknown")])
+def test_a_counter_outside_of_the_folder_grows_by_the_same_step_in_every_run(even: bool, cause: str) -> None:
+    """Two equal steps may be luck: a process id grows by others afterwards."""
+    count = itertools.count(1)
+
+    def play(*_: object) -> Run:
+        at = next(count)
+        return run("start", f"row {1000 + at * 7 + (0 if even or at < 4 else at * at)}")
+
+    assert Audit(play).run().cause == cause
 
 
 def test_what_differs_behind_the_first_difference_is_said_too() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from faultwire.audit.compare_runs import Difference
-from faultwire.audit.experiment import Finding, Tried
+from faultwire.audit.finding import Finding, Tried
 from faultwire.cli._audited_report import ADVICE, as_json, lines
 
 FIRST = Difference("request", 1, 2, "$.messages[0].content", "it differs", "clock", ("7", "9"), "llm")
@@ -33,26 +33,36 @@ def test_the_cause_its_place_and_what_was_tried() -> None:
 
 
 def test_runs_that_are_the_same() -> None:
-    assert (
-        text(Finding(None, runs=5)) == "audit: same: 5 runs with seed 42 made the same calls and exited alike"
-    )
+    """An agent that dies at its first call is the same each time, too: the exit code shows it."""
+    said = text(Finding(None, runs=5, code=1))
+    assert said == "audit: same: 5 runs with seed 42 made the same calls and exited with 1"
 
 
-def test_by_exclusion_only_where_nothing_made_runs_agree() -> None:
-    assert "by exclusion" in text(Finding("random", FIRST, (DIFFER,), 9, 1.0))
-    hashes = Tried("fixed hashes", 4, "agree")
-    assert "by exclusion" not in text(Finding("random", FIRST, (hashes,), 9, 1.0))
+def test_nothing_is_called_the_programs_chance_that_no_experiment_showed() -> None:
+    said = text(Finding("unknown", FIRST, (DIFFER,), 9, 1.0))
+    assert "nothing that was held fixed makes runs agree; not ruled out:" in said
+    assert "process ids, load, free memory" in said
+    assert "as said above" not in said
+    assert "random" not in said
+    chance = text(Finding("random", FIRST, (DIFFER, Tried("fixed chance", 5, "agree")), 9, 1.0))
+    assert "fixed chance: 5 runs agree" in chance
+    assert "ruled out" not in chance
 
 
 def test_words_for_what_is_around_the_program() -> None:
     fresh = Tried("fresh folder", 4, "agree")
-    assert "left something behind" in text(Finding("environment", FIRST, (AGREE,), 9, 0.5))
-    assert "keeps count" in text(Finding("environment", FIRST, (DIFFER,), 9, 1.0))
-    assert "the answer of a server differs" in text(
-        Finding("environment", FIRST, (DIFFER,), 9, 1.0, source=1)
-    )
-    for words in ("left something behind", "keeps count", "the answer of a server"):
-        assert words not in text(Finding("environment", FIRST, (fresh,), 9, 1.0))
+    back = (AGREE, Tried("fresh folder", 3, "differ"))
+    left, counter = "earlier runs have left something in it", "as a counter outside of the folder"
+    server, passed = "the answer of a server differs", "what made them differ has passed"
+    said = {
+        left: text(Finding("environment", FIRST, back, 9, 0.5, settled=True)),
+        counter: text(Finding("environment", FIRST, (DIFFER,), 9, 1.0)),
+        server: text(Finding("environment", FIRST, (DIFFER,), 9, 1.0, source=1)),
+        passed: text(Finding("unknown", FIRST, (AGREE, fresh), 9, 0.5, settled=True)),
+        "": text(Finding("environment", FIRST, (fresh,), 9, 1.0)),
+    }
+    for words in (left, counter, server, passed):
+        assert [name for name, lines in said.items() if words in lines] == [words]
 
 
 def test_changed_since_before_is_not_flaky() -> None:
@@ -66,7 +76,10 @@ def test_what_is_missing_where_the_cause_is_unknown() -> None:
     untried = Tried("frozen clock", 0, "untried", "no library")
     found = Finding("unknown", FIRST, (untried,), 9, 1.0, missing=("frozen clock: no library",))
     assert "frozen clock: could not be tried: no library" in text(found)
-    assert "unknown without: frozen clock: no library" in text(found)
+    assert "- what could not be held fixed, as said above" in text(found)
+    changed = Finding("unknown", FIRST, (), 5, 0.0, missing=("a hash of the program as it was then",))
+    assert "unknown without: a hash of the program as it was then" in text(changed)
+    assert "not ruled out" not in text(changed)
     assert "unknown without" not in text(Finding("clock", FIRST, (AGREE,), 9, 1.0))
     ruled_out = Tried("fixed order", 0, "differ", "the agent never waits")
     assert "fixed order: ruled out: the agent never waits" in text(
