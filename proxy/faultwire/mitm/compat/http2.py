@@ -8,6 +8,8 @@
 - What a peer may make us keep, and do, is bounded (`compat.http2_frames`): header blocks that do not end
   (CVE-2024-27316), frames longer than announced, settings without end, streams that are opened to be reset
   (CVE-2023-44487), also where it makes us reset them (CVE-2025-8671).
+- Of a response that a fault holds back no more comes than a window holds (RFC 9113 §5.2), while the other
+  streams of its connection go on.
 - Heads and trailers are validated by us (`compat.heads`), not by h2: a flaw ends one stream, not all of the
   connection, and a client is told what it is.
 """
@@ -23,12 +25,13 @@ from mitmproxy.proxy import commands, events
 from mitmproxy.proxy.layers import http as http_layer
 from mitmproxy.proxy.layers.http import _http2
 from mitmproxy.proxy.layers.http._base import HttpEvent, ReceiveHttp
-from mitmproxy.proxy.layers.http._events import ResponseProtocolError
+from mitmproxy.proxy.layers.http._events import RequestProtocolError
 from mitmproxy.proxy.layers.http._http_h2 import BufferedH2Connection
 
 from faultwire import clock
 from faultwire.mitm.compat import http2_frames as frames
 from faultwire.mitm.compat.heads import request_flaw, response_flaw, trailers_flaw
+from faultwire.mitm.compat.once_more import Unprocessed
 from faultwire.mitm.compat.written import Written
 from faultwire.mitm.messages import error_responses
 
@@ -43,7 +46,50 @@ NO_ERROR, PROTOCOL_ERROR, CANCEL, ENHANCE_YOUR_CALM = 0, 1, 8, 11
 """Codes of RFC 9113 §7."""
 
 
-class GoawayAware(BufferedH2Connection):
+WINDOW = 1024 * 1024
+"""Bytes that a server may send in one stream before we have taken any of them. mitmproxy announces 2 GB, and
+opens it again with every byte, so that what waits in memory would have no bound."""
+
+
+class ReadOn(HttpEvent):
+    """What was withheld of a stream may come."""
+
+
+class Withholding(BufferedH2Connection):
+    """Frames and states, in which the windows of some streams stay as they are."""
+
+    withheld: dict[int, int]
+    """Bytes that came in such a stream, for which no window was opened again. That of the connection has room
+    for 2,000 streams of this kind."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self.withheld = {}
+
+    def limit_streams(self) -> None:
+        """Announce a window that is worth withholding."""
+        self.local_settings.initial_window_size = WINDOW
+        self.local_settings.acknowledge()  # else the old value is sent
+
+    def withhold(self, stream_id: int) -> None:
+        """Open a stream's window no more."""
+        self.withheld.setdefault(stream_id, 0)
+
+    def read_on(self, stream_id: int) -> None:
+        """Open it by all that came meanwhile; of a stream that is over, that of the connection."""
+        size = self.withheld.pop(stream_id, 0)
+        if size:
+            super().acknowledge_received_data(size, stream_id)
+
+    def acknowledge_received_data(self, acknowledged_size: int, stream_id: int) -> None:
+        """Open the windows again, unless they are withheld."""
+        if stream_id in self.withheld:
+            self.withheld[stream_id] += acknowledged_size
+        else:
+            super().acknowledge_received_data(acknowledged_size, stream_id)
+
+
+class GoawayAware(Withholding, BufferedH2Connection):
     """Frames and states. `leaving` is the last stream that the peer still answers, once announced."""
 
     leaving: int | None = None
@@ -176,7 +222,18 @@ class PatientHttp2Client(_Patient, _http2.Http2Client):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._prepare()
+        self.h2_conn.limit_streams()
         self._written = Written(context, http2=True)
+
+    def withhold(self, stream_id: int) -> None:
+        """Let the server send no more in a stream of the client's than it may already, until `ReadOn`."""
+        if stream_id in self.our_stream_id:
+            self.h2_conn.withhold(self.our_stream_id[stream_id])
+
+    def _read_on(self, stream_id: int) -> Commands:
+        self.h2_conn.read_on(self.our_stream_id.get(stream_id, 0))
+        if data := self.h2_conn.data_to_send():
+            yield commands.SendData(self.conn, data)
 
     def _handle_event2(self, event: events.Event) -> Commands:
         ours = event.stream_id if isinstance(event, HttpEvent) else 0
@@ -193,10 +250,17 @@ class PatientHttp2Client(_Patient, _http2.Http2Client):
         if flaw is not None:
             yield from self._break(event.stream_id, f"{what} malformed: {flaw}")
             return False
+        if isinstance(event, h2.events.StreamEnded | h2.events.StreamReset):
+            self.h2_conn.read_on(event.stream_id)  # nothing more comes in it
         return (yield from super().handle_h2_event(event))
 
     def _handle_event(self, event: events.Event) -> Commands:
+        if isinstance(event, ReadOn):
+            yield from self._read_on(event.stream_id)
+            return
         yield from super()._handle_event(event)
+        if isinstance(event, RequestProtocolError):
+            yield from self._read_on(event.stream_id)  # nobody takes what is withheld of it
         last = self.h2_conn.leaving
         if last is not None:
             self.conn.state &= ~ConnectionState.CAN_WRITE  # the next streams get a new connection
@@ -210,7 +274,7 @@ class PatientHttp2Client(_Patient, _http2.Http2Client):
         lost, self._never_begun = self._never_begun, ()
         for theirs in lost:
             code: Any = self.ReceiveProtocolError.code
-            yield ReceiveHttp(ResponseProtocolError(theirs, self._over or "", code))
+            yield ReceiveHttp(Unprocessed(theirs, self._over or "", code))
 
     def close_connection(self, msg: str) -> Commands:
         """The end of all streams; those that wait hear of it behind this event, by their own numbers."""

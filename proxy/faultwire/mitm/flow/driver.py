@@ -28,6 +28,7 @@ from mitmproxy.proxy.layers.http._events import (
     ResponseTrailers,
 )
 
+from faultwire.mitm import compat
 from faultwire.mitm.flow.actions import ActionExecutor
 from faultwire.mitm.flow.replay_source import ReplaySource
 from faultwire.mitm.flow.request import RequestReader
@@ -72,6 +73,8 @@ class ExchangeDriver:
             RequestProtocolError: writer.abandon,
             events.Wakeup: reader.stalled,
             ResponseProtocolError: responder.lost,
+            compat.Unanswered: responder.lost,
+            compat.Unprocessed: responder.lost,
         }
 
     def note(self, event: events.Event) -> None:
