@@ -23,7 +23,7 @@ from mitmproxy.proxy.layers.http import HTTPMode, _http2
 from faultwire.dice import Dice
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
-from faultwire.mitm.compat import http2
+from faultwire.mitm.compat import http2, http2_frames
 from faultwire.mitm.compat.hooks import FaultwireWaitHook
 from faultwire.mitm.flow import stream_state
 from faultwire.mitm.flow.gateway import Gateway
@@ -289,14 +289,14 @@ def test_a_stream_that_waits_keeps_no_other_one_from_being_read() -> None:
     while end.http.local_flow_control_window(1) >= 16384:
         play.answer(waiting, bytes(16384), ends=False)
         sent += 16384
-        assert sent <= stream_state.QUEUE_LIMIT + http2.WINDOW
+        assert sent <= stream_state.QUEUE_LIMIT + http2_frames.WINDOW
     assert sent > stream_state.QUEUE_LIMIT
     play.answer(other, b"all")
     assert play.client.bodies[other] == b"all"
     assert handler.told == []
     play.end_waits()
     assert len(play.client.bodies[waiting]) == sent
-    assert end.http.local_flow_control_window(1) > http2.WINDOW // 2, "it may send again"
+    assert end.http.local_flow_control_window(1) > http2_frames.WINDOW // 2, "it may send again"
     play.answer(waiting, b"end")
     assert play.client.bodies[waiting] == bytes(sent) + b"end"
     assert (play.session.exchanges, play.gateway.live, play.session.voids) == (2, 0, [])

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import h2.config
@@ -42,54 +43,30 @@ if TYPE_CHECKING:
 
     Commands = Generator[commands.Command, Any, None]
 
-NO_ERROR, PROTOCOL_ERROR, CANCEL, ENHANCE_YOUR_CALM = 0, 1, 8, 11
+NO_ERROR, PROTOCOL_ERROR, REFUSED_STREAM, CANCEL, ENHANCE_YOUR_CALM = 0, 1, 7, 8, 11
 """Codes of RFC 9113 §7."""
-
-
-WINDOW = 1024 * 1024
-"""Bytes that a server may send in one stream before we have taken any of them. mitmproxy announces 2 GB, and
-opens it again with every byte, so that what waits in memory would have no bound."""
 
 
 class ReadOn(HttpEvent):
     """What was withheld of a stream may come."""
 
 
-class Withholding(BufferedH2Connection):
-    """Frames and states, in which the windows of some streams stay as they are."""
+@dataclass
+class ResetStream(HttpEvent):
+    """A fault ends a stream towards a client, with this code."""
 
-    withheld: dict[int, int]
-    """Bytes that came in such a stream, for which no window was opened again. That of the connection has room
-    for 2,000 streams of this kind."""
-
-    def __init__(self, config: Any) -> None:
-        super().__init__(config)
-        self.withheld = {}
-
-    def limit_streams(self) -> None:
-        """Announce a window that is worth withholding."""
-        self.local_settings.initial_window_size = WINDOW
-        self.local_settings.acknowledge()  # else the old value is sent
-
-    def withhold(self, stream_id: int) -> None:
-        """Open a stream's window no more."""
-        self.withheld.setdefault(stream_id, 0)
-
-    def read_on(self, stream_id: int) -> None:
-        """Open it by all that came meanwhile; of a stream that is over, that of the connection."""
-        size = self.withheld.pop(stream_id, 0)
-        if size:
-            super().acknowledge_received_data(size, stream_id)
-
-    def acknowledge_received_data(self, acknowledged_size: int, stream_id: int) -> None:
-        """Open the windows again, unless they are withheld."""
-        if stream_id in self.withheld:
-            self.withheld[stream_id] += acknowledged_size
-        else:
-            super().acknowledge_received_data(acknowledged_size, stream_id)
+    error: int
 
 
-class GoawayAware(Withholding, BufferedH2Connection):
+@dataclass
+class Leaving(HttpEvent):
+    """A fault lets a client's connection take no more calls. Is this stream's still `answered`?"""
+
+    error: int
+    answered: bool
+
+
+class GoawayAware(frames.Withholding, BufferedH2Connection):
     """Frames and states. `leaving` is the last stream that the peer still answers, once announced."""
 
     leaving: int | None = None
@@ -158,15 +135,30 @@ class PatientHttp2Server(_Patient, _http2.Http2Server):
         self._layer: Any = next(
             (one for one in reversed(context.layers) if hasattr(one, "head_refused")), None
         )
+        from faultwire.mitm.compat.http2_faults import StreamFaults  # few engines serve HTTP/2
+
+        self._faults = StreamFaults(self, self._layer)
 
     def _handle_event(self, event: events.Event) -> Commands:
         before = self._frames.pending
-        yield from super()._handle_event(event)
+        if self._faults.takes(event):
+            if data := self.h2_conn.data_to_send():
+                yield commands.SendData(self.conn, data)
+        else:
+            yield from super()._handle_event(event)
+        if self._faults.over:
+            self.streams.clear()
+            self._handle_event = self.done  # type: ignore[method-assign]
+            yield commands.CloseConnection(self.conn)
         if self._frames.pending != before and self._layer is not None:
             self._layer.head_pending(self._frames.pending)
 
     def handle_h2_event(self, event: Any) -> Generator[commands.Command, Any, bool]:
         """Take a request, or refuse it."""
+        if self._faults.refuses(event):
+            return False
+        if (wakes := self._faults.watch(event)) is not None:
+            yield wakes
         if isinstance(event, h2.events.RequestReceived):
             flaw = request_flaw(event.headers)
             if flaw is not None:

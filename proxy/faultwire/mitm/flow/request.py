@@ -85,8 +85,10 @@ class RequestReader:
         try:
             recorded = state.gateway.begin(state.flow)
             state.begin(recorded)
-            if request.is_http2 and recorded.recording is not None:
-                recorded.recording.http2 = True
+            if request.is_http2:
+                recorded.pipeline.over_http2()
+                if recorded.recording is not None:
+                    recorded.recording.http2 = True
             state.gateway.admit(recorded)
         except error_responses.Refusal as refusal:
             return joined(interim, self.writer.answer_when_read(refusal, "refused"))

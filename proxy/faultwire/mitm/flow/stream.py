@@ -78,6 +78,17 @@ class FaultLayer(HttpLayer):
         self.gateway.stats.flooded += 1
         self.gateway.cut_off(self.context.client, why)
 
+    def stall_s(self) -> float | None:
+        """How long bodies of this client's requests shall stand still once their window is full, if so."""
+        tunnel = self.gateway.tunnels.of(self.context.client)
+        return tunnel.stall_s() if tunnel is not None else None
+
+    def body_stalled(self) -> None:
+        """A request's body did stand still."""
+        tunnel = self.gateway.tunnels.of(self.context.client)
+        if tunnel is not None:
+            tunnel.stalled()
+
     def requests_written(self, stream_id: int, count: int) -> None:
         """So many requests were written to a server for this stream."""
         stream: Any = self.streams.get(stream_id)
