@@ -120,7 +120,7 @@ async def two_calls(engine: Engine, session: SessionHandle, port: int, method: s
         ("POST", 502, [(1, "POST"), (1, "POST")]),
     ],
 )
-def test_a_call_that_met_the_end_of_its_connection_is_made_again_where_that_does_no_harm(
+def test_a_call_behind_the_end_of_its_connection_is_made_again_where_that_does_no_harm(
     tools: Any, both: Engine, test_ca: Any, method: str, status: int, asked: list[tuple[int, str]]
 ) -> None:
     server = Closing(test_ca.server_context("localhost"), 1)

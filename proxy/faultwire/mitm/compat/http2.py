@@ -16,7 +16,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import h2.config
@@ -43,27 +42,8 @@ if TYPE_CHECKING:
 
     Commands = Generator[commands.Command, Any, None]
 
-NO_ERROR, PROTOCOL_ERROR, REFUSED_STREAM, CANCEL, ENHANCE_YOUR_CALM = 0, 1, 7, 8, 11
+NO_ERROR, PROTOCOL_ERROR, CANCEL, ENHANCE_YOUR_CALM = 0, 1, 8, 11
 """Codes of RFC 9113 §7."""
-
-
-class ReadOn(HttpEvent):
-    """What was withheld of a stream may come."""
-
-
-@dataclass
-class ResetStream(HttpEvent):
-    """A fault ends a stream towards a client, with this code."""
-
-    error: int
-
-
-@dataclass
-class Leaving(HttpEvent):
-    """A fault lets a client's connection take no more calls. Is this stream's still `answered`?"""
-
-    error: int
-    answered: bool
 
 
 class GoawayAware(frames.Withholding, BufferedH2Connection):
@@ -247,7 +227,7 @@ class PatientHttp2Client(_Patient, _http2.Http2Client):
         return (yield from super().handle_h2_event(event))
 
     def _handle_event(self, event: events.Event) -> Commands:
-        if isinstance(event, ReadOn):
+        if isinstance(event, frames.ReadOn):
             yield from self._read_on(event.stream_id)
             return
         yield from super()._handle_event(event)

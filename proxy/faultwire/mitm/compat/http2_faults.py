@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import h2.events
 from hyperframe.frame import GoAwayFrame
 from mitmproxy.proxy import commands, events
 
-from faultwire.mitm.compat.http2 import REFUSED_STREAM, Leaving, ResetStream
+from faultwire.mitm.compat.http2_frames import Leaving, ResetStream
 
-if TYPE_CHECKING:
-    from faultwire.mitm.compat.http2 import PatientHttp2Server
-
+REFUSED_STREAM = 7
+"""RFC 9113 §7."""
 FULL = 65_535
 """Bytes of a body after which its window is full (RFC 9113 §6.9.2): what every client begins with, so that it
 does not depend on when it reads our settings."""
 
 
 class StreamFaults:
-    """The faults of one connection. `layer` says what was decided when it was made, and hears what came of
-    it."""
+    """The faults of one connection, which `server` serves. `layer` says what was decided when it was made,
+    and hears what came of it."""
 
-    def __init__(self, server: PatientHttp2Server, layer: Any) -> None:
+    def __init__(self, server: Any, layer: Any) -> None:
         self._server, self._http, self._layer = server, server.h2_conn, layer
         self._last: int | None = None
         """The last stream that is answered, once we have said that we leave."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from mitmproxy.proxy.layers.http._base import HttpEvent
 from mitmproxy.proxy.layers.http._http_h2 import BufferedH2Connection
 
 PREFACE = 24
@@ -163,3 +164,22 @@ class Withholding(BufferedH2Connection):
             self.withheld[stream_id] += acknowledged_size
         else:
             super().acknowledge_received_data(acknowledged_size, stream_id)
+
+
+class ReadOn(HttpEvent):
+    """What was withheld of a stream may come."""
+
+
+@dataclass
+class ResetStream(HttpEvent):
+    """A fault ends a stream towards a client, with this code."""
+
+    error: int
+
+
+@dataclass
+class Leaving(HttpEvent):
+    """A fault lets a client's connection take no more calls. Is this stream's still `answered`?"""
+
+    error: int
+    answered: bool

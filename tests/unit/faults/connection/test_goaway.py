@@ -10,7 +10,7 @@ from faultwire.faults.connection import _frames
 from faultwire.faults.connection.goaway import Goaway
 
 
-def test_the_call_that_meets_it_is_refused(chat, dice):
+def test_the_call_at_hand_is_refused(chat, dice):
     mutator = Goaway().start(chat(), dice())
     assert list(mutator.before()) == [Leave(0, answered=False), Reset(7)]
     assert mutator.effect == "sent GOAWAY (NO_ERROR), and refused the call"
