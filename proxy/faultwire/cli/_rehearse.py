@@ -46,6 +46,8 @@ def rehearse(tape: TapeReader, profile: Profile, seed: int) -> Iterator[Rehearse
         for recorded in tape.exchanges(session.name):
             instants[0] = max(0, recorded.started_ms - session.started_ms) / 1000
             pipeline = ExchangePipeline(context, replace(recorded.request, body=None))
+            if recorded.http2:
+                pipeline.over_http2()
             _pass(pipeline, recorded)
             yield Rehearsed(recorded, pipeline.over())
 

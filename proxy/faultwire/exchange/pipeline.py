@@ -99,6 +99,10 @@ class ExchangePipeline:
         """The exchange as far as it is known, its request as the agent sent it."""
         return self.state.exchange
 
+    def over_http2(self) -> None:
+        """The client speaks HTTP/2 to us."""
+        self.state.exchange = replace(self.exchange, http2=True)
+
     @property
     def number(self) -> int:
         """The exchange's ordinal in its session, from 1."""

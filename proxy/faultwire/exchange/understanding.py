@@ -46,6 +46,7 @@ class Understanding(Stage):
             agent=found.agent,
             caller=begun.caller,
             history=at.conversation.chance if at.conversation is not None else "",
+            http2=begun.http2,
         )
         self._unread = found.unread
         site = wire.tool_site(at.exchange)

@@ -75,6 +75,8 @@ class Stats:
     half_open: int = 0
     """Connections and tunnels in which their client said nothing in time."""
     slow_bodies: int = 0
+    repeated: int = 0
+    """Requests that were sent once more, since the server had ended their connection without a word."""
     flooded: int = 0
     """Connections that were ended because their client asked too much of us."""
     crowded_out: int = 0

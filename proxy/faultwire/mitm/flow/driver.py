@@ -29,6 +29,7 @@ from mitmproxy.proxy.layers.http._events import (
     ResponseTrailers,
 )
 
+from faultwire.mitm import compat
 from faultwire.mitm.flow.actions import ActionExecutor
 from faultwire.mitm.flow.replay_source import ReplaySource
 from faultwire.mitm.flow.request import RequestReader
@@ -127,5 +128,7 @@ _PARTS: dict[type[events.Event], Callable[[ExchangeDriver, Any], Commands]] = {
     RequestProtocolError: lambda driver, event: driver.writer.abandon(event),
     events.Wakeup: lambda driver, event: driver.reader.stalled(event),
     ResponseProtocolError: lambda driver, event: driver.responder.lost(event),
+    compat.Unanswered: lambda driver, event: driver.responder.lost(event),
+    compat.Unprocessed: lambda driver, event: driver.responder.lost(event),
 }
 """Which part is asked about an event; made once, as every exchange has a driver."""
