@@ -13,6 +13,7 @@ from faultwire.cli.tape_evidence import prove, salvage, seal, verify
 from faultwire.cli.tape_formats import export
 from faultwire.cli.tape_import import import_
 from faultwire.cli.tape_keep import merge, prune, split
+from faultwire.cli.tape_page import report
 from faultwire.cli.tape_scan import scan
 from faultwire.cli.tape_tree import tree
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 @click.group(
     cls=Group,
     sections={
-        "Read": ("list", "show", "diff", "tree"),
+        "Read": ("list", "show", "report", "diff", "tree"),
         "Evidence": ("verify", "seal", "prove", "salvage"),
         "Convert": ("export", "import"),
         "Manage": ("merge", "split", "prune", "learn"),
@@ -42,6 +43,7 @@ def tape() -> None:
 
 for _command in (verify, seal, salvage, prove, scan, export, import_, merge, split, prune, diff, learn, tree):
     tape.add_command(_command)
+tape.add_command(report)
 
 
 @tape.command(name="list")

@@ -50,6 +50,7 @@ CASES = {
     "blame": Case("blame t -o {} -- true", "out", quick=False, file="blame.html"),
     "explore": Case("explore --profile stream_chaos --state {} -- true", "s.jsonl", quick=False),
     "shrink": Case("shrink t -o {} -- true", "out", quick=False, file="run.sh"),
+    "tape report": Case("tape report t -o {}", "r.html"),
     "tape export": Case("tape export t -o {}", "t.jsonl"),
     "tape export --to tape": Case("tape export t --to tape -o {}", "new.tape"),
     "tape export --with-verifier": Case("tape export t --with-verifier -o {}", "t.jsonl"),

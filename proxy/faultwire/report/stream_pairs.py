@@ -1,0 +1,106 @@
+"""The events of a stream as the server sent them, beside those that the agent got."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+from faultwire import wire
+from faultwire.errors import WireError
+from faultwire.events import Response
+from faultwire.report.exchange import NS_PER_MS, event_words
+from faultwire.wire.framing import split
+from faultwire.wire.framing.content_coding import decoded, is_encoded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from faultwire.events import Delivery, Recorded
+    from faultwire.report.exchange import Limits
+
+COMPARED = 2_000
+"""Events of either side that are compared one by one; longer streams are put side by side by number."""
+
+
+def stream_pairs(exchange: Recorded, limits: Limits) -> dict[str, Any] | None:
+    """The events by number, None where neither side is a framed stream.
+
+    A row has `said`, what the server sent as event `said_no`, and `got`, what the agent got as event
+    `got_no` after `at_ms` milliseconds; one of them is None where an event was withheld or made by a fault.
+    `same` says that both are equal. What all events of a stream repeat is left out of each.
+    """
+    said, got = _events(exchange, exchange.upstream), _events(exchange, exchange.delivered)
+    if said is None and got is None:
+        return None
+    sent, received = said or [], got or []
+    instants = _instants(exchange.delivered, received)
+    rows = list(_rows(sent, received, instants, limits))
+    return {
+        "said": len(sent),
+        "got": len(received),
+        "changed": sent != received,
+        "rows": rows[: limits.events],
+        "rows_not_shown": max(0, len(rows) - limits.events),
+    }
+
+
+def _events(exchange: Recorded, delivery: Delivery | None) -> list[bytes] | None:
+    if delivery is None:
+        return None
+    response = Response(delivery.status, delivery.reason, delivery.headers)
+    cutter = split.splitter_of(response, wire.protocols().get(exchange.protocol or ""), exchange.request)
+    if cutter is None:
+        return None
+    try:
+        body, _ = decoded(delivery.body, delivery.headers)
+    except WireError:
+        return [delivery.body] if delivery.body else []
+    return split.cut(body, cutter)
+
+
+def _instants(delivery: Delivery | None, events: list[bytes]) -> list[float | None]:
+    """When each event was complete, in milliseconds since the request began; None where the body was packed,
+    so that its bytes are not those of the chunks."""
+    if delivery is None or is_encoded(delivery.headers):
+        return [None] * len(events)
+    found: list[float | None] = []
+    chunks, position = iter(delivery.chunks), 0
+    end, at_ns = next(chunks, (0, None))
+    for event in events:
+        position += len(event)
+        while end < position and at_ns is not None:
+            end, at_ns = next(chunks, (0, None))
+        found.append(None if at_ns is None else round(at_ns / NS_PER_MS, 1))
+    return found
+
+
+def _rows(
+    sent: list[bytes], received: list[bytes], instants: list[float | None], limits: Limits
+) -> Iterator[dict[str, Any]]:
+    words = event_words(sent if len(sent) > len(received) else received, limits)
+    for a, b in _matched(sent, received):
+        said = None if a is None else words(sent[a])
+        got = None if b is None else words(received[b])
+        yield {
+            "said_no": None if a is None else a + 1,
+            "got_no": None if b is None else b + 1,
+            "at_ms": None if b is None else instants[b],
+            "said": said,
+            "got": got,
+            "same": a is not None and b is not None and sent[a] == received[b],
+        }
+
+
+def _matched(sent: list[bytes], received: list[bytes]) -> Iterator[tuple[int | None, int | None]]:
+    """Positions of events that belong together, in order."""
+    if sent == received or max(len(sent), len(received)) > COMPARED:
+        yield from _side_by_side(range(len(sent)), range(len(received)))
+        return
+    matcher = SequenceMatcher(None, sent, received, autojunk=False)
+    for _, a, b, c, d in matcher.get_opcodes():
+        yield from _side_by_side(range(a, b), range(c, d))
+
+
+def _side_by_side(left: range, right: range) -> Iterator[tuple[int | None, int | None]]:
+    for at in range(max(len(left), len(right))):
+        yield (left[at] if at < len(left) else None), (right[at] if at < len(right) else None)
