@@ -25,18 +25,18 @@ COMPARED = 2_000
 def stream_pairs(exchange: Recorded, limits: Limits) -> dict[str, Any] | None:
     """The events by number, None where neither side is a framed stream.
 
-    A row has `said`, what the server sent as event `said_no`, and `got`, what the agent got as event
+    A row has `sent`, what the server sent as event `sent_no`, and `got`, what the agent got as event
     `got_no` after `at_ms` milliseconds; one of them is None where an event was withheld or made by a fault.
     `same` says that both are equal. What all events of a stream repeat is left out of each.
     """
-    said, got = _events(exchange, exchange.upstream), _events(exchange, exchange.delivered)
-    if said is None and got is None:
+    upstream, delivered = _events(exchange, exchange.upstream), _events(exchange, exchange.delivered)
+    if upstream is None and delivered is None:
         return None
-    sent, received = said or [], got or []
+    sent, received = upstream or [], delivered or []
     instants = _instants(exchange.delivered, received)
     rows = list(_rows(sent, received, instants, limits))
     return {
-        "said": len(sent),
+        "sent": len(sent),
         "got": len(received),
         "changed": sent != received,
         "rows": rows[: limits.events],
@@ -79,14 +79,12 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     words = event_words(sent if len(sent) > len(received) else received, limits)
     for a, b in _matched(sent, received):
-        said = None if a is None else words(sent[a])
-        got = None if b is None else words(received[b])
         yield {
-            "said_no": None if a is None else a + 1,
+            "sent_no": None if a is None else a + 1,
             "got_no": None if b is None else b + 1,
             "at_ms": None if b is None else instants[b],
-            "said": said,
-            "got": got,
+            "sent": None if a is None else words(sent[a]),
+            "got": None if b is None else words(received[b]),
             "same": a is not None and b is not None and sent[a] == received[b],
         }
 

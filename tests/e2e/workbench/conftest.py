@@ -10,6 +10,8 @@ import pytest
 
 playwright = pytest.importorskip("playwright.sync_api", reason="no Playwright here")
 PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+SWITCHES = ["--no-sandbox", "--host-resolver-rules=MAP evil.test 127.0.0.1"]
+"""The second makes a name lead to this machine, as a rebound one does."""
 WIDTHS = (1440, 768, 390)
 
 
@@ -18,7 +20,7 @@ def chromium() -> Iterator[Any]:
     if PROGRAM is None:
         pytest.skip("no Chromium here")
     with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
+        browser = started.chromium.launch(executable_path=PROGRAM, args=SWITCHES)
         yield browser
         browser.close()
 

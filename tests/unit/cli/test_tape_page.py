@@ -55,7 +55,7 @@ def test_one_of_another_version_exits_3(deck: Deck) -> None:
     assert not Path("t.html").exists()
 
 
-def test_one_that_was_cut_off_is_told(deck: Deck) -> None:
+def test_one_that_was_cut_off_is_named(deck: Deck) -> None:
     path = deck.close()
     path.chmod(0o600)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])

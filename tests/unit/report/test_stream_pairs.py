@@ -21,7 +21,7 @@ def pairs(make_recorded, said, got, limits=LIMITS):
 
 
 def shape(found):
-    return [(row["said_no"], row["got_no"], row["same"]) for row in found["rows"]]
+    return [(row["sent_no"], row["got_no"], row["same"]) for row in found["rows"]]
 
 
 def test_a_plain_answer_has_no_events(make_recorded):
@@ -42,7 +42,7 @@ def test_a_changed_event_stands_beside_what_was_sent(make_recorded):
     found = pairs(make_recorded, stream("a", "b", "c"), stream("a", "X", "c"))
     assert found["changed"]
     assert shape(found) == [(1, 1, True), (2, 2, False), (3, 3, True)]
-    assert (found["rows"][1]["said"], found["rows"][1]["got"]) == ('{"t":"b"}', '{"t":"X"}')
+    assert (found["rows"][1]["sent"], found["rows"][1]["got"]) == ('{"t":"b"}', '{"t":"X"}')
 
 
 def test_a_withheld_event_has_no_counterpart_and_a_made_one_neither(make_recorded):
@@ -56,12 +56,12 @@ def test_a_withheld_event_has_no_counterpart_and_a_made_one_neither(make_recorde
 
 def test_of_a_cut_stream_the_rest_never_came(make_recorded):
     found = pairs(make_recorded, stream("a", "b", "c"), stream("a"))
-    assert [(row["said_no"], row["got"]) for row in found["rows"]] == [(1, '{"t":"a"}'), (2, None), (3, None)]
+    assert [(row["sent_no"], row["got"]) for row in found["rows"]] == [(1, '{"t":"a"}'), (2, None), (3, None)]
 
 
 def test_a_server_that_was_never_asked_sent_nothing(make_recorded):
     found = stream_pairs(replace(make_recorded(1, "s", delivered=stream("a")), upstream=None), LIMITS)
-    assert (found["said"], found["got"], shape(found)) == (0, 1, [(None, 1, False)])
+    assert (found["sent"], found["got"], shape(found)) == (0, 1, [(None, 1, False)])
 
 
 def test_a_long_stream_is_bounded_and_compared_by_number(make_recorded):

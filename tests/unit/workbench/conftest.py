@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from faultwire.events import Exchange, FaultFired, Headers, Request, Response
+from faultwire.tape.record.recorder import Recording
 from faultwire.tape.record.writer import TapeWriter
 
 JSON: Headers = (("content-type", "application/json"),)
@@ -56,9 +57,10 @@ class Deck:
         headers: Headers = JSON,
         path: str = URL[1],
         faults: tuple[FaultFired, ...] = (),
+        protocol: str = "openai_chat",
     ) -> int:
         self.count += 1
-        recording = self._begun(request or asked(), session, attempt, key, path)
+        recording = self._begun(request or asked(), session, attempt, key, path, protocol)
         recording.upstream_head(Response(status, "OK" if status == 200 else "", headers))
         recording.upstream_chunk(answered() if answer is None else answer)
         recording.end("complete", None, faults)
@@ -84,11 +86,17 @@ class Deck:
         self.writer.flush()
         return self.count
 
-    def _begun(self, body: bytes, session: str, attempt: int = 0, key: str = "", path: str = URL[1]):
+    def _begun(
+        self,
+        body: bytes,
+        session: str,
+        attempt: int = 0,
+        key: str = "",
+        path: str = URL[1],
+        protocol: str = "openai_chat",
+    ) -> Recording:
         request = Request("POST", "https", URL[0], 443, path, JSON, body)
-        exchange = Exchange(
-            session, self.count, request, "llm", "openai_chat", "openai", key=key, attempt=attempt
-        )
+        exchange = Exchange(session, self.count, request, "llm", protocol, "openai", key=key, attempt=attempt)
         recording = self.writer.record(exchange)
         recording.request(request)
         return recording
@@ -122,6 +130,3 @@ def tape(deck: Deck) -> Path:
     deck.exchange(asked("again"), attempt=1, key="k1")
     deck.cut()
     return deck.close()
-
-
-Bend = Callable[[Path], None]
