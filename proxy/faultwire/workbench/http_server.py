@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import socket
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 GRACE_S = 1
@@ -18,10 +19,14 @@ ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
 class HttpServer(uvicorn.Server):
-    """Serves one application. `ended_by` is the signal that ended it, None where it was told to."""
+    """Serves one application. `ending` is called at the end, so that answers without one may end themselves;
+    `ended_by` is the signal that ended it, None where there was none."""
 
-    def __init__(self, application: Any, certificate: Path | None, key: Path | None) -> None:
+    def __init__(
+        self, application: Any, ending: Callable[[], None], certificate: Path | None, key: Path | None
+    ) -> None:
         self.ended_by: int | None = None
+        self._ending = ending
         super().__init__(
             uvicorn.Config(
                 application,
@@ -39,6 +44,11 @@ class HttpServer(uvicorn.Server):
                 ssl_keyfile=key,
             )
         )
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let what is being answered end."""
+        self._ending()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

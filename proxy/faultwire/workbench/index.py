@@ -48,6 +48,8 @@ class TapeIndex:
         self.notes: deque[Note] = deque(maxlen=NOTES)
         self.problem: str | None = None
         """Why reading stopped, where it did."""
+        self.left = False
+        """Is the server about to end?"""
         self._follower = TapeFollower.open(path)
         self._log: list[int] = []
         self._unread: deque[int] = deque()
@@ -58,6 +60,11 @@ class TapeIndex:
         self._stop = threading.Event()
         self._caught_up = threading.Event()
         self._thread = threading.Thread(target=self._run, name="tape index", daemon=True)
+
+    def leave(self) -> None:
+        """Have all who listen go: the server ends."""
+        self.left = True
+        self._tell()
 
     def start(self) -> None:
         """Begin to read."""

@@ -20,13 +20,13 @@ SILENCE_S = 10.0
 
 
 async def stream(subject: Subject, after: int) -> AsyncIterator[bytes]:
-    """Events from a revision on, until the other side leaves: `rows` with the rows that changed and the
+    """Events from a revision on, until the other side or we leave: `rows` with the rows that changed and the
     `revision` that they reach, and `tape` where its state did."""
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
     leave = subject.index.listen(partial(_wake, loop, changed))
     state: dict[str, Any] | None = None
     try:
-        while True:
+        while not subject.index.left:
             changed.clear()
             after, rows = subject.index.since(after, AT_ONCE)
             if rows:

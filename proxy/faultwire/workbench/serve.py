@@ -162,7 +162,7 @@ def serve(
         access = Access(hosts(listen, port), port, listen.tls, program=token(32) if programs else None)
         stack.callback(subject.index.close)
         subject.index.start()
-        server = HttpServer(application(subject, access), listen.certificate, listen.key)
+        server = HttpServer(application(subject, access), subject.index.leave, listen.certificate, listen.key)
         if watch is not None:
             threading.Thread(target=_until_closed, args=(watch, server), daemon=True).start()
         ready(_served(listen, port, access))

@@ -60,7 +60,7 @@ def serving(tape: Path, *, program: str | None = None, urge=None) -> Iterator[Be
     bound = bind(listen)
     port = bound.getsockname()[1]
     access, subject = Access(hosts(listen, port), port, program=program), Subject(tape, urge)
-    server = InThread(application(subject, access), None, None)
+    server = InThread(application(subject, access), subject.index.leave, None, None)
     subject.index.start()
     assert subject.index.wait(60)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})

@@ -58,14 +58,22 @@ class Deck:
         path: str = URL[1],
         faults: tuple[FaultFired, ...] = (),
         protocol: str = "openai_chat",
+        flush: bool = True,
     ) -> int:
         self.count += 1
         recording = self._begun(request or asked(), session, attempt, key, path, protocol)
         recording.upstream_head(Response(status, "OK" if status == 200 else "", headers))
         recording.upstream_chunk(answered() if answer is None else answer)
         recording.end("complete", None, faults)
-        self.writer.flush()
+        if flush:
+            self.writer.flush()
         return self.count
+
+    def many(self, count: int) -> None:
+        """So many exchanges, each with another text, on the disk together."""
+        for number in range(count):
+            self.exchange(asked(f"number {number}"), flush=number % 500 == 499)
+        self.writer.flush()
 
     def cut(self, session: str = "s") -> int:
         """A stream of two events of which the agent got one."""
