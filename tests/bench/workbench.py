@@ -1,7 +1,7 @@
 """How fast the workbench is: `python -m tests.bench.workbench`.
 
-Prints the size of its files, the time from the opening of the link to the first rows and to all rows of a large
-tape, and how long after the agent got its answer a live page shows it.
+Prints the size of its files, the time from the opening of the link to the first rows and to all rows of a
+large tape, and how long after the agent got its answer a live page shows it.
 """
 
 from __future__ import annotations
@@ -96,9 +96,7 @@ def main() -> None:
         browser = started.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
         for rows in ROWS:
             first, ready, held = opening(browser, rows, Path(place))
-            print(
-                f"{rows} rows: first painted after {first:.0f} ms, all there after {ready:.0f} ms, {held} held"
-            )
+            print(f"{rows} rows: first painted at {first:.0f} ms, all there at {ready:.0f} ms, {held} held")
         found = latencies(browser, Path(place))
         half, most = found[len(found) // 2], found[int(len(found) * 0.95)]
         print(

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from faultwire.report.exchange import Limits
 
 COMPARED = 2_000
-"""Events of either side that are compared one by one; longer streams are put side by side by number."""
+"""Events that are compared one by one, without those that both sides begin and end with; where more differ,
+they are put side by side by number."""
+Pair = tuple[int | None, int | None]
 
 
 def stream_pairs(exchange: Recorded, limits: Limits) -> dict[str, Any] | None:
@@ -27,18 +29,21 @@ def stream_pairs(exchange: Recorded, limits: Limits) -> dict[str, Any] | None:
 
     A row has `sent`, what the server sent as event `sent_no`, and `got`, what the agent got as event
     `got_no` after `at_ms` milliseconds; one of them is None where an event was withheld or made by a fault.
-    `same` says that both are equal. What all events of a stream repeat is left out of each.
+    `same` says that both are equal; `aligned` is False where too many differ to say which belong together.
+    What all events of a stream repeat is left out of each.
     """
     upstream, delivered = _events(exchange, exchange.upstream), _events(exchange, exchange.delivered)
     if upstream is None and delivered is None:
         return None
     sent, received = upstream or [], delivered or []
     instants = _instants(exchange.delivered, received)
-    rows = list(_rows(sent, received, instants, limits))
+    aligned = max(len(sent), len(received)) - sum(_common(sent, received)) <= COMPARED
+    rows = list(_rows(sent, received, instants, limits, aligned=aligned))
     return {
         "sent": len(sent),
         "got": len(received),
         "changed": sent != received,
+        "aligned": aligned,
         "rows": rows[: limits.events],
         "rows_not_shown": max(0, len(rows) - limits.events),
     }
@@ -75,10 +80,15 @@ def _instants(delivery: Delivery | None, events: list[bytes]) -> list[float | No
 
 
 def _rows(
-    sent: list[bytes], received: list[bytes], instants: list[float | None], limits: Limits
+    sent: list[bytes],
+    received: list[bytes],
+    instants: list[float | None],
+    limits: Limits,
+    *,
+    aligned: bool,
 ) -> Iterator[dict[str, Any]]:
     words = event_words(sent if len(sent) > len(received) else received, limits)
-    for a, b in _matched(sent, received):
+    for a, b in _matched(sent, received, aligned=aligned):
         yield {
             "sent_no": None if a is None else a + 1,
             "got_no": None if b is None else b + 1,
@@ -89,16 +99,28 @@ def _rows(
         }
 
 
-def _matched(sent: list[bytes], received: list[bytes]) -> Iterator[tuple[int | None, int | None]]:
-    """Positions of events that belong together, in order."""
-    if sent == received or max(len(sent), len(received)) > COMPARED:
+def _matched(sent: list[bytes], received: list[bytes], *, aligned: bool) -> Iterator[Pair]:
+    """Positions of events that belong together, in order; by number where they are not `aligned`."""
+    if not aligned:
         yield from _side_by_side(range(len(sent)), range(len(received)))
         return
-    matcher = SequenceMatcher(None, sent, received, autojunk=False)
-    for _, a, b, c, d in matcher.get_opcodes():
-        yield from _side_by_side(range(a, b), range(c, d))
+    head, tail = _common(sent, received)
+    old, new = len(sent) - tail, len(received) - tail
+    yield from _side_by_side(range(head), range(head))
+    middle = SequenceMatcher(None, sent[head:old], received[head:new], autojunk=False)
+    for _, a, b, c, d in middle.get_opcodes():
+        yield from _side_by_side(range(head + a, head + b), range(head + c, head + d))
+    yield from _side_by_side(range(old, len(sent)), range(new, len(received)))
 
 
-def _side_by_side(left: range, right: range) -> Iterator[tuple[int | None, int | None]]:
+def _common(sent: list[bytes], received: list[bytes]) -> tuple[int, int]:
+    """How many events both begin and end with."""
+    least = min(len(sent), len(received))
+    head = next((at for at in range(least) if sent[at] != received[at]), least)
+    tail = next((at for at in range(least - head) if sent[-1 - at] != received[-1 - at]), least - head)
+    return head, tail
+
+
+def _side_by_side(left: range, right: range) -> Iterator[Pair]:
     for at in range(max(len(left), len(right))):
         yield (left[at] if at < len(left) else None), (right[at] if at < len(right) else None)

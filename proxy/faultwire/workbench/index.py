@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 LOOK_S = 0.02
 """Seconds between two looks at a tape that grows."""
-READING_S = 0.05
+READING_S = 0.01
 """Seconds that bodies are read for between two looks at what is new."""
+BREATH_S = 0.002
+"""Seconds after them in which requests of the page get the interpreter."""
 NOTES = 200
 """Notes that are kept, the newest."""
 Place = tuple[str, int]
@@ -120,8 +122,7 @@ class TapeIndex:
                     more = self._look()
                 if not more:
                     self._caught_up.set()
-                if not more and not self._read_bodies():
-                    self._stop.wait(LOOK_S)
+                    self._stop.wait(BREATH_S if self._read_bodies() else LOOK_S)
         except TapeError as error:
             self._failed(error)
 

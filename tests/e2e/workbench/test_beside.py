@@ -36,22 +36,19 @@ def test_it_listens_in_a_process_of_its_own_and_ends_with_the_block(tape: Path, 
     assert os.listdir(tmp_path / "workbench") == []
 
 
+def refused(listen: Listen, tape: Path, folder: Path) -> FaultwireError:
+    with pytest.raises(FaultwireError) as raised:
+        started(listen, tape, folder / "control.sock", folder, folder).__enter__()
+    return raised.value
+
+
 def test_a_port_in_use_is_the_user_s_error_and_a_bad_tape_ours(tape: Path, tmp_path: Path) -> None:
-    gone = tmp_path / "control.sock"
-    with (
-        socket.create_server(("127.0.0.1", 0)) as taken,
-        pytest.raises(UsageError, match="cannot be listened on"),
-    ):
-        port = taken.getsockname()[1]
-        with started(Listen(port=port), tape, gone, tmp_path, tmp_path):
-            pass
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        error = refused(Listen(port=taken.getsockname()[1]), tape, tmp_path)
+    assert isinstance(error, UsageError)
+    assert "cannot be listened on" in error.message
     (tmp_path / "x.tape").write_bytes(b"no tape")
-    with (
-        pytest.raises(FaultwireError) as raised,
-        started(Listen(), tmp_path / "x.tape", gone, tmp_path, tmp_path),
-    ):
-        pass
-    assert raised.value.exit_code == 3
+    assert refused(Listen(), tmp_path / "x.tape", tmp_path).exit_code == 3
 
 
 def test_a_writer_that_has_ended_is_an_os_error(tmp_path: Path) -> None:

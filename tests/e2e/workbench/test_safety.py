@@ -206,9 +206,7 @@ def test_a_browser_is_not_deceived_by_a_rebound_name(page: Any, bench: Bench, mo
     assert page.goto(url).status == 200
 
 
-def test_the_token_leaves_the_address_and_a_second_browser_is_named(
-    chromium: Any, page: Any, bench: Bench
-) -> None:
+def test_the_token_leaves_the_address_and_a_thief_is_refused(chromium: Any, page: Any, bench: Bench) -> None:
     page.goto(bench.link)
     page.wait_for_selector("body[data-ready]")
     assert page.url == f"{bench.url}/"

@@ -64,10 +64,18 @@ def test_a_server_that_was_never_asked_sent_nothing(make_recorded):
     assert (found["sent"], found["got"], shape(found)) == (0, 1, [(None, 1, False)])
 
 
-def test_a_long_stream_is_bounded_and_compared_by_number(make_recorded):
+def test_of_a_long_stream_one_lost_event_is_found(make_recorded):
     words = [str(n) for n in range(COMPARED + 5)]
-    found = pairs(make_recorded, stream(*words), stream(*words[1:]), replace(LIMITS, events=10))
+    found = pairs(make_recorded, stream(*words), stream(*words[:2], *words[3:]), replace(LIMITS, events=10))
+    assert found["aligned"]
+    assert shape(found)[1:4] == [(2, 2, True), (3, None, False), (4, 3, True)]
     assert (len(found["rows"]), found["rows_not_shown"]) == (10, COMPARED + 5 - 10)
+
+
+def test_where_too_many_differ_nothing_is_said_to_have_come_or_not(make_recorded):
+    old, new = [f"a{n}" for n in range(COMPARED + 5)], [f"b{n}" for n in range(COMPARED + 4)]
+    found = pairs(make_recorded, stream(*old), stream(*new), replace(LIMITS, events=10))
+    assert not found["aligned"]
     assert shape(found)[0] == (1, 1, False)
 
 

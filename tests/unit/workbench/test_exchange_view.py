@@ -61,3 +61,13 @@ def test_a_secret_whose_pieces_join_in_a_stream_is_not_shown(deck: Deck) -> None
     view = view_of(deck.close(), 1)
     assert key not in str(view["conversation"])
     assert "redacted:v1:" in str(view["conversation"])
+
+
+def test_of_streams_that_differ_too_much_no_event_is_called_lost(deck: Deck, monkeypatch) -> None:
+    from faultwire.report import stream_pairs
+
+    monkeypatch.setattr(stream_pairs, "COMPARED", 0)
+    deck.cut()
+    text = sections(view_of(deck.close(), 1), "e1")
+    assert "never came" not in text
+    assert "too many events differ" in text

@@ -6,6 +6,7 @@ import { Exchange } from "/exchange.js";
 import { List } from "/list.js";
 import { Store } from "/store.js";
 
+const FIRST = 200;
 const store = new Store();
 const exchange = new Exchange();
 let list;
@@ -158,14 +159,19 @@ async function start() {
   }
   byId("main").hidden = false;
   list = new List(byId("list"), { onOpen: openCurrent, onToggle: toggle });
-  about(await get("/api/tape"));
-  let found;
-  do {
+  const [now, first, checked] = await Promise.all([
+    get("/api/tape"), get(`/api/exchanges?most=${FIRST}`), get("/api/verification"),
+  ]);
+  verification = checked;
+  about(now);
+  let found = first; // what fills the window comes first, however long the tape is
+  store.take(found.revision, found.rows);
+  draw();
+  while (found.more && found.rows.length) {
     found = await get(`/api/exchanges?after=${store.revision}`);
     store.take(found.revision, found.rows);
     draw();
-  } while (found.more && found.rows.length);
-  verification = await get("/api/verification");
+  }
   live();
   byId("list").focus();
   document.body.dataset.ready = String(Math.round(performance.now()));
