@@ -1,8 +1,10 @@
+from dataclasses import fields
 from pathlib import Path
 
 from tests.unit.report.hostile import EVERY, INVALID
-from tests.unit.workbench.conftest import Deck, answered, asked
+from tests.unit.workbench.conftest import JSON, Deck, answered, asked
 
+from faultwire.events import Delivery, Recorded
 from faultwire.tape.read.reader import TapeReader
 from faultwire.workbench.exchange_view import exchange_view, sections
 
@@ -50,17 +52,23 @@ def test_hostile_text_is_inert_in_every_part(deck: Deck) -> None:
         assert not set(made) & set("\x1b\x9b\u202e\u2066\u200b\x00\x07")
 
 
-def test_a_secret_whose_pieces_join_in_a_stream_is_not_shown(deck: Deck) -> None:
-    """The tape looks at events one by one; together they are a key."""
-    from tests.unit.workbench.conftest import SSE, event
-
+def test_a_secret_that_is_on_a_tape_is_not_shown_in_a_conversation(deck: Deck) -> None:
+    """A tape of somebody else may hold what ours would not."""
     key = "sk-proj-" + "a1B2c3D4e5F6g7H8" * 3
-    deck.exchange(
-        asked(stream=True), b"".join(event(key[at : at + 4]) for at in range(0, len(key), 4)), headers=SSE
+    deck.exchange()
+    with TapeReader.open(deck.close()) as reader:
+        (recorded,) = reader.exchanges()
+    got = Delivery(200, "OK", JSON, answered(f"the key is {key}"))
+    leaked = Recorded(
+        **{
+            **{field.name: getattr(recorded, field.name) for field in fields(Recorded)},
+            "upstream": got,
+            "delivered": got,
+        }
     )
-    view = view_of(deck.close(), 1)
+    view = exchange_view(leaked, leaked.started_ms)
     assert key not in str(view["conversation"])
-    assert "redacted:v1:" in str(view["conversation"])
+    assert "the key is redacted:v1:" in str(view["conversation"])
 
 
 def test_of_streams_that_differ_too_much_no_event_is_called_lost(deck: Deck, monkeypatch) -> None:

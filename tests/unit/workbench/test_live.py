@@ -1,3 +1,4 @@
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -67,4 +68,5 @@ async def test_it_ends_with_the_server(subject: Subject) -> None:
     stream = live.stream(subject, 0)
     await rows_until(stream, 1)
     subject.index.leave()
-    assert [event async for event in stream if b"rows" in event] == []
+    async with asyncio.timeout(30):
+        assert [event async for event in stream if b"rows" in event] == []

@@ -66,3 +66,10 @@ def test_a_body_that_is_no_conversation_does_not_match_a_word_about_one(deck: De
     deck.exchange(b"\xff not json")
     deck.exchange(asked("hello"))
     assert found(deck.close(), "text: hello") == [2]
+
+
+def test_a_call_without_an_answer_matches_no_status(deck: Deck) -> None:
+    deck.begin()
+    path = deck.close()
+    assert found(path, "kind: llm") == [1]
+    assert found(path, "status: [200, 503]") == []

@@ -78,3 +78,15 @@ def test_it_stops_at_a_row_that_was_changed(deck: Deck) -> None:
         connection.execute("UPDATE events SET record = CAST(record || ' ' AS BLOB) WHERE seq = 4")
     with TapeFollower.open(deck.path) as follower, pytest.raises(TapeTampered, match="event 4"):
         follower.news()
+
+
+def test_exchanges_come_in_the_order_of_their_ends_and_none_is_held_after_it(
+    deck: Deck, follower: TapeFollower
+) -> None:
+    first, second = deck.begin(), deck.begin()
+    second.end("client_aborted", None)
+    deck.writer.flush()
+    first.end("client_aborted", None)
+    deck.writer.flush()
+    assert [number for number, _ in numbers(follower.news())] == [2, 1]
+    assert follower._under_way == {}
