@@ -3,7 +3,7 @@
 import { el } from "/dom.js";
 
 const OVERSCAN = 8;
-const columns = ["no.", "what", "asked", "outcome", "tokens", "cost", "took", "faults"];
+const columns = { no: "no.", what: "what", answer: "model and answer", outcome: "outcome", tokens: "tokens", cost: "cost", took: "took", faults: "faults" };
 // A browser's element can be some millions of pixels high; 10,000 rows are far below.
 
 export class List {
@@ -15,7 +15,7 @@ export class List {
     this.onOpen = onOpen;
     this.onToggle = onToggle;
     this.head = el("div", { role: "row", class: "line head", "aria-rowindex": 1 });
-    for (const name of columns) this.head.append(el("span", { role: "columnheader", class: `c-${name.replace(".", "")}` }, name));
+    for (const [name, text] of Object.entries(columns)) this.head.append(el("span", { role: "columnheader", class: `c-${name}` }, text));
     this.space = el("div", { class: "space", role: "rowgroup" });
     grid.append(el("div", { role: "rowgroup", class: "heads" }, this.head), this.space);
     grid.addEventListener("scroll", () => this.#draw(), { passive: true });
@@ -102,7 +102,7 @@ function lineOf({ row, retry, attempts }, index, selected) {
   line.append(
     cell("no", `${row.number}`),
     cell("what", retry ? `↳ retry ${row.attempt || ""} ` : "", el("b", {}, names), more),
-    cell("asked", row.model ? el("span", {}, `${row.model} `) : null, el("span", { class: "dim" }, row.gist || `${row.method} ${row.host}${row.path}`)),
+    cell("answer", row.model ? el("span", {}, `${row.model} `) : null, el("span", { class: "dim" }, row.gist || `${row.method} ${row.host}${row.path}`)),
     cell("outcome", el("span", { class: `chip ${row.ending === "open" ? "quiet" : failed || bad ? "fail" : "pass"}` }, outcome)),
     cell("tokens", row.tokens_in === null || row.tokens_in === undefined ? "" : `${row.tokens_in} → ${row.tokens_out}`),
     cell("cost", row.cost_usd ? `$${row.cost_usd}` : row.cost_unknown ? "unknown" : ""),
