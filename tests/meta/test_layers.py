@@ -136,8 +136,8 @@ def test_a_circle_of_files_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert circles(name) == [{f"{name}.a", f"{name}.b"}]
 
 
-ENDS = {"certificate"}
-"""Rooms that put others' results together, and that nothing but the command line knows: they may know many, as it
+ENDS = {"certificate", "workbench"}
+"""Rooms that show or sign what others made, and that nothing but the command line knows: they may know many, as it
 does, and nobody has to know them."""
 
 

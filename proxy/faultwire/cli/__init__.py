@@ -19,6 +19,7 @@ COMMANDS: dict[str, Lazy] = {
     "exec": Lazy("exec:exec_", "Run any command behind the proxy and break its traffic."),
     "proxy": Lazy("proxy:proxy", "Run the proxy for an agent that is started elsewhere."),
     "control": Lazy("control:control", "Arm, list and disarm faults on a running proxy."),
+    "ui": Lazy("ui:ui", "Look at a run or a tape in the browser, live while it is recorded."),
     "env": Lazy("env:env", "Print the exports that send a shell's programs to a running proxy."),
     "mock": Lazy("mock:mock", "Run the mock provider by itself."),
     "mcp-shim": Lazy("mcp_shim:mcp_shim", "Connect a stdio MCP server through the proxy."),
@@ -52,6 +53,7 @@ SECTIONS = {
     "Start": ("demo", "init", "verify", "doctor", "exec", "proxy", "control", "env", "mock", "mcp-shim"),
     "Gate": ("run", "contract", "replay", "ci", "score"),
     "Evidence": (
+        "ui",
         "report",
         "runs",
         "tape",

@@ -13,8 +13,10 @@ from faultwire.cli.tape_evidence import prove, salvage, seal, verify
 from faultwire.cli.tape_formats import export
 from faultwire.cli.tape_import import import_
 from faultwire.cli.tape_keep import merge, prune, split
+from faultwire.cli.tape_page import report
 from faultwire.cli.tape_scan import scan
 from faultwire.cli.tape_tree import tree
+from faultwire.cli.ui import serve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 @click.group(
     cls=Group,
     sections={
-        "Read": ("list", "show", "diff", "tree"),
+        "Read": ("list", "show", "report", "serve", "diff", "tree"),
         "Evidence": ("verify", "seal", "prove", "salvage"),
         "Convert": ("export", "import"),
         "Manage": ("merge", "split", "prune", "learn"),
@@ -41,6 +43,8 @@ def tape() -> None:
 
 
 for _command in (verify, seal, salvage, prove, scan, export, import_, merge, split, prune, diff, learn, tree):
+    tape.add_command(_command)
+for _command in (report, serve):
     tape.add_command(_command)
 
 
