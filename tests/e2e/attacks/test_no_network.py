@@ -67,5 +67,5 @@ def test_without_the_tape_the_same_agent_gets_no_answer_there(tmp_path: Path) ->
     assert "faultwire_upstream" in live.stdout
 
 
-def test_a_program_that_sends_a_packet_there_is_told_that_there_is_no_way(tmp_path: Path) -> None:
+def test_a_program_that_sends_a_packet_there_gets_network_unreachable(tmp_path: Path) -> None:
     assert run(tmp_path, "-c", DIALS, offline=True).stdout.strip() == str(101)  # ENETUNREACH
