@@ -109,7 +109,7 @@ class Closing:
 
 async def two_calls(engine: Engine, session: SessionHandle, port: int, method: str) -> list[tuple[str, int]]:
     async with client(engine, session) as one:
-        found = [await one.request(method, f"https://localhost:{port}/x", content=b"") for _ in range(2)]
+        found = [await one.request(method, f"https://localhost:{port}/x", content=b"1") for _ in range(2)]
     return [(answer.http_version, answer.status_code) for answer in found]
 
 
@@ -124,7 +124,11 @@ def test_a_call_behind_the_end_of_its_connection_is_made_again_where_that_does_n
     tools: Any, both: Engine, test_ca: Any, method: str, status: int, asked: list[tuple[int, str]]
 ) -> None:
     server = Closing(test_ca.server_context("localhost"), 1)
-    held = {"fault": {"name": "latency", "settings": {"ms": 1}}, "trigger": {"after_calls": 1_000}}
+    held = {
+        "fault": {"name": "latency", "settings": {"ms": 1}},
+        "trigger": {"after_calls": 1_000},
+        "on": {"host": "localhost"},
+    }
     session = both.open_session(tools.fresh("again"), tools.profile(held), 1)  # so that bodies are held
     found = asyncio.run(two_calls(both, session, server.port, method))
     summary = both.close_session(session.name)
