@@ -49,7 +49,7 @@ PATTERNS = Patterns(
         "answers differ": r"  not exact: \d+ answers differ from .+",
         "1 other answer differs": r"  1 other answer differs in .+",
         "{} other answers differ": r"  \d+ other answers differ in .+",
-        "  exact but for redacted header fields: {} in {}": r"  exact but for redacted header fields: .+ in \d+ .+",
+        "  exact but for redacted header fields: {} in {}": r"  exact but for redacted .+: .+ in \d+ .+",
         HEADS: r"  .+ in redacted header fields only: .+",
         "to the mock": r"  .+ went to the mock",
     },
