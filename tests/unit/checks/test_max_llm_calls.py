@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from faultwire.checks.max_llm_calls import MaxLlmCalls
 
 
@@ -12,3 +14,28 @@ def test_verdicts(verdict, wire):
 
 def test_without_traffic_nothing_is_known(verdict):
     assert verdict(MaxLlmCalls(max=1)).verdict == "unknown"
+
+
+def counted(wire, number, retry, **changes):
+    """A request of an SDK that counts its attempts."""
+    made = wire.talk(number, attempt=retry, **changes)
+    headers = (*made.request.headers, ("x-stainless-retry-count", str(retry)))
+    return replace(made, request=replace(made.request, headers=headers))
+
+
+def test_a_loop_around_an_sdk_makes_no_further_call_of_what_failed(verdict, wire):
+    rounds = [counted(wire, n, (n - 1) % 3, status=503) for n in range(1, 10)]
+    found = verdict(MaxLlmCalls(max=1), rounds)
+    assert (found.verdict, found.value, found.exchanges) == ("pass", 1, (1,))
+    assert verdict(MaxLlmCalls(max=8, count_retries=True), rounds).value == 9
+
+
+def test_what_is_asked_again_after_an_answer_is_a_call(verdict, wire):
+    rounds = [counted(wire, 1, 0, status=503), counted(wire, 2, 1), counted(wire, 3, 0)]
+    found = verdict(MaxLlmCalls(max=1), rounds)
+    assert (found.verdict, found.value, found.exchanges) == ("fail", 2, (1, 3))
+
+
+def test_another_request_after_a_failure_is_a_call(verdict, wire):
+    others = [counted(wire, n, 0, status=503, messages=[wire.user(f"Try {n}")]) for n in range(1, 4)]
+    assert verdict(MaxLlmCalls(max=1), others).value == 3
