@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, unknown
-from faultwire.checks._calls import calls
+from faultwire.checks._calls import calls, doubt, possible_calls
+from faultwire.text import counted
 from faultwire.wire.transcript.fetched_answers import is_fetch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from faultwire.events import History, Recorded, Verdict
+    from faultwire.checks._calls import Call
+    from faultwire.events import History, Verdict
 
 
 class MaxLlmCalls(Check):
@@ -45,14 +47,18 @@ class MaxLlmCalls(Check):
         if not history.exchanges:
             return unknown("no exchange was recorded")
         asked = tuple(e for e in history.exchanges if e.kind == "llm" and not is_fetch(e))
-        found = [e.number for e in asked] if self.count_retries else _first_attempts(asked)
-        held = len(found) <= self.max
-        return judged(
-            held, f"models were called {len(found)} times, the maximum is {self.max}", len(found), found
-        )
+        if self.count_retries:
+            found = fewest = [e.number for e in asked]
+        else:
+            found, fewest = _first_attempts(calls(asked)), _first_attempts(possible_calls(asked))
+        low, high = len(fewest), len(found)
+        called = f"models were called {f'{low} to {high} times' if low < high else counted(high, 'time')}"
+        if low <= self.max < high:
+            return unknown(f"{called}: {doubt(asked)}", high)
+        return judged(high <= self.max, f"{called}, the maximum is {self.max}", high, found)
 
 
-def _first_attempts(asked: Sequence[Recorded]) -> list[int]:
+def _first_attempts(found: Sequence[Call]) -> list[int]:
     """The numbers of the requests that are no attempt of an earlier one. An SDK that a loop starts again
     counts its own attempts from 0 again, so its counter alone would make each round a call."""
-    return [call.tries[0].number for call in calls(asked) if not call.tries[0].attempt]
+    return [call.tries[0].number for call in found if not call.continues]
