@@ -6,6 +6,7 @@ from typing import Literal
 
 from faultwire.history import (
     AgentResult as AgentResult,
+    Arrival as Arrival,
     Bypass as Bypass,
     Delivery as Delivery,
     FailedHandshake as FailedHandshake,

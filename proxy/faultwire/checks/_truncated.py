@@ -6,8 +6,8 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from faultwire.checks._calls import SLACK_MS, ended_ms
 from faultwire.checks._once import compiled
+from faultwire.checks._order import SLACK_MS, ended_ms
 from faultwire.checks._refused import is_json, refused
 from faultwire.checks._tools import uses
 from faultwire.checks._traffic import left, whole

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, unknown
-from faultwire.checks._calls import calls
+from faultwire.checks._calls import calls, doubt, possible_calls
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from faultwire.checks._calls import Call
     from faultwire.events import Headers, History, Recorded, Verdict
 
 TERMS = frozenset(
@@ -59,8 +62,14 @@ class NoRetryOfClientErrors(Check):
 
     def judge(self, history: History, answer: str) -> Verdict:
         """Look for an attempt after such an answer."""
+        verdict = self._judged(calls(history.exchanges))
+        if verdict.verdict != "fail" and self._judged(possible_calls(history.exchanges)).verdict == "fail":
+            return unknown(f"a wrong request may have been repeated: {doubt(history.exchanges)}")
+        return verdict
+
+    def _judged(self, found: Sequence[Call]) -> Verdict:
         seen: list[int] = []
-        for call in calls(history.exchanges):
+        for call in found:
             for number, exchange in enumerate(call.tries, start=1):
                 if not self._rejects(exchange):
                     continue

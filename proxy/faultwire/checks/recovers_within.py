@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
-from faultwire.checks._calls import ended_ms
+from faultwire.checks._order import ended_ms
 from faultwire.checks._traffic import failed
 from faultwire.checks._transcripts import place
 

@@ -13,7 +13,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faultwire.checks._api import quoted
-from faultwire.checks._calls import calls, ended_ms
+from faultwire.checks._calls import calls
+from faultwire.checks._order import PAUSE_MS, ended_ms
 from faultwire.checks._registry import make
 from faultwire.checks._traffic import answered
 from faultwire.checks._transcripts import place
@@ -37,8 +38,6 @@ SHOWN = 5
 """Pieces of evidence that a suggestion repeats."""
 EARLY = 0.5
 """Share of the time asked for after which coming back is no matter of a slow machine."""
-PAUSE_MS = 250
-"""Less than any client waits that waits at all: the SDKs begin with 0.375 s."""
 
 
 class Rule(NamedTuple):

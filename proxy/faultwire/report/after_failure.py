@@ -6,8 +6,8 @@ import signal
 from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire.checks._api import quoted
-from faultwire.checks._calls import ended_ms
 from faultwire.checks._once import compiled
+from faultwire.checks._order import ended_ms
 from faultwire.checks._tools import uses
 from faultwire.checks._traffic import failed
 from faultwire.checks._transcripts import place

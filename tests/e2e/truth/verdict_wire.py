@@ -16,7 +16,8 @@ def _max_calls(log: Log) -> str | None:
         return NOTHING
     if not log.sent or log.failed or not log.manner:
         return None
-    return f"models were called {len(log.asked)} times, the maximum is 2"
+    times = "time" if len(log.asked) == 1 else "times"
+    return f"models were called {len(log.asked)} {times}, the maximum is 2"
 
 
 def _storm(log: Log) -> str | None:
@@ -185,7 +186,7 @@ WIRE = [
         "max_llm_calls",
         {"max": 2},
         {
-            "models were called 1 times, the maximum is 2": "pass",
+            "models were called 1 time, the maximum is 2": "pass",
             "models were called 2 times, the maximum is 2": "pass",
             "models were called {} times, the maximum is 2": "fail",
             NOTHING: "unknown",

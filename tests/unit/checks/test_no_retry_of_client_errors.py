@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import pytest
+from tests.unit.checks.conftest import at_once, in_turn
 
 from faultwire.checks._calls import calls
 from faultwire.checks.no_retry_of_client_errors import NoRetryOfClientErrors
@@ -49,7 +50,11 @@ def test_calls_are_distinguished(wire):
 def test_the_same_request_at_the_same_time_is_no_retry(verdict, ok, began, expected):
     denied = Delivery(401, "", (), b"{}", chunks=((2, 40_000_000),))
     exchanges = [ok(n, delivered=denied, at_ms=at) for n, at in ((1, 1000), (2, began))]
-    assert verdict(NoRetryOfClientErrors(), exchanges).verdict == expected
+    known = in_turn(*exchanges) if began == 1050 else at_once(*exchanges)
+    assert verdict(NoRetryOfClientErrors(), known).verdict == expected
+    found = verdict(NoRetryOfClientErrors(), exchanges)
+    assert found.verdict == ("pass" if began == 1010 else "unknown")
+    assert ("a wrong request may have been repeated: #2 came within" in found.explanation) is (began == 1050)
 
 
 def test_how_often_is_said(verdict, wire):

@@ -1,7 +1,19 @@
 from dataclasses import replace
 
 import pytest
-from tests.unit.checks.conftest import at_limit, call, cut_call, exchange, result, said, talk, used, user
+from tests.unit.checks.conftest import (
+    at_limit,
+    at_once,
+    call,
+    cut_call,
+    exchange,
+    in_turn,
+    result,
+    said,
+    talk,
+    used,
+    user,
+)
 
 from faultwire.events import Delivery, History
 from faultwire.report.advice import RULES
@@ -207,5 +219,6 @@ def test_where_it_depends_on_the_output_the_action_says_so():
 
 
 def test_a_program_that_comes_back_too_early():
-    found = seen(exchange(1, delivered=LIMITED, at_ms=1000), exchange(2, at_ms=1100))
-    assert found.keys() == {"honour_retry_after"}
+    pair = exchange(1, delivered=LIMITED, at_ms=1000), exchange(2, at_ms=1100)
+    assert seen(*in_turn(*pair)).keys() == {"honour_retry_after"}
+    assert seen(*at_once(*pair)).keys() == set()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from faultwire.tape.format import events as tape_events
+from faultwire.tape.format.arrivals import arrival_members
 from faultwire.tape.record import kept_members
 from faultwire.tape.record.body import Body, untouched
 from faultwire.tape.record.event_log import Ledger
@@ -152,6 +153,7 @@ class EventEncoder:
             event["key"] = self._redactor.keyed(event["key"])
             if recording.http2:
                 event["http"] = "2"
+            event |= arrival_members(recording.arrival)
             self._log.append(event, logged.counts)
             self._more(recording, logged, "request", pieces if body is None else ())
             size += len(request.body or b"")
