@@ -15,7 +15,8 @@ from faultwire.checks._traffic import failed, silence_ms
 from faultwire.checks._truncated import later, truncated
 from faultwire.events import AgentResult
 from faultwire.report.advice import RULES, Rule
-from faultwire.report.after_failure import Evidence, ends_on_failure
+from faultwire.report.after_failure import Evidence
+from faultwire.report.unanswered import SAY_SO, unanswered
 
 if TYPE_CHECKING:
     from faultwire.events import History, Recorded
@@ -44,8 +45,7 @@ BY_OUTPUT = {
     "answer, retry, or say that it is incomplete.",
     "heed_limits": "An answer that ended at its token limit is incomplete: if the output passes for a whole "
     "one, raise the limit, ask for the rest, or say so.",
-    "say_so": "If the output does not say that the call failed, this looks like success: say so, or exit "
-    "with another code.",
+    "say_so": SAY_SO,
 }
 """The actions where it depends on the output whether there is a mistake."""
 
@@ -69,7 +69,9 @@ def noticed(history: History, exit_code: int, *, interrupted: bool = False) -> l
         if rule.id in TRUNCATED:
             evidence, by_output = _half(rule, ended, limits=rule.id == "heed_limits")
         elif rule.id == "say_so":
-            evidence, by_output = ends_on_failure(ended), True
+            last = unanswered(ended)
+            if last is not None:
+                found.append(Noticed(rule._replace(action=last.action), last.evidence))
         elif rule.id in ON_THE_WIRE:
             evidence = rule.find(ended)
             if evidence is not None and rule.id == "act_once" and not _after_failure(history, evidence):
