@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def useless(history: History, exchange: Recorded) -> str | None:
     """What a whole response of a model with a good status lacked; None where it may have been an answer.
 
-    An answer of pictures, sounds or a provider's own tools has neither text nor calls, and our readers may not
-    know a body that others can read: only of what a fault took away is it known that there was more. A body
-    without a byte, and one that says that it is JSON and is none, are no answer, whoever sent them.
+    An answer of pictures, sounds or a provider's own tools has neither text nor calls, and others may read a
+    body that we cannot: only of what a fault took away is it known that there was more. A body without a
+    byte, and one that says that it is JSON and is none, are no answer, whoever sent them.
     """
     delivered, transcript = exchange.delivered, transcript_of(history, exchange)
     if transcript is None or transcript.request is None or not transcript.request.turns:

@@ -19,7 +19,8 @@ SAY_SO = (
     "code."
 )
 EARLIER = (
-    "An earlier call was answered. If the output needed this one, say that it failed, or exit with another code."
+    "An earlier call was answered. If the output needed this one, say that it failed, or exit with another "
+    "code."
 )
 """Of a last call that may have been about something else, such as a title."""
 
