@@ -50,6 +50,8 @@ LETTERS = 3
 MODULES = (
     *sorted(path for path in (SOURCES / "checks").glob("*.py") if path.name not in NO_SENTENCES),
     SOURCES / "report" / "advice.py",
+    SOURCES / "report" / "broken_arguments.py",
+    SOURCES / "report" / "halves.py",
     SOURCES / "report" / "noticed.py",
     SOURCES / "report" / "passed.py",
     SOURCES / "report" / "unanswered.py",
@@ -68,7 +70,9 @@ MODULES = (
 TESTS = (
     "tests/unit/checks",
     "tests/unit/report/test_advice.py",
+    "tests/unit/report/test_broken_arguments.py",
     "tests/unit/report/test_cause.py",
+    "tests/unit/report/test_halves.py",
     "tests/unit/report/test_noticed.py",
     "tests/unit/report/test_observed.py",
     "tests/unit/report/test_passed.py",

@@ -76,14 +76,25 @@ def gives_up(history: History) -> Evidence | None:
 
 
 def crashes(history: History) -> Evidence | None:
-    """The agent crashed after a failure or a change: by a signal, or by a trace on stderr. An exit code alone
-    says nothing: who reports a failure exits with one."""
+    """The agent crashed after a failure or a change, by a trace on stderr. An exit code alone says nothing:
+    who reports a failure exits with one."""
     agent, hit = history.agent, cause(history)
     if hit is None or hit.ending == "refused" or not _ended_badly(agent):
         return None
-    if agent.exit_code not in _CRASHED and compiled(_TRACE).search(agent.stderr) is None:
+    return _last_words(agent, hit) if _traced(agent) else None
+
+
+def killed(history: History) -> Evidence | None:
+    """The agent was ended by a signal that programs get for a mistake of their own, and left no trace that
+    says why."""
+    agent, hit = history.agent, cause(history)
+    if hit is None or hit.ending == "refused" or not _ended_badly(agent):
         return None
-    return _last_words(agent, hit)
+    return _last_words(agent, hit) if agent.exit_code in _CRASHED and not _traced(agent) else None
+
+
+def _traced(agent: AgentResult) -> bool:
+    return compiled(_TRACE).search(agent.stderr) is not None
 
 
 def was_refused(history: History) -> Evidence | None:
@@ -110,8 +121,14 @@ def _ended_badly(agent: AgentResult | None) -> TypeGuard[AgentResult]:
 def _last_words(agent: AgentResult, hit: Recorded) -> Evidence:
     stderr_line = next((line for line in reversed(agent.stderr.splitlines()) if line.strip()), "")
     code = agent.exit_code or 0
-    words = f"{outcome(hit)}; the agent exited with {128 - code if code < 0 else code}"
+    name = f" ({_named(code)})" if code in _CRASHED else ""
+    words = f"{outcome(hit)}; the agent exited with {128 - code if code < 0 else code}{name}"
     return Evidence((hit.number,), f"{words}: {quoted(stderr_line, 160)}" if stderr_line else words)
+
+
+def _named(code: int) -> str:
+    """The signal of an exit code, as `SIGSEGV`."""
+    return signal.Signals(-code if code < 0 else code - 128).name
 
 
 def hangs(history: History) -> Evidence | None:
