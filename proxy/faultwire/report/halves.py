@@ -43,8 +43,8 @@ def executed_or_sent(rule: Rule, history: History) -> Evidence | None:
 
 
 def last_half(history: History, *, limits: bool, told: Collection[int] = ()) -> Half | None:
-    """The last answer that was cut, where nothing after it had to do with it, and the command exited 0: then it
-    depends on the output. With `limits` it ended at a token limit; not one of those `told`."""
+    """The last answer that was cut, where nothing after it had to do with it, and the command exited 0: then
+    it depends on the output. With `limits` it ended at a token limit; not one of those `told`."""
     found = truncated(history, limits=limits)
     cuts = [cut for cut in found if (cut.limit is not None) == limits and cut.readable]
     if history.agent is None or history.agent.exit_code != 0:

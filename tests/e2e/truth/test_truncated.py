@@ -21,8 +21,8 @@ AGENTS = {
 """The program, and the events of the mock's first answer up to the middle of a call's arguments."""
 SCRIPT = 'turns: [{match: {}, reply: {text: "The Danube, the Rhine and the Elbe are rivers of Europe."}}]'
 RAN = (
-    "the agent answered the call of `calculator` from the answer of exchange 1, which was cut short, with the "
-    "arguments "
+    "the agent answered the call of `calculator` from the answer of exchange 1, which was cut short, with "
+    "the arguments "
 )
 
 
