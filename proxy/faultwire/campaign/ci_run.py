@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire import _core, clock
 from faultwire.agents.make import prepared
 from faultwire.campaign.configured_keys import known_keys
-from faultwire.campaign.documents import PhaseSummary, phase_document, summary_document, told
+from faultwire.campaign.documents import PhaseSummary, passed_notes, phase_document, summary_document
 from faultwire.errors import ConfigError, FaultwireError
 from faultwire.replay.reader import redaction
 from faultwire.report import faces, json
@@ -259,7 +259,7 @@ def _written(
     error = void([played for outcome in outcomes for played in outcome.played])
     rule = Rule(wanted.min_score, wanted.allow_unknown, scoring.scenarios)
     verdict = gate(scores, rule, None if error is None else error.message)
-    noticed = {outcome.phase.name: told(outcome) for outcome in outcomes}
+    noticed = {outcome.phase.name: passed_notes(outcome) for outcome in outcomes}
     documents: dict[str, dict[str, Any]] = {
         outcome.phase.name: phase_document(outcome, summary, redact, verdict, noticed[outcome.phase.name])
         for outcome in outcomes

@@ -65,7 +65,7 @@ def _subject(
     )
 
 
-def told(outcome: Outcome) -> tuple[str, ...]:
+def passed_notes(outcome: Outcome) -> tuple[str, ...]:
     """What stands out in the traffic of invocations in which no check failed."""
     played = [(one.invocation, one.history) for one in outcome.played]
     asked = frozenset(check.name for check in outcome.phase.checks)

@@ -42,16 +42,16 @@ def executed_or_sent(rule: Rule, history: History) -> Evidence | None:
     return found if found is not None and len(found.exchanges) > 1 else None
 
 
-def last_half(history: History, *, limits: bool, told: Collection[int] = ()) -> Half | None:
+def last_half(history: History, *, limits: bool, named: Collection[int] = ()) -> Half | None:
     """The last answer that was cut, where nothing after it had to do with it, and the command exited 0: then
-    it depends on the output. With `limits` it ended at a token limit; not one of those `told`."""
+    it depends on the output. With `limits` it ended at a token limit; not one of those `named`."""
     found = truncated(history, limits=limits)
     cuts = [cut for cut in found if (cut.limit is not None) == limits and cut.readable]
     if history.agent is None or history.agent.exit_code != 0:
         return None
     short = {cut.exchange.number for cut in cuts}
     for cut in reversed(cuts):
-        if cut.exchange.number in told:
+        if cut.exchange.number in named:
             continue
         after = [one for one in later(history, cut) if one[0].number not in short]
         if after and not (cut.text and _unrelated(history, cut, cuts, after)):

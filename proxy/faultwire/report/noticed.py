@@ -66,7 +66,7 @@ def noticed(history: History, exit_code: int, *, interrupted: bool = False) -> l
         evidence = None
         if rule.id in TRUNCATED:
             ran = executed_or_sent(rule, ended)
-            half = last_half(ended, limits=rule.id == "heed_limits", told=ran.exchanges[:1] if ran else ())
+            half = last_half(ended, limits=rule.id == "heed_limits", named=ran.exchanges[:1] if ran else ())
             found += [Noticed(rule, ran)] if ran else []
             found += (
                 [Noticed(rule._replace(action=half.action or BY_OUTPUT[rule.id]), half.evidence)]

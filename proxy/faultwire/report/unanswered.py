@@ -54,10 +54,15 @@ def unanswered(history: History) -> Unanswered | None:
 
 def _answers(history: History, one: Recorded, newest: Recorded) -> bool:
     """Was this a last word of the model's, and not a step towards the call that failed?"""
-    said, asked = transcript_of(history, one), transcript_of(history, newest)
-    if said is None or said.answer is None or not said.answer.text.strip() or said.answer.tool_calls:
+    earlier, asked = transcript_of(history, one), transcript_of(history, newest)
+    if (
+        earlier is None
+        or earlier.answer is None
+        or not earlier.answer.text.strip()
+        or earlier.answer.tool_calls
+    ):
         return False
-    if said.request is None or asked is None or asked.request is None:
+    if earlier.request is None or asked is None or asked.request is None:
         return False
-    begin = said.request.turns
+    begin = earlier.request.turns
     return asked.request.turns[: len(begin)] != begin

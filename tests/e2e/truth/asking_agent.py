@@ -1,7 +1,7 @@
 """An agent on the standard library: asks its questions in turn, and ends as its manner says.
 
-`lie` prints an answer where none came and exits 0, `report` exits 1 then. `repair` runs a tool call on arguments
-that are no JSON, `decline` tells the model that it was not executed.
+`lie` prints an answer where none came and exits 0, `report` exits 1 then. `repair` answers a tool call
+whatever its arguments are, `decline` tells the model that it was not executed.
 """
 
 import json
