@@ -23,6 +23,7 @@ from faultwire.checks.truncated_stream_not_accepted import ABOUT_LIMITS
 from faultwire.events import header
 from faultwire.report import after_failure
 from faultwire.report.after_failure import Evidence
+from faultwire.report.broken_arguments import broken_arguments
 from faultwire.report.text import clip
 
 if TYPE_CHECKING:
@@ -207,6 +208,16 @@ RULES = (
         "catch_failures",
         "Catch the failure where it occurs, and report what could not be done.",
         after_failure.crashes,
+    ),
+    Rule(
+        "find_signal",
+        "Find out what raised the signal: that the failure before it did is not known.",
+        after_failure.killed,
+    ),
+    Rule(
+        "heed_arguments",
+        "Treat arguments that are no JSON as a failed call: tell the model, or ask again.",
+        broken_arguments,
     ),
     Rule(
         "allow_or_answer",

@@ -22,7 +22,7 @@ NO_PAUSE = "{} attempts of a call to {} without a pause"
 ASKED_TO_WAIT = "{} returned {} with retry-after {}"
 TOO_EARLY = "{}; exchange {} came before that time had passed"
 PATTERNS = Patterns(
-    ("report/noticed.py", "report/advice.py"),
+    ("report/noticed.py", "report/halves.py", "report/advice.py"),
     parts=(AFTER_TEXT, IN_A_CALL, EMPTY, AT_LIMIT, IN_TRANSIT, ACCEPTED, NO_PAUSE, ASKED_TO_WAIT, TOO_EARLY),
 )
 ACTIONS = {f"      {rule.action}": rule.id for rule in RULES}

@@ -132,7 +132,7 @@ TRUE_IN = {
 """A row of which each sentence, and each rule, is true; all other rows show where it is not."""
 LEFT_BY_AGENT = "when the agent closed the connection after {} s of silence"
 """`test_leaving_early` has the agents that give up waiting, and those that only stop reading."""
-BY_UNIT_TESTS = {"act_once", "catch_failures"}
+BY_UNIT_TESTS = {"act_once", "find_signal", "heed_arguments"}
 """`exec` has no configuration that says which hosts are tools, and a request to another is not known to have
 side effects: the rows of the shop show that nothing is stated of it. `tests/unit/report/test_noticed.py`
 (`test_a_call_that_is_made_again_though_it_was_done`) has calls of tools, and `test_endings`

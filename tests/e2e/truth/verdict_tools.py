@@ -60,7 +60,7 @@ def _truncated(log: Log) -> str | None:
     if log.scenario != "cut" or not log.streams:
         return "no model response was cut short"
     if any(name == "search" and arguments["query"] not in ("tea", "coffee") for name, arguments in log.calls):
-        return "the agent ran `search` from the answer of exchange"
+        return "the agent answered the call of `search` from the answer of exchange"
     return "the agent did not end well" if log.answer is None else None
 
 
@@ -158,7 +158,7 @@ TOOLS = [
         "truncated_stream_not_accepted",
         {},
         {
-            "the agent ran `search` from the answer of exchange": "fail",
+            "the agent answered the call of `search` from the answer of exchange": "fail",
             "the agent did not end well": "pass",
             "no model response was cut short": "unknown",
         },

@@ -57,8 +57,8 @@ def test_a_result_of_a_cut_call_is_a_half_answer_that_was_accepted(verdict, wire
     found = verdict(TruncatedStreamNotAccepted(), exchanges, "It is 391.")
     assert (found.verdict, found.exchanges) == ("fail", (1, 2))
     assert found.explanation == (
-        "the agent ran `search` from the answer of exchange 1, which was cut short, and sent its result in "
-        "exchange 2"
+        "the agent answered the call of `search` from the answer of exchange 1, which was cut short, with a "
+        "result in exchange 2"
     )
     assert verdict(TruncatedStreamNotAccepted(), exchanges, "", exit_code=1).verdict == "fail"
 

@@ -28,8 +28,8 @@ def test_a_cut_answer_goes_before_telemetry_that_nobody_takes():
     history = History("s", (cut, traces(2)))
     assert cause(history) == last(history) == cut
     found = {rule.id: evidence for rule, evidence in noticed(history, -6)}
-    assert found["catch_failures"].exchanges == (1,)
-    assert "ended early (cut); the agent exited with 1" in found["catch_failures"].words
+    assert found["find_signal"].exchanges == (1,)
+    assert "ended early (cut); the agent exited with 1" in found["find_signal"].words
 
 
 def test_telemetry_alone_explains_nothing():
@@ -106,8 +106,10 @@ def test_an_answer_of_the_proxy_is_not_said_to_be_the_servers():
         "the agent exited with 1"
     )
     (found,) = noticed(History("s", (talk(1), exchange(2, delivered=DOWN))), -6)
-    assert found.rule.id == "catch_failures"
-    assert found.evidence.words == "`api.openai.com/v1/chat` answered 503; the agent exited with 134"
+    assert found.rule.id == "find_signal"
+    assert (
+        found.evidence.words == "`api.openai.com/v1/chat` answered 503; the agent exited with 134 (SIGABRT)"
+    )
 
 
 def test_the_reason_of_a_changed_answer_names_its_fault():
@@ -116,7 +118,7 @@ def test_the_reason_of_a_changed_answer_names_its_fault():
     (found,) = noticed(History("s", (spoiled,)), 134)
     assert found.evidence.words == (
         "`api.openai.com/v1/chat/completions` answered 200 with the fault `malformed_body`; "
-        "the agent exited with 134"
+        "the agent exited with 134 (SIGABRT)"
     )
     armed = replace(spoiled, faults=(line("malformed_body", "no_effect", site="response"),))
     assert not noticed(History("s", (armed,)), 134)
