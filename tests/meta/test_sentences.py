@@ -67,7 +67,7 @@ IN_ONE_LINE = {
     ),
     **dict.fromkeys(
         (
-            "checks/truncated_stream_not_accepted.py: and sent its result in",
+            "checks/truncated_stream_not_accepted.py: with a result in",
             "checks/truncated_stream_not_accepted.py: the agent {} {} from the answer of exchange {}, {}",
             "checks/truncated_stream_not_accepted.py: which ended at its limit (`{}`)",
             "checks/truncated_stream_not_accepted.py: which was cut short",

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire.checks._api import quoted
 from faultwire.checks._once import compiled
-from faultwire.checks._order import ended_ms
 from faultwire.checks._tools import uses
 from faultwire.checks._traffic import failed
 from faultwire.checks._transcripts import place
@@ -164,9 +163,9 @@ def outcome(exchange: Recorded, *, faults: bool = True) -> str:
     got = exchange.delivered
     if exchange.ending == "refused":  # the answer is the proxy's own
         return f"{quoted(place(exchange))} was refused by the proxy ({quoted(exchange.error or '', 160)})"
-    broke = next((fault.fault for fault in exchange.faults if fault.outcome == "fired"), None)
-    if exchange.request.method == "CONNECT" and exchange.upstream is None and broke:
-        return f"the connection to {quoted(exchange.request.host)} failed by the fault {quoted(broke)}"
+    fired = next((fault.fault for fault in exchange.faults if fault.outcome == "fired"), None)
+    if exchange.request.method == "CONNECT" and exchange.upstream is None and fired:
+        return f"the connection to {quoted(exchange.request.host)} failed by the fault {quoted(fired)}"
     how = (
         f"answered {got.status}"
         if got is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from faultwire.checks._calls import ended_ms
+from faultwire.checks._order import ended_ms
 from faultwire.checks._traffic import failed
 from faultwire.checks._transcripts import transcript_of
 from faultwire.checks._usable import useless

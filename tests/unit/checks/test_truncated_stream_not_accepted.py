@@ -209,3 +209,16 @@ def test_a_call_that_the_limit_cut_counts_in_any_case(verdict, wire, reason):
     exchanges = [complete, wire.talk(2, ran)]
     assert verdict(TruncatedStreamNotAccepted(), exchanges, "done").verdict == "unknown"
     assert verdict(TruncatedStreamNotAccepted(count_length=True), exchanges, "done").verdict == "fail"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ERROR: the call arrived incomplete and was NOT executed", "pass"),
+        ("330 m; nobody was called", "fail"),
+    ],
+)
+def test_a_result_that_says_that_the_cut_call_was_not_executed(verdict, wire, text, expected):
+    history = [wire.user(), wire.said("", wire.call("search", "{}")), wire.result(text)]
+    exchanges = [cut_call(1, [wire.user()]), wire.talk(2, history, answer="It failed.")]
+    assert verdict(TruncatedStreamNotAccepted(), exchanges, "It failed.").verdict == expected

@@ -4,6 +4,7 @@ import pytest
 from tests.unit.checks.conftest import exchange, line, talk, used
 
 from faultwire.events import AgentResult, Delivery, History
+from faultwire.report import after_failure
 from faultwire.report.after_failure import crashes, gives_up, was_refused
 from faultwire.report.cause import cause, last, stopped
 from faultwire.report.noticed import noticed
@@ -153,3 +154,11 @@ def test_an_agent_that_was_ended_from_outside_neither_crashed_nor_gave_up(code, 
     assert [find(failing) is None for find in (crashes, gives_up, was_refused)] == [expected, expected, True]
     refusing = History("s", (refused(1, "`localhost` is a loopback address"),), agent=agent)
     assert [find(refusing) is None for find in (crashes, was_refused)] == [True, expected]
+
+
+@pytest.mark.parametrize(("stderr", "finds"), [("", "killed"), ("terminate called after", "crashes")])
+def test_a_signal_is_laid_to_the_failure_only_where_a_trace_says_so(stderr, finds):
+    down = talk(1, status=503)
+    history = History("s", (down,), AgentResult("", -6, 1.0, stderr))
+    found = {name for name in ("killed", "crashes") if getattr(after_failure, name)(history) is not None}
+    assert found == {finds}
