@@ -90,8 +90,12 @@ PYTHON = (
     ),
     PythonRoom(
         "plan",
-        ("faultwire/exchange/plan.py",),
-        ("tests/unit/exchange/test_plan.py", "tests/unit/exchange/test_plan_lines.py"),
+        ("faultwire/exchange/plan.py", "faultwire/exchange/trigger.py"),
+        (
+            "tests/unit/exchange/test_plan.py",
+            "tests/unit/exchange/test_plan_lines.py",
+            "tests/unit/exchange/test_trigger.py",
+        ),
     ),
     # Evidence of tapes.
     PythonRoom(

@@ -174,6 +174,6 @@ def outcome(exchange: Recorded, *, faults: bool = True) -> str:
     if got is not None and got.status < 400 and exchange.ending != "complete":
         how = f"ended early ({exchange.ending.replace('_', ' ')})"
     elif got is not None and got.status < 400:
-        fired = [fault.fault for fault in exchange.faults if fault.outcome == "fired"]
-        how += f" with the fault {quoted(fired[-1])}" if fired and faults else ""
+        names = [fault.fault for fault in exchange.faults if fault.outcome == "fired"]
+        how += f" with the fault {quoted(names[-1])}" if names and faults else ""
     return f"{quoted(place(exchange))} {how}"
