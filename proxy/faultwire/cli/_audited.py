@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from faultwire.audit.compare_runs import Run
 from faultwire.cli._audited_folder import Snapshot
 from faultwire.errors import CaptureError, FaultError, FaultwireError
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +79,7 @@ def _earlier(source: str, traffic: Traffic) -> tuple[Run, str | None]:
         sessions = [one.name for one in tape.sessions()]
         if len(sessions) != 1:
             raise UsageError(
-                f"found {len(sessions)} sessions in `{path}`, expected one", code="audit.session"
+                f"found {counted(len(sessions), 'session')} in `{path}`, expected one", code="audit.session"
             )
         exchanges = tuple(tape.exchanges(sessions[0]))
     try:
@@ -189,5 +190,7 @@ class Player:
         made = Run(history.exchanges, ended.code)
         self._tapes[id(made)] = tape
         self._kept.append(made)
-        self.say(f"run {self.runs}  {condition}  {len(made.exchanges)} exchanges, exit {made.code}")
+        self.say(
+            f"run {self.runs}  {condition}  {counted(len(made.exchanges), 'exchange')}, exit {made.code}"
+        )
         return made

@@ -242,7 +242,10 @@ def _again(entry: Entry, subject: Subject, state: SessionState) -> Judgement | N
 
 
 def _used_up(t: Trigger, fired: int) -> str | None:
-    return f"fired {fired} of at most {t.max_times} times" if fired >= (t.max_times or fired + 1) else None
+    most = t.max_times
+    if most is None or fired < most:
+        return None
+    return f"fired {fired} of at most {most} time{'s' * (most != 1)}"
 
 
 def _trigger(
@@ -292,7 +295,7 @@ def _recovered(t: Trigger, call: int, at_s: float, begun: tuple[int, float] | No
         return None
     first, since = begun
     if t.recover_after.calls is not None and call >= first + t.recover_after.calls:
-        return f"recovered after {t.recover_after.calls} calls"
+        return f"recovered after {t.recover_after.calls} call{'s' * (t.recover_after.calls != 1)}"
     if t.recover_after.s is not None and at_s >= since + t.recover_after.s:
         return f"recovered after {t.recover_after.s:g} s"
     return None
