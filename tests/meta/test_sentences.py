@@ -23,7 +23,6 @@ ALWAYS = frozenset(
         "cli/_summary.py: {} fired",
         "cli/_summary.py: {}, run {}",
         "report/progress.py: {} fault{} fired",
-        "report/progress.py: {} of {} invocations",
         "report/summary.py: ## {} faultwire ci: {}\n\n{}",
         "report/summary.py: run {} · seed {} · ledger {}",
         "report/summary.py: score from",
@@ -39,10 +38,7 @@ IN_ONE_LINE = {
     "checks/output_not_empty.py: the answer is empty": "tests/unit/checks/test_output_not_empty.py",
     **dict.fromkeys(
         (
-            (
-                "report/terminal.py: \n       {} of {} judged invocations without a failure: "
-                "{} interval {} to {} %"
-            ),
+            ("report/terminal.py: \n       {} of {} without a failure: {} interval {} to {} %"),
             "report/terminal.py: , {} unknown)",
             "report/terminal.py: not judged  ",
             "report/terminal.py: resilience score",

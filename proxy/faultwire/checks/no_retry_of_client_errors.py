@@ -81,7 +81,8 @@ class NoRetryOfClientErrors(Check):
                     return judged(False, words, len(again), (exchange.number, *again))
         if not seen:
             return unknown("no response rejected a request as invalid")
-        return judged(True, f"{len(seen)} wrong requests were not repeated", 0, seen)
+        wrong = "1 wrong request was" if len(seen) == 1 else f"{len(seen)} wrong requests were"
+        return judged(True, f"{wrong} not repeated", 0, seen)
 
     def _rejects(self, exchange: Recorded) -> bool:
         if exchange.delivered is None or exchange.delivered.status not in self.statuses:

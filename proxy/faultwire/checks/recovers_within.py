@@ -11,6 +11,7 @@ from faultwire.checks._order import ended_ms
 from faultwire.checks._traffic import failed
 from faultwire.checks._transcripts import place
 from faultwire.checks._usable import useless
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from faultwire.events import History, Recorded, Verdict
@@ -63,7 +64,10 @@ class RecoversWithin(Check):
         if not numbers:
             return unknown("no exchange failed, so there was nothing to recover from")
         return judged(
-            True, f"{len(numbers)} failures, the longest over after {slowest:.2f} s", slowest, numbers
+            True,
+            f"{counted(len(numbers), 'failure')}, the longest over after {slowest:.2f} s",
+            slowest,
+            numbers,
         )
 
     def _after(self, history: History, broken: Recorded) -> Recorded | None:

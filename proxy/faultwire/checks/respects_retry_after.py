@@ -10,6 +10,7 @@ from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._order import ended_ms, order, unseen
 from faultwire.checks._transcripts import place
 from faultwire.checks._waits import asked_s, asks_shortly
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from faultwire.events import History, Recorded, Verdict
@@ -66,7 +67,10 @@ class RespectsRetryAfter(Check):
             return unknown(f"a request may have come too early: {unseen([doubtful.number], seen=seen)}")
         numbers = [exchange.number for exchange, _ in asked]
         return judged(
-            True, f"{len(asked)} responses asked for a wait, and the agent waited", len(asked), numbers
+            True,
+            f"{counted(len(asked), 'response')} asked for a wait, and the agent waited",
+            len(asked),
+            numbers,
         )
 
     def _early(

@@ -51,7 +51,8 @@ class ValidHistory(Check):
                 return judged(False, words, flaw, (exchange.number,))
         if not numbers:
             return unknown("no conversation with a model could be read")
-        return judged(True, f"{len(numbers)} conversations are legal", len(numbers), numbers)
+        legal = "1 conversation is" if len(numbers) == 1 else f"{len(numbers)} conversations are"
+        return judged(True, f"{legal} legal", len(numbers), numbers)
 
 
 def _kept(exchange: Recorded) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire.cli._ended import interruptible
 from faultwire.cli._placed import anywhere
 from faultwire.cli.output import colour, say, show, show_json
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -218,8 +219,8 @@ def _findable(phase: Phase, before: Mapping[str, Any]) -> str:
     rate = min(0.95, clean["passed"] / clean["total"]) if clean["total"] else 0.95
     least = min(len(phase.plan), clean["total"])
     text = (
-        f"{phase.name}: {len(phase.plan)} invocations against {clean['total']} before can show a drop from "
-        f"{rate:.0%} to {findable(rate, least):.0%} or less, {POWER:.0%} of the time"
+        f"{phase.name}: {counted(len(phase.plan), 'invocation')} against {clean['total']} before "
+        f"can show a drop from {rate:.0%} to {findable(rate, least):.0%} or less, {POWER:.0%} of the time"
     )
     if rate <= DROP:
         return text

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from faultwire.cli.output import fields
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,7 +46,7 @@ def header(run: Run, profile: Profile, traffic: Traffic) -> str:
     pairs += [("seed", str(traffic.seed)), ("tape", str(run.tape))]
     if run.routes:
         first, *others = run.routes
-        pairs.append(("mock", f"{first} and {len(others)} other hosts"))
+        pairs.append(("mock", f"{first} and {counted(len(others), 'other host')}"))
     if traffic.mock_except:
         pairs.append(("not mocked", ", ".join(traffic.mock_except)))
     if run.upstream:
@@ -164,7 +165,7 @@ def rejected(exchanges: Iterable[Recorded]) -> list[str]:
         seen.setdefault(text, []).append(exchange.number)
     lines = [f"{_numbers(numbers)} {text}" for text, numbers in list(seen.items())[:REJECTED]]
     if len(seen) > REJECTED:
-        lines.append(f"and {len(seen) - REJECTED} other errors of servers")
+        lines.append(f"and {counted(len(seen) - REJECTED, 'other error')} of servers")
     return lines
 
 

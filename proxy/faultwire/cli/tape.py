@@ -17,6 +17,7 @@ from faultwire.cli.tape_page import report
 from faultwire.cli.tape_scan import scan
 from faultwire.cli.tape_tree import tree
 from faultwire.cli.ui import serve
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -230,7 +231,7 @@ def _only_session(reader: TapeReader) -> str:
     if len(names) == 1:
         return names[0]
     raise UsageError(
-        f"the tape holds {len(names)} sessions, expected `--session` with `--exchange`",
+        f"the tape holds {counted(len(names), 'session')}, expected `--session` with `--exchange`",
         code="usage.session",
         hint=f"sessions: {', '.join(names[:10])}" if names else None,
     )

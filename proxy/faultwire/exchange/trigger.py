@@ -44,7 +44,10 @@ def _again(entry: CompiledEntry, subject: Subject, state: SessionState) -> Judge
 
 
 def _used_up(t: CompiledEntry, fired: int) -> str | None:
-    return f"fired {fired} of at most {t.max_times} times" if fired >= (t.max_times or fired + 1) else None
+    most = t.max_times
+    if most is None or fired < most:
+        return None
+    return f"fired {fired} of at most {most} time{'s' * (most != 1)}"
 
 
 def _triggered(
@@ -93,7 +96,8 @@ def _recovered(t: CompiledEntry, call: int, at_s: float, begun: tuple[int, float
         return None
     first, since = begun
     if t.recover_after.calls is not None and call >= first + t.recover_after.calls:
-        return f"recovered after {t.recover_after.calls} calls"
+        calls = t.recover_after.calls
+        return f"recovered after {calls} call{'s' * (calls != 1)}"
     if t.recover_after.s is not None and at_s >= since + t.recover_after.s:
         return f"recovered after {t.recover_after.s:g} s"
     return None

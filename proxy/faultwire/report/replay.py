@@ -9,7 +9,7 @@ import json
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from faultwire.text import safe
+from faultwire.text import counted, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +42,9 @@ def document(report: Mapping[str, Any], *, run: str, command: str, started_at: s
 
 def lines(report: Mapping[str, Any]) -> list[str]:
     """What was replayed and what was not, for a terminal."""
-    summary = f"{report['served']} of {report['recorded']} recorded exchanges from {report['tape']}"
+    summary = (
+        f"{report['served']} of {counted(report['recorded'], 'recorded exchange')} from {report['tape']}"
+    )
     out = [f"replayed   {summary}" + (" (unverified)" if report["unverified"] else "")]
     if report.get("fork"):
         out.append(_forked(report["fork"]))

@@ -14,6 +14,7 @@ from faultwire.report import page, terminal_numbers as numbers
 from faultwire.report.markdown import GATE_WORDS, coverage, worst
 from faultwire.report.page import findings, injected, matrix, unjudged
 from faultwire.report.text import line
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -169,7 +170,7 @@ def _score(score: dict[str, Any]) -> Text:
         text.append(f"  {score['critical_failed']} critical", style="bold red")
     low, high = clean["low"] * 100, clean["high"] * 100
     text.append(
-        f"\n       {clean['passed']} of {clean['total']} judged invocations without a failure: "
+        f"\n       {clean['passed']} of {counted(clean['total'], 'judged invocation')} without a failure: "
         f"{clean['confidence']:.0%} interval {low:.0f} to {high:.0f} %",
         style="not bold dim",
     )

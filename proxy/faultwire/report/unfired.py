@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from faultwire.text import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -56,5 +58,7 @@ def unfired_lines(entries: Sequence[str], exchanges: Iterable[Recorded]) -> list
     if len(lines) > LINES:
         left = list(alike.values())[LINES - 1 :]
         count = sum(map(len, left))
-        lines[LINES - 1 :] = [f"and {count} other entries, whose reasons are in the report"]
+        lines[LINES - 1 :] = [
+            f"and {counted(count, 'other entry', 'other entries')}, whose reasons are in the report"
+        ]
     return [*lines, "another `--seed` rolls anew"] if rolled else lines

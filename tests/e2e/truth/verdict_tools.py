@@ -188,7 +188,7 @@ TOOLS = [
         "tool_called",
         {"id": "tool_called_once", "tool": "send_mail", "max": 1},
         {
-            "`send_mail` was used 1 times, expected at least 1 and at most 1": "pass",
+            "`send_mail` was used 1 time, expected at least 1 and at most 1": "pass",
             "`send_mail` was used {} times, expected at least 1 and at most 1": "fail",
             UNREAD: "unknown",
         },

@@ -115,7 +115,8 @@ def _in_sqlite(connection: sqlite3.Connection, found: list[Found]) -> Contents:
     contents.tool_calls = lambda: pairs("tool_exchange")
     query = "SELECT kind, count(*) FROM events WHERE kind NOT IN ('draw','exchange','tool_exchange')"
     for kind, count in connection.execute(f"{query} GROUP BY kind LIMIT 20"):
-        found.append(Found("tracefork_event_unknown", f"{count} events are of kind {str(kind)[:80]!r}"))
+        events = "1 event is" if count == 1 else f"{count} events are"
+        found.append(Found("tracefork_event_unknown", f"{events} of kind {str(kind)[:80]!r}"))
     return contents
 
 
