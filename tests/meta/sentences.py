@@ -52,6 +52,7 @@ MODULES = (
     SOURCES / "report" / "advice.py",
     SOURCES / "report" / "noticed.py",
     SOURCES / "report" / "progress.py",
+    SOURCES / "report" / "repeated.py",
     SOURCES / "report" / "summary.py",
     SOURCES / "report" / "terminal.py",
     SOURCES / "report" / "terminal_numbers.py",

@@ -16,6 +16,7 @@ from faultwire.checks._truncated import later, truncated
 from faultwire.events import AgentResult
 from faultwire.report.advice import RULES, Rule
 from faultwire.report.after_failure import Evidence, ends_on_failure
+from faultwire.report.repeated import repeats_what_was_done
 
 if TYPE_CHECKING:
     from faultwire.events import History, Recorded
@@ -74,6 +75,8 @@ def noticed(history: History, exit_code: int, *, interrupted: bool = False) -> l
             evidence = rule.find(ended)
             if evidence is not None and rule.id == "act_once" and not _after_failure(history, evidence):
                 evidence = None
+            if evidence is None and rule.id == "act_once":
+                evidence = repeats_what_was_done(history)
         if evidence is not None:
             action = BY_OUTPUT[rule.id] if by_output else rule.action
             found.append(Noticed(rule._replace(action=action), evidence))
