@@ -56,6 +56,7 @@ MODULES = (
     SOURCES / "report" / "passed.py",
     SOURCES / "report" / "unanswered.py",
     SOURCES / "report" / "progress.py",
+    SOURCES / "report" / "repeated.py",
     SOURCES / "report" / "summary.py",
     SOURCES / "report" / "terminal.py",
     SOURCES / "report" / "terminal_numbers.py",

@@ -23,6 +23,7 @@ ALWAYS = frozenset(
         "cli/_summary.py: {} fired",
         "cli/_summary.py: {}, run {}",
         "report/progress.py: {} fault{} fired",
+        "report/progress.py: {} of {} invocation{}",
         "report/summary.py: ## {} faultwire ci: {}\n\n{}",
         "report/summary.py: run {} · seed {} · ledger {}",
         "report/summary.py: score from",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SLACK_MS = 1.0
 """By how much an instant may be too early: instants on a tape are whole milliseconds."""
 LAG_MS = 20.0
-"""By how much the proxy may note late that a connection was opened, or that its client has left."""
+"""By how much the proxy may note late that its client has left."""
 PAUSE_MS = 250.0
 """Less than any client waits that waits at all: the SDKs begin with 0.375 s."""
 _SEARCHED = 256
@@ -61,8 +61,8 @@ class Order:
             opened = after.started_ms - how.open_ms
             if opened < at - SLACK_MS - noted_late and how.ready_ms < PAUSE_MS:
                 return None if self._took_over(after, how) else False
-            if opened >= at - SLACK_MS and (not how.others or opened >= at + LAG_MS):
-                return True
+            if opened >= at - SLACK_MS and not how.others:
+                return True  # the client had closed all others, that of the failed one among them
         return None if after.started_ms < at + PAUSE_MS else True
 
     def _took_over(self, after: Recorded, how: Arrival) -> bool:

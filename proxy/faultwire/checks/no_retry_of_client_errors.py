@@ -8,6 +8,7 @@ from pydantic import Field
 
 from faultwire.checks._api import Check, judged, unknown
 from faultwire.checks._calls import calls, doubt, possible_calls
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,8 +82,8 @@ class NoRetryOfClientErrors(Check):
                     return judged(False, words, len(again), (exchange.number, *again))
         if not seen:
             return unknown("no response rejected a request as invalid")
-        wrong = "1 wrong request was" if len(seen) == 1 else f"{len(seen)} wrong requests were"
-        return judged(True, f"{wrong} not repeated", 0, seen)
+        were = "was" if len(seen) == 1 else "were"
+        return judged(True, f"{counted(len(seen), 'wrong request')} {were} not repeated", 0, seen)
 
     def _rejects(self, exchange: Recorded) -> bool:
         if exchange.delivered is None or exchange.delivered.status not in self.statuses:

@@ -15,6 +15,7 @@ from faultwire.events import AgentResult
 from faultwire.report.advice import RULES, Rule
 from faultwire.report.after_failure import Evidence
 from faultwire.report.halves import executed_or_sent, last_half
+from faultwire.report.repeated import repeats_what_was_done
 from faultwire.report.unanswered import SAY_SO, unanswered
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ def noticed(history: History, exit_code: int, *, interrupted: bool = False) -> l
             evidence = rule.find(ended)
             if evidence is not None and rule.id == "act_once" and not _after_failure(history, evidence):
                 evidence = None
+            if evidence is None and rule.id == "act_once":
+                evidence = repeats_what_was_done(history)
         if evidence is not None:
             found.append(Noticed(rule, evidence))
     return found

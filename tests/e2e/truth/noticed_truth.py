@@ -20,10 +20,24 @@ IN_TRANSIT = "without its closing event"
 ACCEPTED = "{}, was not retried, and the command exited 0"
 NO_PAUSE = "{} attempts of a call to {} without a pause"
 ASKED_TO_WAIT = "{} returned {} with retry-after {}"
+REPEATED = (
+    "{} answered {} to #{}, the agent got {} and sent the same {} again without the same idempotency key"
+)
 TOO_EARLY = "{}; exchange {} came before that time had passed"
 PATTERNS = Patterns(
-    ("report/noticed.py", "report/halves.py", "report/advice.py"),
-    parts=(AFTER_TEXT, IN_A_CALL, EMPTY, AT_LIMIT, IN_TRANSIT, ACCEPTED, NO_PAUSE, ASKED_TO_WAIT, TOO_EARLY),
+    ("report/noticed.py", "report/halves.py", "report/advice.py", "report/repeated.py"),
+    parts=(
+        AFTER_TEXT,
+        IN_A_CALL,
+        EMPTY,
+        AT_LIMIT,
+        IN_TRANSIT,
+        ACCEPTED,
+        NO_PAUSE,
+        ASKED_TO_WAIT,
+        TOO_EARLY,
+        REPEATED,
+    ),
 )
 ACTIONS = {f"      {rule.action}": rule.id for rule in RULES}
 ACTIONS |= {f"      {action}": rule for rule, action in BY_OUTPUT.items()}
@@ -76,6 +90,10 @@ def truth(done: Run, framework: str, manner: str, prompt: str, shortens: str | N
             templates.update((ASKED_TO_WAIT, TOO_EARLY))
     for chain in chains(calls):
         _retries(chain, rules, templates, undecided)
+        # The shop has done what it is asked whenever it is asked: only a fault tells the agent otherwise.
+        if any(first.host == "localhost" and first.method == "POST" for first, _ in pairwise(chain)):
+            rules.add("act_once")
+            templates.add(REPEATED)
     if framework in OTHER_LANGUAGES:
         undecided.add("back_off")  # they log no instants
     models = [one for one in calls if is_model(one)]

@@ -22,6 +22,7 @@ from noticed_truth import (
     IN_TRANSIT,
     NO_PAUSE,
     PATTERNS,
+    REPEATED,
     TOO_EARLY,
     Truth,
     is_model,
@@ -119,6 +120,8 @@ TRUE_IN = {
     NO_PAUSE: "anthropic-stacked-wrong-rivers",
     ASKED_TO_WAIT: "openai-early-limited-rivers",
     TOO_EARLY: "openai-early-limited-rivers",
+    REPEATED: "langgraph-posting-committed-tea",
+    "act_once": "pydantic-ai-posting-committed-tea",
     "refuse_halves": "openai-go-plain-ended-rivers",
     "heed_limits": "langgraph-plain-limit-tea",
     "honour_retry_after": "openai-agents-early-limited-rivers",
@@ -132,11 +135,8 @@ TRUE_IN = {
 """A row of which each sentence, and each rule, is true; all other rows show where it is not."""
 LEFT_BY_AGENT = "when the agent closed the connection after {} s of silence"
 """`test_leaving_early` has the agents that give up waiting, and those that only stop reading."""
-BY_UNIT_TESTS = {"act_once", "find_signal", "heed_arguments"}
-"""`exec` has no configuration that says which hosts are tools, and a request to another is not known to have
-side effects: the rows of the shop show that nothing is stated of it. `tests/unit/report/test_noticed.py`
-(`test_a_call_that_is_made_again_though_it_was_done`) has calls of tools, and `test_endings`
-an agent that crashes."""
+BY_UNIT_TESTS = {"catch_failures", "find_signal", "heed_arguments"}
+"""`test_endings` has an agent that crashes."""
 
 
 def played(row: Row, work: Path) -> Run:
