@@ -17,7 +17,10 @@ IN_A_CALL = "an incomplete answer: it ended in a call of {} {}"
 EMPTY = "an empty answer: it ended {} before any text"
 AT_LIMIT = "at its token limit (`{}`)"
 IN_TRANSIT = "without its closing event"
-ACCEPTED = "{}, was not retried, and the command exited 0"
+ACCEPTED = "{}, {}, and the command exited 0"
+NOT_RETRIED = "was not retried"
+UNRELATED = "nothing after it asks the same again or goes on from it"
+ERROR_EVENT = "with the error event {}"
 NO_PAUSE = "{} attempts of a call to {} without a pause"
 ASKED_TO_WAIT = "{} returned {} with retry-after {}"
 REPEATED = (
@@ -33,6 +36,9 @@ PATTERNS = Patterns(
         AT_LIMIT,
         IN_TRANSIT,
         ACCEPTED,
+        NOT_RETRIED,
+        UNRELATED,
+        ERROR_EVENT,
         NO_PAUSE,
         ASKED_TO_WAIT,
         TOO_EARLY,
@@ -144,5 +150,5 @@ def _shortened(
         return
     assert answer.strip() != whole
     rules.add(rule)
-    templates.update((how, ACCEPTED))
+    templates.update((how, ACCEPTED, NOT_RETRIED))
     templates.add(AFTER_TEXT if answer.strip() else IN_A_CALL if prompt == TEA else EMPTY)

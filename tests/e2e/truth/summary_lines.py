@@ -14,6 +14,9 @@ MISSING = "missing call"
 NEVER_PRINTED = {MISSING}
 """It is compared with the kind of a divergence; `a call is missing` is what is printed then."""
 BY_UNIT_TESTS = {
+    "  {} in redacted header fields only: {}",
+    "1 other answer differs",
+    "{} other answers differ",
     "{} answered {}, which no fault made{}",
     "and {} other error{} of servers",
     "network namespace, ports {}, {}",
@@ -25,6 +28,7 @@ BY_UNIT_TESTS = {
 `tests/e2e/netns` have runs of these kinds), and of many entries;
 `tests/vectors/sentences.json` names the tests of the words."""
 NOT_EXACT = "  not exact: {} {} from what was delivered live: {}"
+EXACT_BUT = "  exact but for redacted header fields: {} in {}"
 HEADS = "  {} in redacted header fields only: {}"
 PATTERNS = Patterns(
     ("cli/_summary.py", "cli/_determinism.py", "report/replay.py", "report/unfired.py"),
@@ -49,7 +53,9 @@ PATTERNS = Patterns(
         "answers differ": r"  not exact: \d+ answers differ from .+",
         "1 other answer differs": r"  1 other answer differs in .+",
         "{} other answers differ": r"  \d+ other answers differ in .+",
-        "  exact but for redacted header fields: {} in {}": r"  exact but for redacted .+: .+ in \d+ .+",
+        "1 answer": r"  exact but for redacted .+ in 1 answer",
+        "{} answers": r"  exact but for redacted .+ in \d+ answers",
+        EXACT_BUT: r"  exact but for redacted .+: .+ in \d+ .+",
         HEADS: r"  .+ in redacted header fields only: .+",
         "to the mock": r"  .+ went to the mock",
     },

@@ -265,6 +265,7 @@ BY_UNIT_TESTS = {
     "; cells that newly fail: {}, that newly pass: {}", "{} with another {}",
     "earlier runs that are not comparable: {}", "partial: {} of {} were run",
     "nothing to compare", "**no score**", "{} inconclusive",
+    "not fired in what was finished",
     "the run was interrupted; what had finished is in the report",
     "nothing was judged", "{}: {} decided as bad", "{}: {} undecided",
     "has a floor, but only {} of its {} {} were judged",
