@@ -26,6 +26,7 @@ ALWAYS = frozenset(
         "report/progress.py: {} of {} invocation{}",
         "report/summary.py: ## {} faultwire ci: {}\n\n{}",
         "report/summary.py: run {} · seed {} · ledger {}",
+        "report/passed.py: {} failed no check{}, and{}: {}",
         "report/summary.py: score from",
         "tape/import_/_agentops_chain.py: ELS 1.0",
     }
@@ -53,6 +54,10 @@ IN_ONE_LINE = {
             "report/terminal_numbers.py: {} with another {}",
         ),
         "tests/unit/report/test_terminal_numbers.py",
+    ),
+    **dict.fromkeys(
+        ("report/halves.py: at its token limit (`{}`)", "report/halves.py: without its closing event"),
+        "tests/unit/report/test_halves.py",
     ),
     **dict.fromkeys(
         ("report/summary.py: **no score**", "report/summary.py: , threshold {}"),
