@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from faultwire.events import Close, Cut, Reset, Send
@@ -44,8 +45,8 @@ class FaultStage(Stage):
 
     def forward(self) -> Iterable[Action]:
         """What the faults do before upstream is called."""
-        chain = self.state.chain
-        return () if chain.idle else chain.depart()
+        faults = self.state.chain
+        return () if faults.idle else self._watched(faults.depart())
 
     def settle_request(self) -> None:
         """The request is about to go: a body that a fault must read, or may have to, has to come unpacked;
@@ -70,11 +71,11 @@ class FaultStage(Stage):
         """Decide what could only be decided on the head, and act as if it had been decided before."""
         if self._plan is None or not self._plan.deferred:
             return
-        context, chain = self.state.context, self.state.chain
+        context, faults = self.state.context, self.state.chain
         plan = decide_head(self._plan, context.dice, self.state.exchange, context.state)
         for active in self._activated(plan):
-            chain.join(active)
-        yield from chain.pending()
+            faults.join(active)
+        yield from self._watched(faults.pending())
 
     def on_response_head(self, response: Response) -> Response:
         """The head as the faults leave it."""
@@ -90,31 +91,42 @@ class FaultStage(Stage):
         return delivered
 
     def on_data(self, actions: Iterable[Action]) -> Iterable[Action]:
-        """Through the chain, event by event where the stream is framed."""
-        return self.state.chain.relayed(actions)
+        """Through the chain, event by event where the stream is framed. Events that every fault lets pass are
+        a list, which is known at once and needs no watching."""
+        if type(actions) is not tuple:  # another stage gives them
+            return self._watched(self.state.chain.relayed(actions))
+        batches = self.state.chain.batches(actions[0].data)
+        return batches[0] if type(batches) is list else chain.from_iterable(map(self._watched, batches))
 
     def on_message(self, actions: Iterable[Action], by: Side) -> Iterator[Action]:
         """Through the chain, in the direction in which the message goes."""
         for action in actions:
             if isinstance(action, Send):
-                yield from self.state.chain.message(action.data, text=bool(action.text), by=by)
+                made = self.state.chain.message(action.data, text=bool(action.text), by=by)
+                yield from self._watched(made)
             else:
                 yield action
 
     def on_end(self, actions: Iterable[Action]) -> Iterator[Action]:
         """What is left, then each fault's last word."""
-        yield from self.state.chain.relayed(actions)
-        yield from self.state.chain.finish()
+        yield from self._watched(self.state.chain.relayed(actions))
+        yield from self._watched(self.state.chain.finish())
 
-    def observe(self, action: Action) -> None:
+    def _watched(self, actions: Iterable[Action]) -> Iterable[Action]:
+        """What the chain does; what is known already is nothing but events that passed."""
+        return actions if type(actions) is list else self._noted(actions)
+
+    def _noted(self, actions: Iterable[Action]) -> Iterator[Action]:
         """The same request after an end that we made is a retry; and what a fault has planted is looked for
         from now on, before the agent can have read it."""
-        if isinstance(action, ENDS):
-            self.mark_failed()
         at = self.state
-        for active in at.chain.all:
-            if active.mutator is not None and active.mutator.canary is not None:
-                plant_canary(active.mutator.canary, active.decision, at.exchange, at.context.state)
+        for action in actions:
+            if isinstance(action, ENDS):
+                self.mark_failed()
+            for active in at.chain.all:
+                if active.mutator is not None and active.mutator.canary is not None:
+                    plant_canary(active.mutator.canary, active.decision, at.exchange, at.context.state)
+            yield action
 
     # ------------------------------------------------------------ ledger
 

@@ -86,11 +86,14 @@ class BodyReader(_http1.Http1Connection):
         try:
             if isinstance(event, events.ConnectionClosed):
                 return self.body_reader.read_eof(), parts, None
-            while (found := self.body_reader(self.buf)) is not None:
-                if not isinstance(found, h11.Data):
-                    return found, parts, _flawed(found)
-                if found.data:
-                    parts.append(found.data)
+            if type(self.body_reader) is StrictChunkedReader:
+                ended: Any = self.body_reader.read(self.buf, parts)
+            else:
+                while isinstance(ended := self.body_reader(self.buf), h11.Data):
+                    if ended.data:
+                        parts.append(ended.data)
+            if ended is not None:
+                return ended, parts, _flawed(ended) if ended.headers else None
         except h11.ProtocolError as error:
             return None, parts, error
         # What is left is the beginning of a line, or of trailers: data has been handed on.
@@ -99,9 +102,10 @@ class BodyReader(_http1.Http1Connection):
 
 def _flawed(ended: Any) -> h11.ProtocolError | None:
     """What is wrong with the trailers at a body's end."""
-    if sum(len(name) + len(value) + 4 for name, value in ended.headers.raw_items()) > HEAD_LIMIT:
+    fields = ended.headers.raw_items()
+    if sum([len(name) + len(value) + 4 for name, value in fields]) > HEAD_LIMIT:
         return _TOO_LARGE
-    flaw = trailers_flaw(ended.headers.raw_items(), http2=False) if ended.headers else None
+    flaw = trailers_flaw(fields, http2=False)
     return h11.RemoteProtocolError(f"the trailers are malformed: {flaw}") if flaw else None
 
 
