@@ -9,6 +9,7 @@ from faultwire import wire
 from faultwire.events import header
 from faultwire.exchange.active_fault import (
     END,
+    STEPS,
     ActiveFault,
     ReplacementAnswer,
     depth,
@@ -42,8 +43,8 @@ class FaultChain(FaultRelay):
     _answerer: ActiveFault | None = None
 
     def __init__(self) -> None:
-        super().__init__()
         self.all: list[ActiveFault] = []
+        self._chain: list[ActiveFault] = []
         self._late: list[ActiveFault] = []
 
     def add(self, active: ActiveFault) -> None:
@@ -72,6 +73,16 @@ class FaultChain(FaultRelay):
             if active.mutator is not None and active.dropped is None:
                 return False
         return True
+
+    @property
+    def acts_before(self) -> bool:
+        """May anybody here do something before upstream is called?"""
+        for active in self.all:
+            if active.mutator is not None and active.dropped is None:
+                steps = STEPS[type(active.mutator)]
+                if "before" in steps or "answer" in steps:
+                    return True
+        return False
 
     @property
     def needs(self) -> Need:
@@ -114,23 +125,28 @@ class FaultChain(FaultRelay):
         response = exchange.response
         if response is None:
             raise ValueError("a response head is needed")
-        self._socket = framing.is_socket(response)
+        self._socket = response.status == framing.SWITCHING and framing.is_socket(response)
         protocol = wire.protocol(exchange.protocol) if exchange.protocol else None
         splitter = None if self._socket else framing.splitter_of(response, protocol, exchange.request)
         streams = self._socket or splitter is not None
         self._packed = header(response.headers, "content-encoding")
-        self._chain = sorted(self._meeting(), key=depth)
-        effective = [active for active in self._chain if active.mutator and active.mutator.effect]
+        self._chain, effective = self._meeting()
         for at, active in enumerate(self._chain):  # each sees the head as those before it leave it
             if exchange.response is not response:
                 exchange = replace(exchange, response=response)
             self._drop_unfit(active, exchange, streams)
-            if active.acts and active.mutator is not None:
-                delivered = active.mutator.head(response)
-                response = delivered if delivered is response else mark_answer(active, delivered)
+            if active.mutator is not None and active.dropped is None:
+                if "head" in STEPS[type(active.mutator)]:
+                    delivered = active.mutator.head(response)
+                    response = delivered if delivered is response else mark_answer(active, delivered)
                 self.touches = self.touches or shapes_response(active.mutator)
                 if active.mutator.replaces:
                     self._outdo(active, self._chain[:at], effective)
+        self._divide(splitter, streams=streams)
+        return response
+
+    def _divide(self, splitter: framing.Splitter | None, *, streams: bool) -> None:
+        """How the body is fed: in messages or events, whole, or as it comes."""
         needs = self.needs
         if self._socket:
             self._unit = "event"
@@ -139,18 +155,21 @@ class FaultChain(FaultRelay):
             self._joiner = framing.joiner(splitter)
             if self._joiner is not None:
                 self._border = sum(depth(active) == 0 for active in self._chain)
-            self._alone = self._only_one()
+            self._find_alone()
         elif needs & Need.BODY and not streams:
             self.holds, self._unit = True, "body"
-        return response
 
-    def _meeting(self) -> list[ActiveFault]:
-        """Whom this response meets; an answer of ours only those that stand before it. Whoever only takes
-        notes takes them of what the other side says."""
-        if self._answerer is None:
-            return self.all
-        earlier = self.all[: self.all.index(self._answerer)]
-        return [active for active in earlier if active.decision.verb == "fire"]
+    def _meeting(self) -> tuple[list[ActiveFault], list[ActiveFault]]:
+        """Whom this response meets, in order, and who of them has acted already. An answer of ours meets only
+        those that stand before it. Whoever only takes notes takes them of what the other side says."""
+        met = self.all
+        if self._answerer is not None:
+            earlier = self.all[: self.all.index(self._answerer)]
+            met = [active for active in earlier if active.decision.verb == "fire"]
+        if len(met) < 2:  # as nearly always: in order, and with nobody to outdo
+            return met, []
+        met = sorted(met, key=depth)
+        return met, [active for active in met if active.mutator and active.mutator.effect]
 
     def _outdo(self, replacer: ActiveFault, earlier: list[ActiveFault], effective: list[ActiveFault]) -> None:
         """Nothing that these deliver reaches the agent, except for what acted before the call."""
@@ -181,13 +200,14 @@ class FaultChain(FaultRelay):
 
     def _drop_unfit(self, active: ActiveFault, exchange: Exchange, streams: bool) -> None:
         mutator = active.mutator
-        if mutator is None or mutator.effect is not None or not active.acts:
+        if mutator is None or mutator.effect is not None or active.dropped is not None:
             return
-        why = active.decision.entry.fault.inapplicable(exchange)
+        fault = active.decision.entry.fault
+        why, needs = fault.inapplicable(exchange), fault.needs
         reads = Need.EVENTS if streams else Need.BODY
-        if why is None and self._socket and active.needs & Need.BODY and not active.needs & Need.EVENTS:
+        if why is None and self._socket and needs & Need.BODY and not needs & Need.EVENTS:
             why = "a WebSocket session has no body"
-        if why is None and active.needs & reads and self._packed not in (None, "identity"):
+        if why is None and needs & reads and self._packed not in (None, "identity"):
             why = f"the body is packed with `{self._packed}` although identity was asked for"
         if why is not None:
             active.dropped = ("inapplicable", why)
@@ -195,6 +215,10 @@ class FaultChain(FaultRelay):
     def trailers(self, headers: Headers) -> Headers:
         """The trailers to deliver after the last byte."""
         for active in self._chain:
-            if active.acts and active.mutator is not None:
-                headers = active.mutator.trailers(() if active.mutator.replaces else headers)
+            mutator = active.mutator if active.dropped is None else None
+            if mutator is None:
+                continue
+            headers = () if mutator.replaces else headers
+            if "trailers" in STEPS[type(mutator)]:
+                headers = mutator.trailers(headers)
         return headers

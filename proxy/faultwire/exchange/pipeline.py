@@ -58,10 +58,10 @@ class ExchangePipeline:
     )
 
     def __init__(self, context: SessionContext, head: Request) -> None:
-        self._profile = context.profile
+        own = self._profile = context.profile
         self._calm = not (self._profile.entries or self._profile.tools or self._profile.agents)
         # Nobody asks what an exchange is that nothing can happen to; whoever reads the tape finds out.
-        found = UNREAD if self._calm else self._classified(head, context)
+        found = UNREAD if self._calm else wire.classify(head, own.tools, own.agents, context.state.peers)
         exchange = Exchange(
             session=context.name,
             number=context.state.number(),
@@ -86,10 +86,6 @@ class ExchangePipeline:
         self._stages: StageList | None = None
         self._observe: tuple[int, ...] = ()
 
-    def _classified(self, request: Request, context: SessionContext) -> wire.Classified:
-        own = self._profile
-        return wire.classify(request, own.tools, own.agents, context.state.peers)
-
     @property
     def exchange(self) -> Exchange:
         """The exchange as far as it is known, its request as the agent sent it."""
@@ -108,7 +104,7 @@ class ExchangePipeline:
     def decides_on_first_message(self) -> bool:
         """May `request` be given the beginning of a body that goes on? In a gRPC call the client may wait for
         answers before it sends more: its first message is decided on."""
-        return request_out.is_dialogue(self.exchange.request)
+        return request_out.is_dialogue(self.state.exchange.request)
 
     def ready(self, body: bytes) -> bool:
         """Is that beginning enough?"""
@@ -227,7 +223,11 @@ class ExchangePipeline:
     def closes(self, delivered: bytes) -> bool:
         """Do these last bytes hold the closing event? Clients that then hang up have the whole answer."""
         at = self.state
-        protocol = self._classified(at.exchange.request, at.context).protocol if self._calm else at.protocol
+        own, protocol = self._profile, at.protocol
+        if self._calm:
+            protocol = wire.classify(
+                at.exchange.request, own.tools, own.agents, at.context.state.peers
+            ).protocol
         return closes(protocol, at.exchange.request, at.exchange.response or at.response, delivered)
 
     # ------------------------------------------------------------ ledger

@@ -7,14 +7,16 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from faultwire.events import Chunk, Cut, Send
-from faultwire.exchange.active_fault import END, ActiveFault, depth
+from faultwire.exchange.active_fault import END, STEPS, ActiveFault, depth
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from faultwire.events import Action, Side
     from faultwire.faults._api import Mutator
     from faultwire.wire.framing import split as framing
+
+    Watch = Callable[[Iterable[Action]], Iterable[Action]]
 
 
 class FaultRelay:
@@ -34,10 +36,10 @@ class FaultRelay:
     _border = 0
     _socket = False
     _alone: Mutator | None = None
-    """Of a framed stream: the only one who acts on it."""
-
-    def __init__(self) -> None:
-        self._chain: list[ActiveFault] = []
+    """Of a framed stream: the only one who acts on it, where it knows beforehand on which events."""
+    _place = 0
+    """Its place in the chain."""
+    _chain: list[ActiveFault]
 
     def _end(self, ender: ActiveFault, later: list[ActiveFault]) -> None:
         self.ended = True
@@ -50,27 +52,28 @@ class FaultRelay:
 
     # ------------------------------------------------------------ data
 
-    def _only_one(self) -> Mutator | None:
-        acting = [one.mutator for one in self._chain if one.mutator is not None and one.dropped is None]
-        return acting[0] if len(acting) == 1 and self._joiner is None else None
+    def _find_alone(self) -> None:
+        """Is there one fault alone that acts on this stream, and knows beforehand on which events?"""
+        acting: list[int] = []
+        for at, active in enumerate(self._chain):
+            if active.mutator is not None and active.dropped is None:
+                acting.append(at)
+        if len(acting) == 1 and self._joiner is None:
+            found = self._chain[acting[0]].mutator
+            if found is not None and "passing" in STEPS[type(found)]:
+                self._place, self._alone = acting[0], found
 
-    def feed(self, data: bytes) -> Iterable[Action]:
-        """Pass bytes through the chain: by event where the stream is framed, whole where held."""
-        return chain.from_iterable(self.batches(data))
-
-    def batches(self, data: bytes) -> Iterable[Iterable[Action]]:
-        """The same in batches: a list holds events that pass unchanged, anything else what faults do, one by
-        one. Where all of them pass, the batches are a list too."""
+    def feed(self, data: bytes, watched: Watch = iter) -> Iterable[Action]:
+        """Pass bytes through the chain: by event where the stream is framed, whole where held. A list where
+        nobody acts on any of them; `watched` is given what faults do, to look at it action by action."""
         pieces: Sequence[bytes] = (data,) if self._splitter is None else self._splitter.feed(data)
         if self._alone is None:
-            return (self._each(pieces),)
-        if self.ended:
-            return ([],)
-        passing = self._alone.passing(pieces)
+            return watched(self._each(pieces))
+        passing = 0 if self.ended else self._alone.passing(pieces)
         if passing < len(pieces):
-            return self._divided(self._alone, pieces, passing)
+            return chain.from_iterable(self._divided(self._alone, pieces, passing, watched))
         self._index += passing
-        return [list(map(Send, pieces))]
+        return list(map(Send, pieces))
 
     def _each(self, pieces: Iterable[bytes]) -> Iterator[Action]:
         for piece in pieces:
@@ -79,20 +82,24 @@ class FaultRelay:
             yield from self._push(0, Chunk(piece, self._index, self._unit))
             self._index += 1
 
-    def _divided(self, mutator: Mutator, pieces: Sequence[bytes], passing: int) -> Iterator[Iterable[Action]]:
+    def _divided(
+        self, mutator: Mutator, pieces: Sequence[bytes], passing: int, watched: Watch
+    ) -> Iterator[Iterable[Action]]:
+        """In turn: the events that pass, which are known at once, and what is done about the one behind."""
         at = 0
-        while True:
+        while not self.ended:
             if passing:
                 yield list(map(Send, pieces[at : at + passing]))
                 at += passing
                 self._index += passing
             if at < len(pieces):
-                yield self._push(0, Chunk(pieces[at], self._index, "event"))
+                chunk = Chunk(pieces[at], self._index, "event")
+                yield watched(self._deliver(self._place, mutator.feed(chunk), chunk))
                 at += 1
                 self._index += 1
-            if self.ended or at == len(pieces):
+            if at == len(pieces):
                 return
-            passing = mutator.passing(pieces[at:])
+            passing = 0 if self.ended else mutator.passing(pieces[at:])
 
     def relayed(self, actions: Iterable[Action]) -> Iterator[Action]:
         """What somebody else gives in place of upstream's bytes, through the faults here."""
@@ -102,8 +109,11 @@ class FaultRelay:
             else:
                 yield action
 
-    def finish(self) -> Iterator[Action]:
-        """What is left of an unfinished event, then each fault's last word."""
+    def finish(self, actions: Iterable[Action] = ()) -> Iterator[Action]:
+        """What somebody else gives at the end; what is left of an unfinished event; then each fault's last
+        word."""
+        if actions:
+            yield from self.relayed(actions)
         rest = self._splitter.finish() if self._splitter is not None else b""
         # What closes an array comes after all that the faults on its elements held back.
         place = self._border if self._joiner is not None else 0
@@ -113,8 +123,9 @@ class FaultRelay:
                 yield from self._push(at, Chunk(rest, self._index, "bytes"))
             if self.ended or active is None:
                 return
-            if active.acts and active.mutator is not None:
-                yield from self._deliver(at, active.mutator.finish(), last)
+            mutator = active.mutator if active.dropped is None else None
+            if mutator is not None and "finish" in STEPS[type(mutator)]:
+                yield from self._deliver(at, mutator.finish(), last)
 
     def message(self, data: bytes, *, text: bool, by: Side) -> Iterator[Action]:
         """Pass a WebSocket message through the chain, or a client's the other way."""
@@ -175,7 +186,10 @@ class FaultRelay:
                     divided = depth(active) > 0 and given < len(chunk.data)
                     text = chunk.text if action.text is None else action.text
                     made = replace(made, text=text, more=divided or action.more or chunk.more)
-                yield from self._push(at + 1, made)
+                if self._alone is None:
+                    yield from self._push(at + 1, made)
+                else:  # nobody comes after it
+                    yield Send(made.data)
             else:
                 if isinstance(action, Cut) and action.clean and self._joiner is not None:
                     yield Send(self._joiner.close())

@@ -77,6 +77,10 @@ def chain(*mutators: Mutator, response: Response = SSE) -> FaultChain:
     return made
 
 
+def unwatched(_: Iterable[Action]) -> Iterable[Action]:
+    raise AssertionError("nobody acts")
+
+
 def through(relay: FaultRelay, size: int) -> list[Action]:
     out: list[Action] = []
     for at in range(0, len(STREAM), size):
@@ -105,27 +109,39 @@ def test_several_events_at_once_are_the_same_as_each_by_itself(
 def test_events_that_nobody_acts_on_are_known_at_once() -> None:
     mutator = Passing(b"none")
     relay = chain(mutator)
-    assert relay.batches(STREAM) == [[Send(event) for event in EVENTS]]
+    assert relay.feed(STREAM, unwatched) == [Send(event) for event in EVENTS]
     assert (mutator.asked, mutator.fed) == ([10], [])
-    assert relay.batches(b"data: un") == [[]]
-    assert relay.batches(b"ended\n\n") == [[Send(b"data: unended\n\n")]]
+    assert relay.feed(b"data: un", unwatched) == []
+    assert relay.feed(b"ended\n\n", unwatched) == [Send(b"data: unended\n\n")]
 
 
 def test_what_acts_is_asked_when_what_stands_before_it_is_done_and_what_follows_after() -> None:
     mutator = Passing(b"data: 3", (Wait(1.0), Send(b"new")))
-    batches = chain(mutator).batches(STREAM)
-    assert not isinstance(batches, list)
-    found = iter(batches)
-    assert next(found) == [Send(event) for event in EVENTS[:3]]
-    acting = iter(next(found))
-    assert mutator.fed == [], "it is fed when somebody asks for its first action"
-    assert next(acting) == Wait(1.0)
-    assert mutator.fed == [Chunk(EVENTS[3], 3, "event")]
+    watched: list[Action] = []
+
+    def watch(actions: Iterable[Action]) -> Iterable[Action]:
+        for action in actions:
+            watched.append(action)
+            yield action
+
+    found = iter(chain(mutator).feed(STREAM, watch))
+    assert [next(found) for _ in range(3)] == [Send(event) for event in EVENTS[:3]]
+    assert (mutator.fed, watched) == ([], []), "it is fed when somebody asks for its first action"
+    assert next(found) == Wait(1.0)
+    assert (mutator.fed, watched) == ([Chunk(EVENTS[3], 3, "event")], [Wait(1.0)])
     assert mutator.asked == [10], "nor are the events behind it looked at"
-    assert list(acting) == [Send(b"new")]
-    assert next(found) == [Send(event) for event in EVENTS[4:]]
-    assert next(found, None) is None
+    assert next(found) == Send(b"new")
+    assert mutator.asked == [10]
+    assert list(found) == [Send(event) for event in EVENTS[4:]]
     assert mutator.asked == [10, 6]
+    assert watched == [Wait(1.0), Send(b"new")], "of what passes nobody looks at each"
+
+
+def test_what_is_fed_event_by_event_is_watched_event_by_event() -> None:
+    watched: list[Action] = []
+    relay = chain(OneByOne(Passing(b"none")))
+    found = relay.feed(STREAM, lambda actions: (watched.append(one) or one for one in actions))
+    assert list(found) == watched == [Send(event) for event in EVENTS]
 
 
 def test_events_keep_their_numbers_whoever_was_asked_about_them() -> None:

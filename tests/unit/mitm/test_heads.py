@@ -17,7 +17,7 @@ from faultwire.mitm.compat.heads import (
     response_flaw,
     trailers_flaw,
 )
-from faultwire.mitm.compat.written import Written
+from faultwire.mitm.compat.http1 import Written
 from faultwire.mitm.flow import request_balance
 
 

@@ -77,8 +77,7 @@ class Picker:
 class EventMutator(Mutator):
     """What a fault on single events does: nothing to those that are not picked."""
 
-    def __init__(self, picker: Picker) -> None:
-        self._picker = picker
+    _picker: Picker
 
     def passing(self, events: Sequence[bytes]) -> int:
         """Those before the next one that is picked."""

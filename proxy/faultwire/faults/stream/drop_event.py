@@ -45,7 +45,7 @@ class DropEvent(EventFault):
 
 class _Dropper(EventMutator):
     def __init__(self, picker: Picker) -> None:
-        super().__init__(picker)
+        self._picker = picker
         self._lost: list[int] = []
 
     def feed(self, chunk: Chunk) -> Iterable[Action]:

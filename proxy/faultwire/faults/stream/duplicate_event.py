@@ -44,7 +44,7 @@ class DuplicateEvent(EventFault):
 
 class _Doubler(EventMutator):
     def __init__(self, picker: Picker) -> None:
-        super().__init__(picker)
+        self._picker = picker
         self._twice: list[int] = []
 
     def feed(self, chunk: Chunk) -> Iterable[Action]:

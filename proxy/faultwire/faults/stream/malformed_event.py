@@ -45,7 +45,7 @@ class MalformedEvent(EventFault):
 
 class _Breaker(EventMutator):
     def __init__(self, picker: Picker) -> None:
-        super().__init__(picker)
+        self._picker = picker
         self._broken: list[int] = []
 
     def feed(self, chunk: Chunk) -> Iterable[Action]:

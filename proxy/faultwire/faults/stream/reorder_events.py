@@ -44,7 +44,7 @@ class ReorderEvents(EventFault):
 
 class _Swapper(EventMutator):
     def __init__(self, picker: Picker) -> None:
-        super().__init__(picker)
+        self._picker = picker
         self._held: Send | None = None
         self._swapped = 0
 

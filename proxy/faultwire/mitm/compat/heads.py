@@ -50,8 +50,8 @@ class StrictChunkedReader(ChunkedReader):
     """h11's reader of chunked bodies, which takes nothing but CRLF for the end of a chunk (RFC 9112 §7.1)."""
 
     def read(self, buf: Any, parts: list[bytes]) -> h11.EndOfMessage | None:
-        """All that is in the buffer: appends the data of its chunks to `parts`, and gives the end where it has
-        come. Raises ProtocolError at what no body holds, behind what came before it."""
+        """All that is in the buffer: adds the data of chunks to `parts`, and gives the end where it has come.
+        Raises ProtocolError at what no body holds, behind what came before it."""
         following = super().__call__
         while True:
             owed: Any = self._bytes_to_discard

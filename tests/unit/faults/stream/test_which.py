@@ -5,16 +5,17 @@ from __future__ import annotations
 import pytest
 
 from faultwire.dice import Dice
-from faultwire.events import Chunk
+from faultwire.events import Chunk, Exchange, Request
 from faultwire.faults.stream._which import EventMutator, Picker
 from faultwire.faults.stream.duplicate_event import DuplicateEvent
 
+DICE = Dice(7, "s").held("e", "key", 0)
 QUIET = (b": ping\n\n", b"\n", b"", b"id: 7\n\n", b"retry: 10\r\n\r\n", b"id: 7\rretry: 1\r:x\r\r")
 TELLING = (b"data: a\n\n", b"id: 7\ndata: a\n\n", b":x\rdata: a\r\r", b"\r\n\r\n event", b"idle\n", b"{}\n")
 
 
 def picker(**settings: float) -> Picker:
-    return Picker(DuplicateEvent.model_validate(settings), Dice(7, "s").held("e", "key", 0))
+    return Picker(DuplicateEvent.model_validate(settings), DICE)
 
 
 def one_by_one(events: list[bytes], **settings: float) -> list[int]:
@@ -70,6 +71,7 @@ def test_a_body_that_is_no_event_is_neither_picked_nor_counted() -> None:
 
 
 def test_the_mutator_lets_pass_what_stands_before_the_next_one() -> None:
-    mutator = EventMutator(picker(at=3))
+    mutator = DuplicateEvent(at=3).start(Exchange("s", 1, Request("GET", "http", "h", 80, "/")), DICE)
+    assert isinstance(mutator, EventMutator)
     assert mutator.passing([b"data: a\n\n"] * 2) == 2
     assert mutator.passing([b"data: a\n\n"] * 2) == 0, "the third is to be fed"
