@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from faultwire.events import Action, FaultFired, Headers, Request, Response, Side
+    from faultwire.wire.protocol import Protocol
 
 
 __all__ = ["ExchangePipeline", "OutboundRequest", "SessionContext"]
@@ -223,12 +224,12 @@ class ExchangePipeline:
     def closes(self, delivered: bytes) -> bool:
         """Do these last bytes hold the closing event? Clients that then hang up have the whole answer."""
         at = self.state
-        own, protocol = self._profile, at.protocol
-        if self._calm:
-            protocol = wire.classify(
-                at.exchange.request, own.tools, own.agents, at.context.state.peers
-            ).protocol
+        protocol = self._protocol_of(at.exchange.request) if self._calm else at.protocol
         return closes(protocol, at.exchange.request, at.exchange.response or at.response, delivered)
+
+    def _protocol_of(self, request: Request) -> Protocol | None:
+        own, peers = self._profile, self.state.context.state.peers
+        return wire.classify(request, own.tools, own.agents, peers).protocol
 
     # ------------------------------------------------------------ ledger
 
