@@ -55,6 +55,7 @@ class Walk:
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
         self.changes: Counter[str] = Counter()
+        self.sequence: list[str] = []
         self._last = ""
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
@@ -63,7 +64,9 @@ class Walk:
         name = frame.f_code.co_filename
         if not name.startswith(PACKAGE):
             return
-        self.calls[f"{name[len(PACKAGE) :]} {frame.f_code.co_qualname}"] += 1
+        entered = f"{name[len(PACKAGE) :]} {frame.f_code.co_qualname}"
+        self.calls[entered] += 1
+        self.sequence.append(entered)
         if name != self._last:
             self.changes[f"{self._last[len(PACKAGE) :]} > {name[len(PACKAGE) :]}"] += 1
             self._last = name
@@ -76,6 +79,7 @@ class Walk:
             "changes": self.changes.total(),
             "by_change": dict(self.changes.most_common()),
             "by_function": dict(self.calls.most_common()),
+            "sequence": self.sequence,
         }
 
 

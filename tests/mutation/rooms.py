@@ -124,7 +124,11 @@ PYTHON = (
     ),
     PythonRoom(
         "chain",
-        ("faultwire/exchange/fault_chain.py", "faultwire/exchange/active_fault.py"),
+        (
+            "faultwire/exchange/fault_chain.py",
+            "faultwire/exchange/relay.py",
+            "faultwire/exchange/active_fault.py",
+        ),
         EXCHANGE,
     ),
     PythonRoom(

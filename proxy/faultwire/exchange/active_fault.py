@@ -49,13 +49,26 @@ class ActiveFault:
         return self.decision.entry.fault.needs
 
 
+class _Steps(dict[type[Mutator], frozenset[str]]):
+    """Found once for each kind of mutator: there are as many as faults."""
+
+    def __missing__(self, kind: type[Mutator]) -> frozenset[str]:
+        own = frozenset(name for name in _NAMES if getattr(kind, name) is not getattr(Mutator, name))
+        self[kind] = own
+        return own
+
+
+STEPS = _Steps()
+"""The steps of an exchange at which mutators of a kind do anything. At the others they are not asked."""
+
+
 def shapes_response(mutator: Mutator) -> bool:
     """Can it change what upstream's answer looks like? One that only waits before the call cannot."""
-    kind = type(mutator)
-    return any(getattr(kind, name) is not getattr(Mutator, name) for name in _SHAPING)
+    return not STEPS[type(mutator)].isdisjoint(_SHAPING)
 
 
-_SHAPING = ("head", "feed", "finish", "trailers", "upward")
+_SHAPING = frozenset(("head", "feed", "finish", "trailers", "upward"))
+_NAMES = ("before", "answer", "passing", *sorted(_SHAPING))
 
 
 def depth(active: ActiveFault) -> int:
@@ -135,5 +148,5 @@ def release_unfired(all_running: Iterable[ActiveFault], state: SessionState) -> 
     for active in all_running:
         decision = active.decision
         if decision.counted and decision.call[0] == "fire":
-            fired = ledger_line(active).outcome == "fired"
+            fired = active.mutator is not None and active.dropped is None and bool(active.mutator.effect)
             state.record_outcome(decision.entry.id, decision.subject, fired=fired)

@@ -3,52 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from faultwire import wire
-from faultwire.events import Chunk, Cut, Send, header
+from faultwire.events import header
 from faultwire.exchange.active_fault import (
     END,
+    STEPS,
     ActiveFault,
     ReplacementAnswer,
     depth,
     mark_answer,
     shapes_response,
 )
+from faultwire.exchange.relay import FaultRelay
 from faultwire.faults._api import Need
 from faultwire.wire.framing import split as framing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from faultwire.events import Action, Exchange, Headers, Response, Side
+    from faultwire.events import Action, Exchange, Headers, Response
 
 
-class FaultChain:
-    """The chain. `ended` turns True once a fault ended the exchange; the faults after it are
-    pre-empted, and nothing that upstream still says is delivered. `answer` is set once a fault gave an
-    answer of its own before the call: it takes the whole way that upstream's would have taken, through
-    every fault that stands before the one which gave it.
-
-    Whatever gives actions gives them one by one: a fault is asked for the next only when the last one
-    was performed, so that none claims what never reached the agent, which may have left.
+class FaultChain(FaultRelay):
+    """The chain: who stands in it, and what each does until the response's head is delivered; the data then
+    goes the way of a `FaultRelay`. `answer` is set once a fault gave an answer of its own before the call: it
+    takes the whole way that upstream's would have taken, through every fault that stands before the one which
+    gave it.
 
     Before the call faults act in the order of composition. The response passes them from the inside
     out: first the content from the model and the server, then its division, then the connection.
     """
 
-    ended = False
     answer: Response | None = None
     touches = False
     holds = False
-    _index = 0
-    _unit: Literal["event", "body", "bytes"] = "bytes"
-    _splitter: framing.Splitter | None = None
-    _joiner: framing.Joiner | None = None
-    _border = 0
     _packed: str | None = None
     _answerer: ActiveFault | None = None
-    _socket = False
 
     def __init__(self) -> None:
         self.all: list[ActiveFault] = []
@@ -77,15 +69,28 @@ class FaultChain:
     def idle(self) -> bool:
         """Has nobody here anything to do, or to note? Then a response passes as it is."""
         # Spelt out: `acts` of each is a call, and a profile may have hundreds that only wait.
-        return not any(active.mutator is not None and active.dropped is None for active in self.all)
+        for active in self.all:  # noqa: SIM110 - no generator: this is asked of every exchange
+            if active.mutator is not None and active.dropped is None:
+                return False
+        return True
+
+    @property
+    def acts_before(self) -> bool:
+        """May anybody here do something before upstream is called?"""
+        for active in self.all:
+            if active.mutator is not None and active.dropped is None:
+                steps = STEPS[type(active.mutator)]
+                if "before" in steps or "answer" in steps:
+                    return True
+        return False
 
     @property
     def needs(self) -> Need:
         """What the faults that still act must be shown."""
         needs = Need.HEAD
         for active in self.all:
-            if active.acts:
-                needs |= active.needs
+            if active.mutator is not None and active.dropped is None:
+                needs |= active.decision.entry.fault.needs
         return needs
 
     def depart(self) -> Iterator[Action]:
@@ -113,15 +118,6 @@ class FaultChain:
             if active.acts and active.decision.entry.fault.site == "request":
                 active.dropped = ("preempted", f"`{ender.ident}` ended the exchange first")
 
-    def _end(self, ender: ActiveFault, later: list[ActiveFault]) -> None:
-        self.ended = True
-        self._preempt(ender, later)
-
-    def _preempt(self, ender: ActiveFault, later: list[ActiveFault]) -> None:
-        for active in later:
-            if active.acts and active.mutator is not None and active.mutator.effect is None:
-                active.dropped = ("preempted", f"`{ender.ident}` ended the exchange first")
-
     # ------------------------------------------------------------ response
 
     def arrive(self, exchange: Exchange) -> Response:
@@ -129,41 +125,51 @@ class FaultChain:
         response = exchange.response
         if response is None:
             raise ValueError("a response head is needed")
-        self._socket = framing.is_socket(response)
+        self._socket = response.status == framing.SWITCHING and framing.is_socket(response)
         protocol = wire.protocol(exchange.protocol) if exchange.protocol else None
         splitter = None if self._socket else framing.splitter_of(response, protocol, exchange.request)
         streams = self._socket or splitter is not None
         self._packed = header(response.headers, "content-encoding")
-        self._chain = sorted(self._meeting(), key=depth)
-        effective = [active for active in self._chain if active.mutator and active.mutator.effect]
+        self._chain, effective = self._meeting()
         for at, active in enumerate(self._chain):  # each sees the head as those before it leave it
             if exchange.response is not response:
                 exchange = replace(exchange, response=response)
             self._drop_unfit(active, exchange, streams)
-            if active.acts and active.mutator is not None:
-                delivered = active.mutator.head(response)
-                response = delivered if delivered is response else mark_answer(active, delivered)
+            if active.mutator is not None and active.dropped is None:
+                if "head" in STEPS[type(active.mutator)]:
+                    delivered = active.mutator.head(response)
+                    response = delivered if delivered is response else mark_answer(active, delivered)
                 self.touches = self.touches or shapes_response(active.mutator)
                 if active.mutator.replaces:
                     self._outdo(active, self._chain[:at], effective)
+        self._divide(splitter, streams=streams)
+        return response
+
+    def _divide(self, splitter: framing.Splitter | None, *, streams: bool) -> None:
+        """How the body is fed: in messages or events, whole, or as it comes."""
         needs = self.needs
         if self._socket:
             self._unit = "event"
         elif splitter is not None and needs & Need.EVENTS:
             self._splitter, self._unit = splitter, "event"
             self._joiner = framing.joiner(splitter)
-            self._border = sum(depth(active) == 0 for active in self._chain)
+            if self._joiner is not None:
+                self._border = sum(depth(active) == 0 for active in self._chain)
+            self._find_alone()
         elif needs & Need.BODY and not streams:
             self.holds, self._unit = True, "body"
-        return response
 
-    def _meeting(self) -> list[ActiveFault]:
-        """Whom this response meets; an answer of ours only those that stand before it. Whoever only takes
-        notes takes them of what the other side says."""
-        if self._answerer is None:
-            return self.all
-        earlier = self.all[: self.all.index(self._answerer)]
-        return [active for active in earlier if active.decision.verb == "fire"]
+    def _meeting(self) -> tuple[list[ActiveFault], list[ActiveFault]]:
+        """Whom this response meets, in order, and who of them has acted already. An answer of ours meets only
+        those that stand before it. Whoever only takes notes takes them of what the other side says."""
+        met = self.all
+        if self._answerer is not None:
+            earlier = self.all[: self.all.index(self._answerer)]
+            met = [active for active in earlier if active.decision.verb == "fire"]
+        if len(met) < 2:  # as nearly always: in order, and with nobody to outdo
+            return met, []
+        met = sorted(met, key=depth)
+        return met, [active for active in met if active.mutator and active.mutator.effect]
 
     def _outdo(self, replacer: ActiveFault, earlier: list[ActiveFault], effective: list[ActiveFault]) -> None:
         """Nothing that these deliver reaches the agent, except for what acted before the call."""
@@ -194,120 +200,25 @@ class FaultChain:
 
     def _drop_unfit(self, active: ActiveFault, exchange: Exchange, streams: bool) -> None:
         mutator = active.mutator
-        if mutator is None or mutator.effect is not None or not active.acts:
+        if mutator is None or mutator.effect is not None or active.dropped is not None:
             return
-        why = active.decision.entry.fault.inapplicable(exchange)
+        fault = active.decision.entry.fault
+        why, needs = fault.inapplicable(exchange), fault.needs
         reads = Need.EVENTS if streams else Need.BODY
-        if why is None and self._socket and active.needs & Need.BODY and not active.needs & Need.EVENTS:
+        if why is None and self._socket and needs & Need.BODY and not needs & Need.EVENTS:
             why = "a WebSocket session has no body"
-        if why is None and active.needs & reads and self._packed not in (None, "identity"):
+        if why is None and needs & reads and self._packed not in (None, "identity"):
             why = f"the body is packed with `{self._packed}` although identity was asked for"
         if why is not None:
             active.dropped = ("inapplicable", why)
 
-    def feed(self, data: bytes) -> Iterator[Action]:
-        """Pass bytes through the chain: by event where the stream is framed, whole where held."""
-        pieces: Iterable[bytes] = (data,) if self._splitter is None else self._splitter.feed(data)
-        for piece in pieces:
-            if self.ended:
-                return
-            yield from self._push(0, Chunk(piece, self._index, self._unit))
-            self._index += 1
-
-    def relayed(self, actions: Iterable[Action]) -> Iterator[Action]:
-        """What somebody else gives in place of upstream's bytes, through the faults here."""
-        for action in actions:
-            if isinstance(action, Send):
-                yield from self.feed(action.data)
-            else:
-                yield action
-
-    def finish(self) -> Iterator[Action]:
-        """What is left of an unfinished event, then each fault's last word."""
-        rest = self._splitter.finish() if self._splitter is not None else b""
-        # What closes an array comes after all that the faults on its elements held back.
-        place = self._border if self._joiner is not None else 0
-        last = Chunk(b"", self._index, self._unit, True if self._socket else None)
-        for at, active in enumerate((*self._chain, None)):
-            if rest and at == place and not self.ended:
-                yield from self._push(at, Chunk(rest, self._index, "bytes"))
-            if self.ended or active is None:
-                return
-            if active.acts and active.mutator is not None:
-                yield from self._deliver(at, active.mutator.finish(), last)
-
     def trailers(self, headers: Headers) -> Headers:
         """The trailers to deliver after the last byte."""
         for active in self._chain:
-            if active.acts and active.mutator is not None:
-                headers = active.mutator.trailers(() if active.mutator.replaces else headers)
-        return headers
-
-    def message(self, data: bytes, *, text: bool, by: Side) -> Iterator[Action]:
-        """Pass a WebSocket message through the chain, or a client's the other way."""
-        if self.ended:
-            return
-        if by == "client":
-            yield from self._ascend(len(self._chain) - 1, Chunk(data, self._index, "event", text))
-            return
-        yield from self._push(0, Chunk(data, self._index, "event", text))
-        self._index += 1
-
-    def _ascend(self, start: int, chunk: Chunk) -> Iterator[Action]:
-        """From the client to the server: the outermost fault comes first."""
-        for at in range(start, -1, -1):
-            active = self._chain[at]
-            if not active.acts or active.mutator is None:
+            mutator = active.mutator if active.dropped is None else None
+            if mutator is None:
                 continue
-            for action in active.mutator.upward(chunk):
-                if isinstance(action, Send) and action.to == "server":
-                    text = chunk.text if action.text is None else action.text
-                    yield from self._ascend(at - 1, Chunk(action.data, chunk.index, "event", text))
-                else:
-                    if isinstance(action, END):
-                        self._end(active, [one for one in self._chain if one is not active])
-                    yield action
-                if self.ended:
-                    return
-            return
-        yield Send(chunk.data, "server", chunk.text)
-
-    def _push(self, start: int, chunk: Chunk) -> Iterator[Action]:
-        for at in range(start, len(self._chain)):
-            active = self._chain[at]
-            if active.mutator is not None and active.dropped is None:
-                if self._joiner is not None:
-                    chunk = self._joined(start, at, chunk)
-                yield from self._deliver(at, active.mutator.feed(chunk), chunk)
-                return
-        if self._joiner is not None:
-            chunk = self._joined(start, len(self._chain), chunk)
-        yield Send(chunk.data) if chunk.text is None else Send(chunk.data, "client", chunk.text, chunk.more)
-
-    def _joined(self, start: int, at: int, chunk: Chunk) -> Chunk:
-        """A piece that leaves the faults on events for those that divide it anew, or for the client."""
-        if self._joiner is None or not start <= self._border <= at:
-            return chunk
-        data = self._joiner.join(chunk.data)
-        return chunk if data == chunk.data else replace(chunk, data=data)
-
-    def _deliver(self, at: int, actions: Iterable[Action], chunk: Chunk) -> Iterator[Action]:
-        active, given = self._chain[at], 0
-        for action in actions:
-            if isinstance(action, Send) and action.to == "client":
-                made = Chunk(action.data, chunk.index, chunk.unit)
-                if chunk.text is not None:
-                    # Whoever divides bytes divides a message into its fragments, not into several.
-                    given += len(action.data)
-                    divided = depth(active) > 0 and given < len(chunk.data)
-                    text = chunk.text if action.text is None else action.text
-                    made = replace(made, text=text, more=divided or action.more or chunk.more)
-                yield from self._push(at + 1, made)
-            else:
-                if isinstance(action, Cut) and action.clean and self._joiner is not None:
-                    yield Send(self._joiner.close())
-                if isinstance(action, END):
-                    self._end(active, self._chain[at + 1 :])
-                yield action
-            if self.ended:
-                return
+            headers = () if mutator.replaces else headers
+            if "trailers" in STEPS[type(mutator)]:
+                headers = mutator.trailers(headers)
+        return headers

@@ -28,7 +28,7 @@ class FaultStage(Stage):
     """Plans the faults of one exchange and feeds their chain."""
 
     def __init__(self, state: ExchangeState) -> None:
-        super().__init__(state)
+        self.state = state
         self._plan: Plan | None = None
         self._order: list[ActiveFault | Decision] = []
         """What was decided, in order: a fault that acts or looks on, or a decision that rests."""
@@ -44,8 +44,8 @@ class FaultStage(Stage):
 
     def forward(self) -> Iterable[Action]:
         """What the faults do before upstream is called."""
-        chain = self.state.chain
-        return () if chain.idle else chain.depart()
+        faults = self.state.chain
+        return self._watched(faults.depart()) if faults.acts_before else ()
 
     def settle_request(self) -> None:
         """The request is about to go: a body that a fault must read, or may have to, has to come unpacked;
@@ -70,11 +70,11 @@ class FaultStage(Stage):
         """Decide what could only be decided on the head, and act as if it had been decided before."""
         if self._plan is None or not self._plan.deferred:
             return
-        context, chain = self.state.context, self.state.chain
+        context, faults = self.state.context, self.state.chain
         plan = decide_head(self._plan, context.dice, self.state.exchange, context.state)
         for active in self._activated(plan):
-            chain.join(active)
-        yield from chain.pending()
+            faults.join(active)
+        yield from self._watched(faults.pending())
 
     def on_response_head(self, response: Response) -> Response:
         """The head as the faults leave it."""
@@ -90,31 +90,37 @@ class FaultStage(Stage):
         return delivered
 
     def on_data(self, actions: Iterable[Action]) -> Iterable[Action]:
-        """Through the chain, event by event where the stream is framed."""
-        return self.state.chain.relayed(actions)
+        """Through the chain, event by event where the stream is framed. Events that every fault lets pass are
+        a list, which is known at once and needs no watching."""
+        faults = self.state.chain
+        if type(actions) is tuple:  # no other stage stands behind it
+            return faults.feed(actions[0].data, self._watched)
+        return self._watched(faults.relayed(actions))
 
     def on_message(self, actions: Iterable[Action], by: Side) -> Iterator[Action]:
         """Through the chain, in the direction in which the message goes."""
         for action in actions:
             if isinstance(action, Send):
-                yield from self.state.chain.message(action.data, text=bool(action.text), by=by)
+                made = self.state.chain.message(action.data, text=bool(action.text), by=by)
+                yield from self._watched(made)
             else:
                 yield action
 
-    def on_end(self, actions: Iterable[Action]) -> Iterator[Action]:
+    def on_end(self, actions: Iterable[Action]) -> Iterable[Action]:
         """What is left, then each fault's last word."""
-        yield from self.state.chain.relayed(actions)
-        yield from self.state.chain.finish()
+        return self._watched(self.state.chain.finish(actions))
 
-    def observe(self, action: Action) -> None:
+    def _watched(self, actions: Iterable[Action]) -> Iterator[Action]:
         """The same request after an end that we made is a retry; and what a fault has planted is looked for
         from now on, before the agent can have read it."""
-        if isinstance(action, ENDS):
-            self.mark_failed()
         at = self.state
-        for active in at.chain.all:
-            if active.mutator is not None and active.mutator.canary is not None:
-                plant_canary(active.mutator.canary, active.decision, at.exchange, at.context.state)
+        for action in actions:
+            if isinstance(action, ENDS):
+                self.mark_failed()
+            for active in at.chain.all:
+                if active.mutator is not None and active.mutator.canary is not None:
+                    plant_canary(active.mutator.canary, active.decision, at.exchange, at.context.state)
+            yield action
 
     # ------------------------------------------------------------ ledger
 
@@ -122,27 +128,33 @@ class FaultStage(Stage):
         """A fault that has not fired by now never will."""
         release_unfired(self.state.chain.all, self.state.context.state)
 
-    def ledger(self) -> Iterator[FaultFired]:
+    def ledger(self) -> list[FaultFired]:
         """A line for each decision."""
-        yield from unknown_websocket(self.state.context.profile, self.state.exchange)
-        here = {id(active) for active in self.state.chain.all}  # others wait for another stream
+        at = self.state
+        lines: list[FaultFired] = []
+        if at.exchange.kind == "other":
+            lines += unknown_websocket(at.context.profile, at.exchange)
+        here = set(map(id, at.chain.all))  # others wait for another stream
         for one in self._order:
             if isinstance(one, Decision):
-                yield one.line()
+                lines.append(one.line())
             elif id(one) in here:
-                yield ledger_line(one)
+                lines.append(ledger_line(one))
+        return lines
 
-    def _activated(self, plan: Plan) -> Iterator[ActiveFault]:
+    def _activated(self, plan: Plan) -> list[ActiveFault]:
         """Those of which anything may come; a profile may have hundreds of which nothing does."""
         at, context, order = self.state, self.state.context, self._order
         session = context.state
+        found: list[ActiveFault] = []
         for decision in plan.decisions:
             if decision.counted:
                 session.note(decision.entry.id, decision.subject, decision.call, decision.at_s)
         for decision in plan.decisions:
-            if decision.rests:
+            if decision.verb != "fire" and decision.rests:
                 order.append(decision)
                 continue
             active = activate(decision, at.exchange, context.dice, session)
             order.append(active)
-            yield active
+            found.append(active)
+        return found

@@ -26,7 +26,7 @@ from faultwire.events import Exchange, Send, with_held
 from faultwire.exchange import request_out
 from faultwire.exchange.observers import closes
 from faultwire.exchange.request_out import OutboundRequest, SessionContext
-from faultwire.exchange.stage import ExchangeState, Stage
+from faultwire.exchange.stage import ExchangeState
 from faultwire.exchange.stages import PASSIVE, StageList, stage_types
 from faultwire.profile.match import caller
 from faultwire.wire.framing import split as framing
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from faultwire.events import Action, FaultFired, Headers, Request, Response, Side
+    from faultwire.wire.protocol import Protocol
 
 
 __all__ = ["ExchangePipeline", "OutboundRequest", "SessionContext"]
@@ -48,8 +49,6 @@ class ExchangePipeline:
 
     __slots__ = (
         "_calm",
-        "_data",
-        "_end",
         "_observe",
         "_profile",
         "_stages",
@@ -60,10 +59,10 @@ class ExchangePipeline:
     )
 
     def __init__(self, context: SessionContext, head: Request) -> None:
-        self._profile = context.profile
+        own = self._profile = context.profile
         self._calm = not (self._profile.entries or self._profile.tools or self._profile.agents)
         # Nobody asks what an exchange is that nothing can happen to; whoever reads the tape finds out.
-        found = UNREAD if self._calm else self._classified(head, context)
+        found = UNREAD if self._calm else wire.classify(head, own.tools, own.agents, context.state.peers)
         exchange = Exchange(
             session=context.name,
             number=context.state.number(),
@@ -86,13 +85,7 @@ class ExchangePipeline:
         self.needs_response_body = False
         self.touches = False
         self._stages: StageList | None = None
-        self._data: list[Stage] = []
-        self._end: list[Stage] = []
-        self._observe: list[Stage] = []
-
-    def _classified(self, request: Request, context: SessionContext) -> wire.Classified:
-        own = self._profile
-        return wire.classify(request, own.tools, own.agents, context.state.peers)
+        self._observe: tuple[int, ...] = ()
 
     @property
     def exchange(self) -> Exchange:
@@ -112,7 +105,7 @@ class ExchangePipeline:
     def decides_on_first_message(self) -> bool:
         """May `request` be given the beginning of a body that goes on? In a gRPC call the client may wait for
         answers before it sends more: its first message is decided on."""
-        return request_out.is_dialogue(self.exchange.request)
+        return request_out.is_dialogue(self.state.exchange.request)
 
     def ready(self, body: bytes) -> bool:
         """Is that beginning enough?"""
@@ -129,19 +122,20 @@ class ExchangePipeline:
         if not self.needs_request_body:
             at.exchange = replace(at.exchange, request=at.request)
             return OutboundRequest(at.request)
-        self._stages = StageList(stage_types(self._profile.candidates), at)
-        self._observe = self._stages.down("observe")
-        for stage in self._stages.down("on_request"):
-            stage.on_request()
+        stages = self._stages = StageList(stage_types(self._profile.candidates), at)
+        self._observe = stages.hooks["observe"]
+        for place in stages.hooks["on_request"]:
+            stages.all[place].on_request()
         outbound = OutboundRequest(at.request)
-        outbound.actions = self._forward(self._stages, outbound)
+        outbound.actions = self._forward(stages, outbound)
         return outbound
 
     def _forward(self, stages: StageList, outbound: OutboundRequest) -> Iterator[Action]:
-        for stage in stages.down("forward"):
-            yield from self._performed(stage.forward())
-        for stage in stages.down("settle_request"):
-            stage.settle_request()
+        for place in stages.hooks["forward"]:
+            actions = stages.all[place].forward()
+            yield from self._observed(actions) if self._observe else actions
+        for place in stages.hooks["settle_request"]:
+            stages.all[place].settle_request()
         outbound.settle(self.state.request, self.state.chain.answer)
 
     def client_left(self) -> None:
@@ -152,10 +146,12 @@ class ExchangePipeline:
 
     def pending(self, response: Response) -> Iterator[Action]:
         """Upstream's head is there; what to do before anything of it is delivered."""
-        self.state.exchange = self.exchange.answered(response)
-        if self._stages is not None:
-            for stage in self._stages.down("on_response"):
-                yield from self._performed(stage.on_response())
+        self.state.exchange = self.state.exchange.answered(response)
+        stages = self._stages
+        if stages is not None:
+            for place in stages.hooks["on_response"]:
+                actions = stages.all[place].on_response()
+                yield from self._observed(actions) if self._observe else actions
 
     def head(self, response: Response) -> Response:
         """The head to deliver; `touches` and `needs_response_body` are valid from here on."""
@@ -170,61 +166,70 @@ class ExchangePipeline:
             if not self._profile.entries:
                 return response
             self._stages = StageList(PASSIVE, at)
-        delivered = response
-        for stage in self._stages.up("on_response_head"):
-            delivered = stage.on_response_head(delivered)
-        for stage in self._stages.all:
+        delivered, stages = response, self._stages
+        for place in stages.hooks["on_response_head"]:
+            delivered = stages.all[place].on_response_head(delivered)
+        for stage in stages.all:
             self.touches = self.touches or stage.touches
             self.needs_response_body = self.needs_response_body or stage.holds
-        if self.touches:
-            self._data, self._end = self._stages.up("on_data"), self._stages.up("on_end")
         return delivered
 
-    def feed(self, data: bytes) -> Iterator[Action]:
-        """What to do in place of sending these upstream bytes."""
+    def feed(self, data: bytes) -> Iterable[Action]:
+        """What to do in place of sending these upstream bytes; a list where all of it is known."""
         actions: Iterable[Action] = (Send(data),)
-        for stage in self._data:
-            actions = stage.on_data(actions)
-        return self._performed(actions)
+        stages = self._stages
+        if self.touches and stages is not None:
+            for place in stages.hooks["on_data"]:
+                actions = stages.all[place].on_data(actions)
+        return self._observed(actions) if self._observe else actions
 
-    def message(self, data: bytes, *, text: bool, by: Side) -> Iterator[Action]:
+    def message(self, data: bytes, *, text: bool, by: Side) -> Iterable[Action]:
         """What to do in place of passing on one message of a WebSocket, which `by` has sent.
 
         The messages of one end are asked about one after the other, each once the actions of the last are
         done; those of the two ends may overlap. Where `touches` is False nothing needs to be asked.
         """
         actions: Iterable[Action] = (Send(data, "server" if by == "client" else "client", text),)
-        if self.touches and self._stages is not None:
-            order = self._stages.down if by == "client" else self._stages.up
-            for stage in order("on_message"):
-                actions = stage.on_message(actions, by)
-        return self._performed(actions)
+        stages = self._stages
+        if self.touches and stages is not None:
+            places = stages.hooks["on_message"]
+            for place in places if by == "client" else reversed(places):
+                actions = stages.all[place].on_message(actions, by)
+        return self._observed(actions) if self._observe else actions
 
     def finish(self) -> Iterator[Action]:
         """What to do before the regular end of the response."""
+        stages = self._stages
+        if stages is None:
+            return
         actions: Iterable[Action] = ()
-        for stage in self._end:
-            actions = stage.on_end(actions)
-        yield from self._performed(actions)
-        for stage in self._stages.down("finished") if self._stages is not None else ():
-            stage.finished()
+        for place in stages.hooks["on_end"] if self.touches else ():
+            actions = stages.all[place].on_end(actions)
+        yield from self._observed(actions) if self._observe else actions
+        for place in stages.hooks["finished"]:
+            stages.all[place].finished()
 
     def trailers(self, headers: Headers) -> Headers:
         """The trailers to deliver after all that `finish` gave (RFC 9110 §6.5)."""
         return self.state.chain.trailers(headers) if self.touches else headers
 
-    def _performed(self, actions: Iterable[Action]) -> Iterator[Action]:
+    def _observed(self, actions: Iterable[Action]) -> Iterator[Action]:
         """The actions; each stage that observes them sees each before it is carried out."""
+        stages = self._stages.all if self._stages is not None else ()
         for action in actions:
-            for stage in self._observe:
-                stage.observe(action)
+            for place in self._observe:
+                stages[place].observe(action)
             yield action
 
     def closes(self, delivered: bytes) -> bool:
         """Do these last bytes hold the closing event? Clients that then hang up have the whole answer."""
         at = self.state
-        protocol = self._classified(at.exchange.request, at.context).protocol if self._calm else at.protocol
+        protocol = self._protocol_of(at.exchange.request) if self._calm else at.protocol
         return closes(protocol, at.exchange.request, at.exchange.response or at.response, delivered)
+
+    def _protocol_of(self, request: Request) -> Protocol | None:
+        own, peers = self._profile, self.state.context.state.peers
+        return wire.classify(request, own.tools, own.agents, peers).protocol
 
     # ------------------------------------------------------------ ledger
 
@@ -232,11 +237,14 @@ class ExchangePipeline:
         """Every decision on this exchange and what came of it."""
         if self._stages is None:
             return ()
-        return tuple([line for stage in self._stages.down("ledger") for line in stage.ledger()])
+        lines: list[FaultFired] = []
+        for place in self._stages.hooks["ledger"]:
+            lines.extend(self._stages.all[place].ledger())
+        return tuple(lines)
 
     def over(self) -> tuple[FaultFired, ...]:
         """The ledger of an exchange that has ended: a fault that has not fired by now never will."""
         if self._stages is not None:
-            for stage in self._stages.up("over"):
-                stage.over()
+            for place in self._stages.hooks["over"]:
+                self._stages.all[place].over()
         return self.ledger()

@@ -88,7 +88,7 @@ def decide(profile: Profile, dice: Dice, exchange: Exchange, state: SessionState
     whole = Subject(exchange.key, exchange.n, exchange.attempt, exchange.tool or exchange.agent)
     decisions: list[Decision] = []
     deferred: list[Entry] = []
-    at = _own_site(exchange)
+    at = _own_site(exchange) if exchange.kind == "tool" else None
     for compiled in profile.candidates.of(exchange):
         if compiled.plain:
             decisions.append(_judge(compiled, whole, exchange, dice, state))

@@ -82,6 +82,8 @@ class _Call:
         the SDK says: which of them arrives first then changes nothing.
         """
         if declared is None:
+            if not self.broken:
+                return None
             return min((n for n in self.broken if self.attempts[n] < UNDECLARED), default=None)
         if declared == 0:
             return None

@@ -25,10 +25,14 @@ class Understanding(Stage):
         profile, session, begun, request = context.profile, context.state, at.exchange, at.request
         found = wire.understand(request, profile.tools, profile.agents, session.peers, session.conversations)
         at.protocol = found.protocol
-        view = session.with_tool_names(found.view) if found.view else None
+        view = found.view
+        if view is not None and session.tools:
+            view = session.with_tool_names(view)
         if view is not None and found.protocol is not None and profile.candidates.rewrite_texts:
             at.conversation = conversation_of(found.protocol, request, view.results)
-        n, attempt = session.numbered(found.key, wire.attempt(request, found.protocol))
+        spoken = found.protocol
+        declared = wire.attempt(request, None) if spoken is None else spoken.attempt(request)
+        n, attempt = session.numbered(found.key, declared)
         # Made anew, and once: `dataclasses.replace` was a sixth of what a pipeline costs.
         at.exchange = Exchange(
             session=begun.session,
@@ -49,7 +53,7 @@ class Understanding(Stage):
             http2=begun.http2,
         )
         self._unread = found.unread
-        site = wire.tool_site(at.exchange)
+        site = wire.tool_site(at.exchange) if found.kind == "tool" else None
         if site is not None:
             session.note_call(site.call.name, site.name)
 

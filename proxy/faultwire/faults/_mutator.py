@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire.events import Send
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from faultwire.events import Action, Chunk, Headers, Response
 
@@ -44,6 +44,11 @@ class Mutator:
     def head(self, response: Response) -> Response:
         """The response head to deliver."""
         return response
+
+    def passing(self, events: Sequence[bytes]) -> int:
+        """How many of these events, from the first on, it lets pass as they are, and has counted. It is fed
+        the one after them. A fault that does not know beforehand is fed each."""
+        return 0
 
     def feed(self, chunk: Chunk) -> Iterable[Action]:
         """What to do in place of sending this chunk."""

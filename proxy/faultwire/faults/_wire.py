@@ -41,8 +41,12 @@ def is_stream(exchange: Exchange, response: Response) -> bool:
 
 def no_stream(exchange: Exchange) -> str | None:
     """Why a fault on single events cannot act here, or None."""
-    if exchange.response is not None and not is_stream(exchange, exchange.response):
-        return "the response is no stream"
+    response = exchange.response
+    if response is not None:
+        protocol = wire.protocol(exchange.protocol) if exchange.protocol else None
+        splitter = framing.splitter_of(response, protocol, exchange.request)
+        if splitter is None and not framing.is_socket(response):
+            return "the response is no stream"
     if exchange.view is not None and not exchange.view.stream:
         return "the request asks for no stream"
     return None

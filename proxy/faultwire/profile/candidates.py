@@ -14,7 +14,7 @@ from faultwire.faults._api import RequestFault, ResultFault
 from faultwire.profile.match import ON_THE_HEAD, TEXTS, like, may_match
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Hashable, Sequence
 
     from faultwire.events import Exchange
     from faultwire.profile.entry_model import CompiledEntry, Entry
@@ -48,17 +48,23 @@ class Candidates:
         """Every entry that `mismatch` may find nothing against; `tool` is the name of a result's tool."""
         if tool is not None:
             exchange = replace(exchange, tool=tool)
-        values = tuple([TEXTS[name](exchange) for name in self._names])
-        key = (exchange.kind, exchange.protocol, values)
-        return _remembered(self._found, key, lambda: self._fitting(exchange))
+        values: list[str | None] = []
+        for name in self._names:
+            values.append(TEXTS[name](exchange))
+        key = (exchange.kind, exchange.protocol, *values)
+        found = self._found.get(key)
+        return _kept(self._found, key, self._fitting(exchange)) if found is None else found
 
     def on_head(self, exchange: Exchange) -> bool:
         """May any entry match once the body is known? `may_match` of each."""
         if self._by_url:
             return self._any(exchange)
-        values = tuple([TEXTS[name](exchange) for name in self._on_head])
-        key = (exchange.kind, exchange.protocol, values)
-        return _remembered(self._heads, key, lambda: self._any(exchange))
+        values: list[str | None] = []
+        for name in self._on_head:
+            values.append(TEXTS[name](exchange))
+        key = (exchange.kind, exchange.protocol, *values)
+        found = self._heads.get(key)
+        return _kept(self._heads, key, self._any(exchange)) if found is None else found
 
     def _any(self, exchange: Exchange) -> bool:
         return any(may_match(e.on, exchange, protocols=e.fault.protocols) for e in self._entries)
@@ -78,10 +84,8 @@ def _fits(entry: Entry, exchange: Exchange) -> bool:
     return all(like(globs, TEXTS[name](exchange)) for name, globs in on.globs if name not in _PER_CALL)
 
 
-def _remembered(memory: OrderedDict[Hashable, T], key: Hashable, find: Callable[[], T]) -> T:
-    found = memory.get(key)
-    if found is None:
-        found = memory[key] = find()
-        if len(memory) > KEPT:
-            memory.popitem(last=False)
-    return found
+def _kept(memory: OrderedDict[Hashable, T], key: Hashable, value: T) -> T:
+    memory[key] = value
+    if len(memory) > KEPT:
+        memory.popitem(last=False)
+    return value

@@ -62,7 +62,7 @@ def classify(
     if tool is not None:
         return Classified("tool", tool=tool)
     agent = _named(request, agents) if agents else None
-    peer = peers.name(request.url) if peers else None
+    peer = peers.name(request.url) if peers is not None and peers.names else None
     method = request.method
     for protocol in protocols().values():
         if method not in protocol.methods:

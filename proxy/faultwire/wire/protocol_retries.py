@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from faultwire.events import header
-
 if TYPE_CHECKING:
     from faultwire.events import Headers
 
@@ -19,11 +17,16 @@ def retry_count(headers: Headers) -> int | None:
     `x-stainless-retry-count` counts from 0 (the SDKs of OpenAI, Anthropic and others that Stainless
     generates). `amz-sdk-request: attempt=1; max=3` counts from 1 (AWS's SDKs).
     """
-    value = header(headers, "x-stainless-retry-count")
+    value = fields = None
+    for name, told in headers:
+        word = name.lower()
+        if word == "x-stainless-retry-count" and value is None:
+            value = told
+        elif word == "amz-sdk-request" and fields is None:
+            fields = told
     count = _number(value) if value else None
     if count is not None:
         return count
-    fields = header(headers, "amz-sdk-request")
     if fields is None:
         return None
     attempts = next((field for field in fields.split(";") if field.strip().startswith("attempt=")), "")

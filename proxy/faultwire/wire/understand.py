@@ -53,7 +53,8 @@ def understand(
     requests of the session held is not read again. A body that is too heavy to be read while others wait is
     not looked into: then the head decides.
     """
-    heavy = size_limit.is_heavy(request.body)
+    body = request.body
+    heavy = body is not None and len(body) > size_limit.MOST and size_limit.is_heavy(body)
     found = classify(with_held(request, None) if heavy else request, tools or {}, agents or {}, peers)
     view = None
     if found.protocol is not None and not heavy:

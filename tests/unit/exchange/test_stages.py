@@ -29,7 +29,7 @@ from faultwire.exchange.pipeline import ExchangePipeline
 from faultwire.exchange.request_out import SessionContext
 from faultwire.exchange.session_state import PlantedCanary, SessionState
 from faultwire.exchange.stage import HOOKS, ExchangeState, Stage
-from faultwire.exchange.stages import PASSIVE, StageList, stage_types
+from faultwire.exchange.stages import PASSIVE, UPWARD, StageList, stage_types
 from faultwire.exchange.understanding import Understanding
 from faultwire.profile.load import inline, merge, parse
 
@@ -88,11 +88,20 @@ def test_only_stages_that_override_a_hook_are_asked_and_the_response_goes_up() -
         def over(self) -> None:
             """Asked alone."""
 
-    found = StageList((First, Second), state("latency: {ms: 1}"))
-    assert [type(stage) for stage in found.down("on_end")] == [First, Second]
-    assert [type(stage) for stage in found.up("on_end")] == [Second, First]
-    assert [type(stage) for stage in found.down("over")] == [Second]
-    assert found.down("on_request") == []
+        def on_message(self, actions, by):
+            return actions
+
+    class Third(Second):
+        """As the second one."""
+
+    found = StageList((First, Second, Third), state("latency: {ms: 1}"))
+    asked = {hook: [type(found.all[at]) for at in places] for hook, places in found.hooks.items()}
+    assert asked["on_end"] == [Third, Second, First]
+    assert asked["over"] == [Third, Second]
+    assert asked["on_message"] == [Second, Third], "a client's go down; who asks turns it round"
+    assert asked["on_request"] == []
+    assert set(asked) == set(HOOKS)
+    assert set(UPWARD) == {"on_response_head", "on_data", "on_end", "over"}
     assert {"on_request", "forward", "on_data", "observe", "ledger"} <= set(HOOKS)
     assert not {"touches", "holds"} & set(HOOKS)
 
@@ -235,11 +244,12 @@ def test_a_fault_that_answers_makes_the_same_request_again_a_retry() -> None:
 
 def test_an_end_that_a_fault_made_is_a_failure_and_bytes_are_none() -> None:
     at, stage = decided("latency: {ms: 1}")
-    stage.observe(Send(b"x"))
+    assert list(stage.on_data((Send(b"x"),))) == [Send(b"x")]
+    assert list(stage.on_data(iter((Send(b"x"),)))) == [Send(b"x")], "another stage gives it"
     fresh = ExchangeState(at.context, Exchange("s", 2, STREAMED), None)
     Understanding(fresh).on_request()
     assert (fresh.exchange.n, fresh.exchange.attempt) == (1, 0)
-    stage.observe(Cut())
+    assert list(stage.on_data(iter((Cut(),)))) == [Cut()], "of a fault that waited for another stream"
     retry = ExchangeState(at.context, Exchange("s", 3, STREAMED), None)
     Understanding(retry).on_request()
     assert (retry.exchange.n, retry.exchange.attempt) == (0, 1)

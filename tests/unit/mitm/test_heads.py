@@ -17,7 +17,7 @@ from faultwire.mitm.compat.heads import (
     response_flaw,
     trailers_flaw,
 )
-from faultwire.mitm.compat.written import Written
+from faultwire.mitm.compat.http1 import Written
 from faultwire.mitm.flow import request_balance
 
 
@@ -48,23 +48,42 @@ def test_flaws_of_both_protocols() -> None:
     ("end", "passes"), [(b"\r\n", True), (b"XX", False), (b"\rX", False), (b"\n\n", False)]
 )
 def test_a_chunk_ends_with_crlf_alone(end: bytes, passes: bool, size: int) -> None:
-    reader, buffer, events = StrictChunkedReader(), HeadBuffer(), []
+    reader, buffer = StrictChunkedReader(), HeadBuffer()
+    parts, ends = list[bytes](), list[h11.EndOfMessage]()
     data = b"5\r\nhello" + end + b"0\r\n\r\n"
 
     def read() -> None:
         for at in range(0, len(data), size):
             buffer.__iadd__(data[at : at + size])
-            while (event := reader(buffer)) is not None:
-                events.append(event)
-                if isinstance(event, h11.EndOfMessage):
-                    return
+            if (ended := reader.read(buffer, parts)) is not None:
+                ends.append(ended)
 
     if passes:
         read()
-        assert isinstance(events[-1], h11.EndOfMessage)
+        assert [type(end) for end in ends] == [h11.EndOfMessage]
     else:
-        with pytest.raises(h11.RemoteProtocolError):
+        with pytest.raises(h11.RemoteProtocolError, match="does not end with CRLF"):
             read()
+        assert ends == []
+    assert b"".join(parts) == b"hello", "what came before the flaw is there"
+
+
+def test_all_chunks_that_came_are_read_at_once_and_a_flaw_comes_behind_them() -> None:
+    reader, buffer, parts = StrictChunkedReader(), HeadBuffer(), list[bytes]()
+    buffer.__iadd__(b"1\r\na\r\n2\r\nbc\r\n3\r\nde")
+    assert reader.read(buffer, parts) is None
+    assert parts == [b"a", b"bc", b"de"]
+    buffer.__iadd__(b"f\r\nz\r\n")
+    with pytest.raises(h11.ProtocolError, match="illegal chunk header"):
+        reader.read(buffer, parts)
+    assert parts == [b"a", b"bc", b"de", b"f"]
+    reader, parts = StrictChunkedReader(), []
+    buffer = HeadBuffer()
+    buffer.__iadd__(b"1\r\na\r\n0\r\nx: y\r\n\r\nnext")
+    ended = reader.read(buffer, parts)
+    assert ended is not None
+    assert ended.headers.raw_items() == [(b"x", b"y")]
+    assert (parts, bytes(buffer)) == ([b"a"], b"next")
 
 
 def test_what_is_written_is_counted_for_the_innermost_layer() -> None:

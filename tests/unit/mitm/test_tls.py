@@ -133,3 +133,22 @@ def test_the_end_of_a_server_that_sent_an_alert_is_passed_on_once(monkeypatch: p
     list(made.receive_close())
     list(made.receive_close())
     assert [type(one) for one in seen] == [events.ConnectionClosed]
+
+
+def test_the_end_that_tls_tells_is_not_passed_on_again_with_the_connection_s(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = connection.Server(address=(HOST, 443))
+    client = connection.Client(peername=("", 1), sockname=("", 2))
+    made = UpstreamTls(context.Context(client, Options()), server)
+    seen: list[events.Event] = []
+    monkeypatch.setattr(
+        UpstreamTls.__mro__[1], "event_to_child", lambda _self, event: seen.append(event) or ()
+    )
+    next(iter(made.start_tls()))
+    list(made.event_to_child(events.DataReceived(server, b"x")))
+    list(made.event_to_child(events.ConnectionClosed(client)))
+    assert len(seen) == 2, "the end of another connection is no end of this one"
+    list(made.event_to_child(events.ConnectionClosed(server)))
+    list(made.receive_close())
+    assert len(seen) == 3

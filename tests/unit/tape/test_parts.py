@@ -31,8 +31,8 @@ from faultwire.tape.read.fault_ledger import ledger_hash
 from faultwire.tape.record.encoder import EventEncoder
 from faultwire.tape.record.event_log import EventLog, storable
 from faultwire.tape.record.journal import Journal
-from faultwire.tape.record.queue import HURRY, WriteQueue
-from faultwire.tape.record.recorder import Recording
+from faultwire.tape.record.queue import WriteQueue
+from faultwire.tape.record.recorder import HURRY, Recording
 from faultwire.tape.redact.redactor import Redactor
 
 EXCHANGE = Exchange("s", 1, Request("GET", "https", "h", 443, "/"))
@@ -320,9 +320,15 @@ def test_a_recording_waits_in_the_queue_once() -> None:
 
 def test_much_to_write_ends_the_pause() -> None:
     intake = WriteQueue()
-    intake.offer("x")
-    intake.add(HURRY + 1)
-    assert intake.gather(3600) == ["x"]
+    recording = Recording(EXCHANGE, intake)
+    recording.upstream_chunk(b"x" * HURRY)
+    assert not intake._hurry.is_set()
+    recording.upstream_chunk(b"x")
+    assert intake.offered == HURRY + 1
+    assert intake.gather(3600) == [recording]
+    intake.took(HURRY + 1)
+    recording.upstream_chunk(b"x")
+    assert not intake._hurry.is_set(), "what the writer has taken waits no longer"
 
 
 # ---------------------------------------------------------------- journal and find

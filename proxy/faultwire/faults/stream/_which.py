@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re  # noqa: TID251 - a fixed, linear pattern
 from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from faultwire.faults._api import Fault, Need, Site
+from faultwire.faults._api import Fault, Mutator, Need, Site
 from faultwire.faults._wire import no_stream
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from faultwire.dice import FaultDice
     from faultwire.events import Chunk, Exchange
 
@@ -46,17 +49,40 @@ class Picker:
 
     def picks(self, chunk: Chunk) -> bool:
         """Is this one of them? Asked once per event."""
-        if chunk.unit != "event" or _keeps_alive(chunk.data):
+        if chunk.unit != "event" or _TELLS.search(chunk.data) is None:
             return False
         self.number += 1
         if self._fault.at is not None:
             return self.number == self._fault.at
-        return self._dice.unit(f"event {self.number}") < (self._fault.share or 0)
+        return self._drawn(self.number)
+
+    def passing(self, events: Sequence[bytes]) -> int:
+        """How many of these stand before the next one that is picked. They have been seen then; the picked
+        one has not, and has yet to be asked about."""
+        last = self._fault.at
+        for place, event in enumerate(events):
+            if last is not None and self.number >= last:
+                return len(events)
+            if _TELLS.search(event) is not None:
+                number = self.number + 1
+                if number == last or (last is None and self._drawn(number)):
+                    return place
+                self.number = number
+        return len(events)
+
+    def _drawn(self, number: int) -> bool:
+        return self._dice.unit(f"event {number}") < (self._fault.share or 0)
 
 
-def _keeps_alive(event: bytes) -> bool:
-    """A comment, or fields that tell a client nothing by themselves."""
-    for line in event.splitlines():  # noqa: SIM110 - no generator: this is asked of every event
-        if line and not line.startswith((b":", b"id:", b"retry:")):
-            return False
-    return True
+class EventMutator(Mutator):
+    """What a fault on single events does: nothing to those that are not picked."""
+
+    _picker: Picker
+
+    def passing(self, events: Sequence[bytes]) -> int:
+        """Those before the next one that is picked."""
+        return self._picker.passing(events)
+
+
+_TELLS = re.compile(rb"(?:\A|[\r\n])(?!:|id:|retry:)[^\r\n]")
+"""A line of an event that is no comment, and no field that tells a client nothing by itself."""

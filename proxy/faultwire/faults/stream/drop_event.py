@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from faultwire.events import Send
 from faultwire.faults._api import Mutator
-from faultwire.faults.stream._which import EventFault, Picker
+from faultwire.faults.stream._which import EventFault, EventMutator, Picker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +43,7 @@ class DropEvent(EventFault):
         return _Dropper(Picker(self, dice))
 
 
-class _Dropper(Mutator):
+class _Dropper(EventMutator):
     def __init__(self, picker: Picker) -> None:
         self._picker = picker
         self._lost: list[int] = []

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from faultwire.events import Send
 from faultwire.faults._api import Mutator
-from faultwire.faults.stream._which import EventFault, Picker
+from faultwire.faults.stream._which import EventFault, EventMutator, Picker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +42,7 @@ class DuplicateEvent(EventFault):
         return _Doubler(Picker(self, dice))
 
 
-class _Doubler(Mutator):
+class _Doubler(EventMutator):
     def __init__(self, picker: Picker) -> None:
         self._picker = picker
         self._twice: list[int] = []

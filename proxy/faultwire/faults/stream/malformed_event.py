@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from faultwire.events import Send
 from faultwire.faults._api import Mutator
-from faultwire.faults.stream._which import EventFault, Picker
+from faultwire.faults.stream._which import EventFault, EventMutator, Picker
 from faultwire.wire.framing import sse
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class MalformedEvent(EventFault):
         return _Breaker(Picker(self, dice))
 
 
-class _Breaker(Mutator):
+class _Breaker(EventMutator):
     def __init__(self, picker: Picker) -> None:
         self._picker = picker
         self._broken: list[int] = []

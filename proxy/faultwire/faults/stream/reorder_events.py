@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from faultwire.events import Send
 from faultwire.faults._api import Mutator
-from faultwire.faults.stream._which import EventFault, Picker
+from faultwire.faults.stream._which import EventFault, EventMutator, Picker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from faultwire.dice import FaultDice
     from faultwire.events import Action, Chunk, Exchange
@@ -42,7 +42,7 @@ class ReorderEvents(EventFault):
         return _Swapper(Picker(self, dice))
 
 
-class _Swapper(Mutator):
+class _Swapper(EventMutator):
     def __init__(self, picker: Picker) -> None:
         self._picker = picker
         self._held: Send | None = None
@@ -60,6 +60,10 @@ class _Swapper(Mutator):
             self.effect = f"events changed places {times}"
             yield self._held
             self._held = None
+
+    def passing(self, events: Sequence[bytes]) -> int:
+        """None while one is held: the next one goes before it."""
+        return 0 if self._held is not None else super().passing(events)
 
     def finish(self) -> Iterable[Action]:
         if self._held is not None:

@@ -20,7 +20,7 @@ from faultwire.mitm.compat.codes import BAD_GATEWAY, CANCEL, KILL
 from faultwire.mitm.compat.destination import Captured
 from faultwire.mitm.compat.handler import FastHandler, SafeHandler
 from faultwire.mitm.compat.hooks import FaultwireWaitHook, Hooks, Pause
-from faultwire.mitm.compat.http1 import BoundedHttp1Server, ResponsePieces, is_free
+from faultwire.mitm.compat.http1 import BoundedHttp1Server, ResponsePieces, WholeRequest, is_free
 from faultwire.mitm.compat.http2_frames import Leaving, ReadOn, ResetStream
 from faultwire.mitm.compat.leaves import LeafCertificates
 from faultwire.mitm.compat.once_more import NewHttpConnection, Unanswered, Unprocessed, may_repeat
@@ -48,6 +48,7 @@ __all__ = [
     "Unanswered",
     "Unprocessed",
     "UpstreamTls",
+    "WholeRequest",
     "check",
     "fast_handler_works",
     "install",

@@ -30,36 +30,41 @@ _CRLF = b"\r\n"
 
 
 class HeadBuffer(ReceiveBuffer):
-    """h11's buffer, whose next head can be looked at as it came."""
+    """h11's buffer, whose next head can be looked at as it came. How far it was searched is noted where h11
+    notes it for its own search for the same end: it begins anew with whatever is taken out."""
 
-    _looked = 0
+    _multiple_lines_search: int
 
     def head(self) -> bytes | None:
         """The head in front, with its empty line, once it is whole; empty lines before it are dropped."""
         while self._data[:2] == _CRLF:
             self._extract(2)
-        found = _END.search(self._data, self._looked)
+        found = _END.search(self._data, self._multiple_lines_search)
         if found is None:
-            self._looked = max(0, len(self._data) - 2)
+            self._multiple_lines_search = max(0, len(self._data) - 2)
             return None
         return bytes(self._data[: found.end()])
-
-    def _extract(self, count: int) -> bytearray:
-        self._looked = 0
-        return super()._extract(count)
 
 
 class StrictChunkedReader(ChunkedReader):
     """h11's reader of chunked bodies, which takes nothing but CRLF for the end of a chunk (RFC 9112 §7.1)."""
 
-    def __call__(self, buf: Any) -> Any:
-        """The next event in the buffer."""
-        owed: Any = self._bytes_to_discard
-        if isinstance(owed, int) and owed:
-            found = bytes(buf._data[:owed])
-            if found != _CRLF[2 - owed :][: len(found)]:
-                raise h11.RemoteProtocolError("a chunk does not end with CRLF")
-        return super().__call__(buf)
+    def read(self, buf: Any, parts: list[bytes]) -> h11.EndOfMessage | None:
+        """All that is in the buffer: adds the data of chunks to `parts`, and gives the end where it has come.
+        Raises ProtocolError at what no body holds, behind what came before it."""
+        following = super().__call__
+        while True:
+            owed: Any = self._bytes_to_discard
+            if isinstance(owed, int) and owed:
+                found = bytes(buf._data[:owed])
+                if found != _CRLF[2 - owed :][: len(found)]:
+                    raise h11.RemoteProtocolError("a chunk does not end with CRLF")
+            event: Any = following(buf)
+            if not isinstance(event, h11.Data):
+                ended: h11.EndOfMessage | None = event
+                return ended
+            if event.data:
+                parts.append(event.data)
 
 
 def request_flaw(head: bytes | Fields) -> str | None:

@@ -11,12 +11,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mitmproxy.proxy import commands, events
 from mitmproxy.proxy.layers import http as http_layer
 from mitmproxy.proxy.layers.http import _http1
-from mitmproxy.proxy.layers.http._base import ReceiveHttp
+from mitmproxy.proxy.layers.http._base import HttpEvent, ReceiveHttp
 from mitmproxy.proxy.layers.http._events import (
     RequestEndOfMessage,
     RequestTrailers,
@@ -27,20 +29,19 @@ from mitmproxy.proxy.layers.http._events import (
     ResponseTrailers,
 )
 
+from faultwire._core import RequestCounter
 from faultwire.mitm.compat import once_more
 from faultwire.mitm.compat.codes import BAD_GATEWAY
 from faultwire.mitm.compat.heads import HEAD_LIMIT, HeadBuffer, request_flaw, response_flaw
 from faultwire.mitm.compat.trailers import BodyReader, closing
-from faultwire.mitm.compat.written import Written
 from faultwire.mitm.messages import convert, error_responses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Iterator
 
     from mitmproxy import http
     from mitmproxy.connection import Connection
     from mitmproxy.proxy.context import Context
-    from mitmproxy.proxy.layers.http._base import HttpEvent
 
 
 class ResponsePieces(ResponseData):
@@ -49,6 +50,14 @@ class ResponsePieces(ResponseData):
     def __init__(self, stream_id: int, pieces: list[bytes]) -> None:
         super().__init__(stream_id, b"".join(pieces))
         self.pieces = pieces
+
+
+@dataclass
+class WholeRequest(HttpEvent):
+    """A request that is all there, in its parts: head, data, trailers, end."""
+
+    parts: list[HttpEvent]
+    trailers: bool
 
 
 class Outgoing(Protocol):
@@ -87,7 +96,10 @@ class BoundedHttp1Server(BodyReader, _http1.Http1Server):
         elif data := event.data:  # an empty chunk would end the body
             if self._chunked:
                 pieces = event.pieces if type(event) is ResponsePieces else (data,)
-                data = b"".join([b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces])
+                chunks: list[bytes] = []
+                for piece in pieces:
+                    chunks.append(b"%x\r\n%s\r\n" % (len(piece), piece))
+                data = b"".join(chunks)
             return (commands.SendData(self.conn, data),)
         return ()
 
@@ -153,6 +165,30 @@ class BoundedHttp1Server(BodyReader, _http1.Http1Server):
             self.on_refusal()
 
 
+class Written:
+    """Counts the requests in the bytes that are written to one server; whoever in the layers above has
+    `requests_written` is told. It knows nothing of streams and flows, so that a request is counted all the
+    same which no exchange stands for."""
+
+    def __init__(self, context: Context, *, http2: bool) -> None:
+        found: Any = (getattr(layer, "requests_written", None) for layer in reversed(context.layers))
+        self._tell = next((tell for tell in found if tell is not None), None)
+        self._counter = RequestCounter(http2=http2)
+
+    def seen(self, todo: Any, connection: Connection, stream_id: int) -> Iterator[Any]:
+        """The same commands; what they write to the connection is counted, for the stream that asks."""
+        for command in todo:
+            if type(command) is commands.SendData and command.connection is connection:
+                begun = self._counter.feed(command.data)
+                if begun and self._tell is not None:
+                    self._tell(stream_id, begun)
+            yield command
+
+    def stop(self) -> None:
+        """The connection speaks another protocol from here on."""
+        self._counter.stop()
+
+
 class PatientHttp1Client(BodyReader, _http1.Http1Client):
     """mitmproxy's side towards an HTTP/1 server, with a limit on the head and without interim ones."""
 
@@ -186,6 +222,8 @@ class PatientHttp1Client(BodyReader, _http1.Http1Client):
 
     def _write(self, event: HttpEvent) -> Any:
         """Trailers go behind the last chunk."""
+        if type(event) is WholeRequest:
+            return chain.from_iterable(map(self._write if event.trailers else super().send, event.parts))
         if isinstance(event, RequestTrailers):
             self._trailers = event.trailers
             return ()

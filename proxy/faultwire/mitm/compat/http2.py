@@ -31,8 +31,8 @@ from mitmproxy.proxy.layers.http._http_h2 import BufferedH2Connection
 from faultwire import clock
 from faultwire.mitm.compat import http2_frames as frames
 from faultwire.mitm.compat.heads import request_flaw, response_flaw, trailers_flaw
+from faultwire.mitm.compat.http1 import Written
 from faultwire.mitm.compat.once_more import Unprocessed
-from faultwire.mitm.compat.written import Written
 from faultwire.mitm.messages import error_responses
 
 if TYPE_CHECKING:

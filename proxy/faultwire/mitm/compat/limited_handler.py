@@ -125,7 +125,10 @@ class LimitedHandler(ProxyConnectionHandler):
         takes nothing more until its answer is taken, so that both would wait for ever.
         """
         for peer in self.transports.values():
-            if _backlog(peer.writer) > BACKLOG:
+            writer = peer.writer  # as `_backlog`, before each read of each connection
+            if isinstance(writer, asyncio.StreamWriter) and (
+                writer.transport.get_write_buffer_size() > BACKLOG
+            ):
                 await self._catch_up(asyncio.current_task())
                 break
         if self._held:

@@ -79,12 +79,19 @@ class UpstreamTls(ServerTLSLayer):
         super().__init__(context, conn)
         self._ended = False
 
-    def event_to_child(self, event: events.Event) -> Any:
-        """Pass an event on."""
+    def start_tls(self) -> Generator[commands.Command, Any, None]:
+        """From here on there is an end to pass on; without TLS every event goes straight through."""
+        self.event_to_child = self._pass_on  # type: ignore[method-assign]
+        yield from super().start_tls()
+
+    def _pass_on(self, event: events.Event) -> Any:
         if type(event) is events.ConnectionClosed and event.connection is self.conn:
             self._ended = True
         return super().event_to_child(event)
 
     def receive_close(self) -> Any:
         """The connection below has ended."""
-        return () if self._ended else self.event_to_child(events.ConnectionClosed(self.conn))
+        if self._ended:
+            return ()
+        self._ended = True
+        return self.event_to_child(events.ConnectionClosed(self.conn))

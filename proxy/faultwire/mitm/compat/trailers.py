@@ -35,39 +35,36 @@ class BodyReader(_http1.Http1Connection):
         if type(self.body_reader) is ChunkedReader:
             self.body_reader = StrictChunkedReader()  # nothing of the body has been read yet
         ended, parts, problem = self._read(event)
+        rest: Iterable[commands.Command] = () if ended is None else self._over(ended)
+        if problem is not None:
+            rest = self._broken(problem)
         if not parts:
-            return self._stop(ended, problem)
+            return rest
         data = bytes(parts[0]) if len(parts) == 1 else b"".join(parts)
         received = ReceiveHttp(self.ReceiveData(self.stream_id, data))
-        if ended is None and problem is None:
-            return (received,)
-        return chain((received,), self._stop(ended, problem))
+        return chain((received,), rest) if rest else (received,)
 
-    def _stop(self, ended: Any, problem: h11.ProtocolError | None) -> Generator[commands.Command, Any, None]:
-        """The end of a body, where it has come, or what is wrong with it."""
+    def _broken(self, problem: h11.ProtocolError) -> tuple[commands.Command, ...]:
+        """What is wrong with a body ends its connection."""
         assert self.stream_id is not None
-        if problem is not None:
-            yield commands.CloseConnection(self.conn)
-            message = f"HTTP/1 protocol error: {problem}"
-            code: Any = self.ReceiveProtocolError.code
-            yield ReceiveHttp(self.ReceiveProtocolError(self.stream_id, message, code))
-        elif ended is not None:
-            assert self.request is not None
-            is_request = isinstance(self, _http1.Http1Server)
-            trailers = http.Headers(list(ended.headers.raw_items())) if ended.headers else None
-            if trailers is not None:
-                made = RequestTrailers if is_request else ResponseTrailers
-                yield ReceiveHttp(made(self.stream_id, trailers))
-            yield from self._over(is_request=is_request)
+        message = f"HTTP/1 protocol error: {problem}"
+        code: Any = self.ReceiveProtocolError.code
+        error = ReceiveHttp(self.ReceiveProtocolError(self.stream_id, message, code))
+        return (commands.CloseConnection(self.conn), error)
 
-    def _over(self, *, is_request: bool) -> Generator[commands.Command, Any, None]:
-        """Say that a message is over, and be ready for the next one.
+    def _over(self, ended: Any) -> Generator[commands.Command, Any, None]:
+        """Hand on the trailers, say that a message is over, and be ready for the next one.
 
         A server's connection is ready first: where the client has sent its next request already, that comes
         while the end of this response is sent, and would be taken for a part of the request before it.
         """
         assert self.stream_id is not None
         assert self.request is not None
+        is_request = isinstance(self, _http1.Http1Server)
+        if ended.headers:
+            trailers = http.Headers(list(ended.headers.raw_items()))
+            made = RequestTrailers if is_request else ResponseTrailers
+            yield ReceiveHttp(made(self.stream_id, trailers))
         end = ReceiveHttp(self.ReceiveEndOfMessage(self.stream_id))
         if is_request:
             if self.request.data.method.upper() != b"CONNECT":
@@ -86,11 +83,14 @@ class BodyReader(_http1.Http1Connection):
         try:
             if isinstance(event, events.ConnectionClosed):
                 return self.body_reader.read_eof(), parts, None
-            while (found := self.body_reader(self.buf)) is not None:
-                if not isinstance(found, h11.Data):
-                    return found, parts, _flawed(found)
-                if found.data:
-                    parts.append(found.data)
+            if type(self.body_reader) is StrictChunkedReader:
+                ended: Any = self.body_reader.read(self.buf, parts)
+            else:
+                while isinstance(ended := self.body_reader(self.buf), h11.Data):
+                    if ended.data:
+                        parts.append(ended.data)
+            if ended is not None:
+                return ended, parts, _flawed(ended) if ended.headers else None
         except h11.ProtocolError as error:
             return None, parts, error
         # What is left is the beginning of a line, or of trailers: data has been handed on.
@@ -99,9 +99,10 @@ class BodyReader(_http1.Http1Connection):
 
 def _flawed(ended: Any) -> h11.ProtocolError | None:
     """What is wrong with the trailers at a body's end."""
-    if sum(len(name) + len(value) + 4 for name, value in ended.headers.raw_items()) > HEAD_LIMIT:
+    fields = ended.headers.raw_items()
+    if sum([len(name) + len(value) + 4 for name, value in fields]) > HEAD_LIMIT:
         return _TOO_LARGE
-    flaw = trailers_flaw(ended.headers.raw_items(), http2=False) if ended.headers else None
+    flaw = trailers_flaw(fields, http2=False)
     return h11.RemoteProtocolError(f"the trailers are malformed: {flaw}") if flaw else None
 
 

@@ -23,7 +23,8 @@ FLUSH_S = 5.0
 
 def handler_of(client: Client) -> Any:
     """The handler of a live client connection, or None."""
-    return handler_by_id(client.id)
+    proxyserver: Any = ctx.master.addons.get("proxyserver")
+    return proxyserver.connections.get(client.id) if proxyserver is not None else None
 
 
 def handler_by_id(client_id: str) -> Any:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from faultwire import clock
 from faultwire.events import Arrival
+from faultwire.mitm.compat import transports
 from faultwire.mitm.sessions.sessions import UnknownUsers
 from faultwire.mitm.sessions.shared_process import Shared
 
@@ -73,6 +74,10 @@ class ClientConnection:
     """All connections of the engine."""
     owner: str | None = None
     """Under which name it is counted there."""
+    handler: Any = None
+    """What reads and writes its bytes, once a request has come."""
+    counts_steps: bool = False
+    """Does it count what its client has done? Only our own does."""
     number: int = 0
     others: int = 0
     requests: int = 0
@@ -92,8 +97,19 @@ class ClientConnection:
 
     def arrive(self, client: Client, recorded: RecordedExchange) -> None:
         """A request has come, whose recording is told how."""
-        self._enter(recorded.session.name)
-        owner = self.owner or recorded.session.name
+        name = recorded.session.context.name
+        if self.owner is None:
+            self._enter(name)
+        owner = self.owner or name
+        if self.handler is None:
+            self.handler = transports.handler_of(client)
+            self.counts_steps = hasattr(self.handler, "progress")
+        if self.counts_steps:
+            self.handler.progress += 1
+            self.handler.busy += 1
+        if self.held:
+            self._read_on(client)
+        self.exchanges.add(recorded)
         self.requests += 1
         unused = self.beside.use(owner) if self.requests == 1 else self.beside.unused[owner]
         now = clock.utc_now().timestamp()
@@ -102,6 +118,11 @@ class ClientConnection:
         ages = (max(0.0, (now - opened) * 1000), max(0.0, (now - ready) * 1000))
         if recorded.recording is not None:
             recorded.recording.arrival = Arrival(self.number, self.requests, *ages, self.others, unused)
+
+    def _read_on(self, client: Client) -> None:
+        """There are several exchanges: nothing is held back for the sake of one of them."""
+        while self.held:
+            transports.read_more(client, self.held.pop(), paused=False)
 
     def leave(self) -> None:
         """It is over, and so are the waits in it."""

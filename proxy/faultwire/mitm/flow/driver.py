@@ -12,7 +12,6 @@ what a fault does is written down once. What the parts share is in a `StreamStat
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mitmproxy.proxy import events
@@ -33,6 +32,7 @@ from faultwire.mitm import compat
 from faultwire.mitm.flow.actions import ActionExecutor
 from faultwire.mitm.flow.replay_source import ReplaySource
 from faultwire.mitm.flow.request import RequestReader
+from faultwire.mitm.flow.request_sender import RequestSender
 from faultwire.mitm.flow.response import Responder
 from faultwire.mitm.flow.response_writer import ResponseWriter
 from faultwire.mitm.flow.stream_state import RequestPhase
@@ -61,7 +61,8 @@ class ExchangeDriver:
         self.replay: ReplaySource | None = None
         if state.gateway.replays is not None:
             self.replay = ReplaySource(state, writer, executor, responder, state.gateway.replays)
-        self.reader = RequestReader(state, writer, executor, responder, self.replay, killed)
+        sender = RequestSender(state, writer)
+        self.reader = RequestReader(state, writer, executor, responder, self.replay, killed, sender)
         self.responder = responder
         self._handlers: dict[type[events.Event], Callable[[Any], Commands]] | None = None
 
@@ -69,7 +70,9 @@ class ExchangeDriver:
     def handlers(self) -> dict[type[events.Event], Callable[[Any], Commands]]:
         """Which part is asked about an event, for a port that wants to change or to hand on some of it."""
         if self._handlers is None:
-            self._handlers = {kind: partial(part, self) for kind, part in _PARTS.items()}
+            found = self._handlers = {}
+            for kind, (part, name) in _PARTS.items():
+                found[kind] = getattr(getattr(self, part), name)
         return self._handlers
 
     def note(self, event: events.Event) -> None:
@@ -78,7 +81,7 @@ class ExchangeDriver:
         if kind in (ResponseHeaders, ResponseData) and state.begun and state.recorded.watch is not None:
             state.recorded.watch.note_data()
         elif type(event) is RequestData and state.begun and state.recorded.upload is not None:
-            state.recorded.upload.note_data(len(event.data))
+            state.recorded.upload.received += len(event.data)
         elif kind is RequestEndOfMessage and state.begun and state.recorded.upload is not None:
             state.recorded.upload.stop()
         if kind is RequestProtocolError:
@@ -89,9 +92,11 @@ class ExchangeDriver:
     def handle(self, event: events.Event) -> Commands:
         """What is to be done about an event; where our code fails, what refuses the exchange."""
         try:
-            if self._handlers is None:
-                return _PARTS[type(event)](self, event)
-            return self._handlers[type(event)](event)
+            if self._handlers is not None:
+                return self._handlers[type(event)](event)
+            part, name = _PARTS[type(event)]
+            found: Commands = getattr(getattr(self, part), name)(event)
+            return found
         except Exception as error:  # noqa: BLE001 - ours fails closed
             return self.fail(error)
 
@@ -116,19 +121,22 @@ class ExchangeDriver:
             yield from self.writer.answer(refusal.response(), "refused", refusal.message)
 
 
-_PARTS: dict[type[events.Event], Callable[[ExchangeDriver, Any], Commands]] = {
-    RequestHeaders: lambda driver, event: driver.reader.head(event),
-    RequestData: lambda driver, event: driver.reader.data(event),
-    RequestTrailers: lambda driver, event: driver.reader.trailers(event),
-    RequestEndOfMessage: lambda driver, event: driver.reader.end(event),
-    ResponseHeaders: lambda driver, event: driver.responder.head(event),
-    ResponseData: lambda driver, event: driver.responder.data(event),
-    ResponseTrailers: lambda driver, event: driver.responder.trailers(event),
-    ResponseEndOfMessage: lambda driver, event: driver.responder.end(event),
-    RequestProtocolError: lambda driver, event: driver.writer.abandon(event),
-    events.Wakeup: lambda driver, event: driver.reader.stalled(event),
-    ResponseProtocolError: lambda driver, event: driver.responder.lost(event),
-    compat.Unanswered: lambda driver, event: driver.responder.lost(event),
-    compat.Unprocessed: lambda driver, event: driver.responder.lost(event),
+_PARTS: dict[type[events.Event], tuple[str, str]] = {
+    RequestHeaders: ("reader", "head"),
+    RequestData: ("reader", "data"),
+    RequestTrailers: ("reader", "trailers"),
+    RequestEndOfMessage: ("reader", "end"),
+    ResponseHeaders: ("responder", "head"),
+    ResponseData: ("responder", "data"),
+    ResponseTrailers: ("responder", "trailers"),
+    ResponseEndOfMessage: ("responder", "end"),
+    RequestProtocolError: ("writer", "abandon"),
+    events.Wakeup: ("reader", "stalled"),
+    ResponseProtocolError: ("responder", "lost"),
+    compat.Unanswered: ("responder", "lost"),
+    compat.Unprocessed: ("responder", "lost"),
 }
-"""Which part is asked about an event; made once, as every exchange has a driver."""
+"""Which part is asked about an event, and by which method; made once, as every exchange has a driver."""
+
+NOTED = frozenset((RequestData, RequestEndOfMessage, RequestProtocolError, ResponseHeaders, ResponseData))
+"""The events of which `note` has something to know."""

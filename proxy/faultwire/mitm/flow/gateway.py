@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from faultwire.mitm.compat import transports
+from faultwire.mitm.flow import captured
 from faultwire.mitm.flow.connections import ClientConnection, OpenConnections, Stats
 from faultwire.mitm.flow.failed_handshakes import FailedHandshakes
 from faultwire.mitm.flow.recorded_exchange import RecordedExchange
@@ -22,7 +23,6 @@ from faultwire.mitm.sessions.access import Access
 from faultwire.mitm.sessions.sessions import Sessions
 from faultwire.mitm.sessions.shared_process import Shared, UnattributedCalls
 from faultwire.mitm.sessions.sources import Sources
-from faultwire.wire.framing.grpc_status import is_grpc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -77,12 +77,14 @@ class Gateway:
     def begin(self, flow: http.HTTPFlow) -> RecordedExchange:
         """The exchange that begins with this request head. Raises Refusal."""
         client = flow.client_conn
-        if self.reverse:
+        link = self.connection(client)
+        if link.captured:
+            captured.name_host(flow)
+        if self.reverse.routes:
             self._turn(flow)
         tunnel = self.tunnels.of(client)
         if tunnel is not None:
             tunnel.taken()
-        link = self.connection(client)
         user = convert.proxy_user(flow.request.headers)
         convert.without_proxy_headers(flow.request)
         whose: Whose | None = (link.session or link.shared) if user is None else None
@@ -92,25 +94,22 @@ class Gateway:
             self.turn_away(client, flow.request.host)
             raise error_responses.unknown_user()
         session = self._chosen(whose, flow) if isinstance(whose, Shared) else whose
-        link.answered(session)
+        if link.tls_host is not None:
+            link.answered(session)
         self._check_room(session)
         self.stats.strangers.known(flow.request.host)
         self.stats.exchanges += 1
         head = convert.request_of(flow.request)
-        link.grpc = link.grpc or is_grpc(head.headers)
-        leave = functools.partial(self._left, link, client)
-        context = self.tunnels.context_of(session, client)
+        context = session.context if tunnel is None else self.tunnels.context_of(session, client)
+        leave = functools.partial(self._left, link)
         recorded = self.new_exchange(session, head, self.tape, leave, context)
+        link.grpc |= recorded.grpc
         link.arrive(client, recorded)
         if self.replays is not None:
             recorded.needs_request_body = True  # what answers depends on all of it
-        while link.held:
-            transports.read_more(client, link.held.pop(), paused=False)
-        link.exchanges.add(recorded)
         session.live += 1
         self.live += 1
         self.idle.clear()
-        self.step(client, busy=1)
         return recorded
 
     def _turn(self, flow: http.HTTPFlow) -> None:
@@ -169,7 +168,7 @@ class Gateway:
 
     def admit_live(self, recorded: RecordedExchange) -> None:
         """The same for one that certainly goes there. Raises Refusal."""
-        request = recorded.pipeline.exchange.request
+        request = recorded.pipeline.state.exchange.request
         refusal = self.routes.refusal(request.host, request.port, self.guard)
         if refusal is not None:
             self.stats.refused += 1
@@ -236,22 +235,23 @@ class Gateway:
         (link.held.add if paused else link.held.discard)(sender)
         transports.read_more(flow.client_conn, sender, paused=paused)
 
-    def _left(self, link: ClientConnection, client: Client, recorded: RecordedExchange) -> None:
+    def _left(self, link: ClientConnection, recorded: RecordedExchange) -> None:
         link.exchanges.discard(recorded)
+        if link.counts_steps:
+            link.handler.progress += 1
+            link.handler.busy -= 1
         recorded.session.live -= 1
         self.live -= 1
         if not self.live:
             self.idle.set()
-        if not recorded.session.live and recorded.session.name in self._ending:
+        if self._ending and not recorded.session.live and recorded.session.name in self._ending:
             self._ending[recorded.session.name].set()
-        self.step(client, busy=-1)
 
-    def step(self, client: Client, *, busy: int = 0) -> None:
-        """A client has finished a step; `busy` exchanges more (or fewer) are in flight."""
+    def step(self, client: Client) -> None:
+        """A client has finished a step."""
         handler = transports.handler_of(client)
         if hasattr(handler, "progress"):
             handler.progress += 1
-            handler.busy += busy
 
     def connection(self, client: Client) -> ClientConnection:
         """What is known of a client's connection."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from faultwire.events import Close, Cut, Reset
+from faultwire.events import Close, Cut, Reset, header
 from faultwire.exchange.pipeline import ExchangePipeline
 from faultwire.mitm.flow.recorded_websocket import RecordedWebSocket
+from faultwire.wire.framing.grpc_status import CONTENT_TYPE, is_grpc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,7 +47,9 @@ class RecordedExchange:
         "_live",
         "_messages",
         "_sent",
+        "dialogue",
         "ended",
+        "grpc",
         "hurried",
         "needs_request_body",
         "observer",
@@ -71,7 +74,11 @@ class RecordedExchange:
         self.session = session
         self.pipeline = ExchangePipeline(context or session.context, head)
         self.needs_request_body = self.pipeline.needs_request_body
-        self.recording: Recording | None = tape.admit(self.pipeline.exchange) if tape else None
+        self.recording: Recording | None = tape.admit(self.pipeline.state.exchange) if tape else None
+        kind = (header(head.headers, "content-type") or "").lower()
+        self.dialogue = kind.startswith(CONTENT_TYPE)
+        """May its request be one of gRPC's streams, whose client waits for answers before it says more?"""
+        self.grpc = self.dialogue and is_grpc(head.headers)
         self.ended = False
         self.written = 0
         self.watch: UpstreamWatch | None = None
@@ -108,7 +115,7 @@ class RecordedExchange:
         if recording is None or self._begun:
             return
         self._begun = True
-        recording.exchange = self.pipeline.exchange
+        recording.exchange = self.pipeline.state.exchange
         request = recording.exchange.request
         if self._live and request.body is not None:
             recording.request(replace(request, body=None))
@@ -120,7 +127,7 @@ class RecordedExchange:
         """What goes upstream."""
         if self.recording is None or self.ended:
             return
-        if request is not self.pipeline.exchange.request:
+        if request is not self.pipeline.state.exchange.request:
             self.recording.forwarded(request)
 
     def wrote(self, count: int) -> None:
@@ -171,7 +178,8 @@ class RecordedExchange:
 
     def arrive(self, response: Response) -> Response:
         """Upstream's head is there; the head to deliver, before it is framed."""
-        self._received(response)
+        if self._arrived is None:
+            self._received(response)
         delivered = self.pipeline.head(response)
         self.touches = self.pipeline.touches or self.pipeline.needs_response_body
         if self.touches and self.recording is not None and not self.ended:
@@ -211,8 +219,9 @@ class RecordedExchange:
         """The trailers to deliver for those that upstream sent."""
         delivered = self.pipeline.trailers(received)
         if self.recording is not None and not self.ended:
-            self.recording.trailers("upstream", received)
-            if self.touches:
+            if received:
+                self.recording.trailers("upstream", received)
+            if self.touches and delivered:
                 self.recording.trailers("delivered", delivered)
         return delivered
 
@@ -231,14 +240,6 @@ class RecordedExchange:
             self._last = data
         if self.recording is not None:
             self.recording.upstream_chunk(data)
-
-    def feed(self, data: bytes) -> Iterator[Action]:
-        """What to do in place of sending upstream's bytes on."""
-        return self.pipeline.feed(data)
-
-    def finish(self) -> Iterator[Action]:
-        """What to do before the regular end."""
-        return self.pipeline.finish()
 
     def whole(self, body: bytes) -> Iterator[Action]:
         """What to do in place of sending a body that is all there."""
@@ -284,13 +285,14 @@ class RecordedExchange:
         self.ended = True
         self._settle()
         self._leave(self)
-        self._begin()
+        if not self._begun:
+            self._begin()
         if self._messages is not None:
             self._messages.close()
         if ending == "client_aborted" and self.pipeline.closes(self._last):
             ending, error = "complete", None
         faults: tuple[FaultFired, ...] = self.pipeline.over()
-        self.session.count(self.pipeline.exchange, faults)
+        self.session.count(self.pipeline.state.exchange, faults)
         if self.observer is not None:
             self.observer.over(ending, faults)
         if self.recording is not None:
@@ -306,13 +308,13 @@ class RecordedExchange:
             self.ended = True
             self._settle()
             self._leave(self)
-            self.session.count(self.pipeline.exchange, ())
+            self.session.count(self.pipeline.state.exchange, ())
             if self.observer is not None:
                 self.observer.over("refused", ())
         if self.recording is not None:
             if not self._begun:
                 self._begun = True
-                self.recording.request(self.pipeline.exchange.request)
+                self.recording.request(self.pipeline.state.exchange.request)
             if response is not None:
                 self.recording.delivered_head(response)
             self.recording.end("refused", reason, ())

@@ -20,7 +20,6 @@ from mitmproxy.proxy.layers.http._hooks import HttpRequestHook
 
 from faultwire import wire
 from faultwire.mitm.compat import transports
-from faultwire.mitm.flow import captured
 from faultwire.mitm.flow.actions import ActionExecutor
 from faultwire.mitm.flow.replay_source import ReplaySource
 from faultwire.mitm.flow.request_sender import RequestSender
@@ -36,12 +35,11 @@ from faultwire.mitm.flow.stream_state import (
 )
 from faultwire.mitm.flow.upload_watch import UploadWatch
 from faultwire.mitm.messages import convert, error_responses
-from faultwire.wire.framing.grpc_status import is_grpc
 
 if TYPE_CHECKING:
     from mitmproxy.proxy import events
 
-    from faultwire.events import Response
+    from faultwire.events import Request, Response
     from faultwire.exchange.pipeline import OutboundRequest
 
 
@@ -59,15 +57,12 @@ class RequestReader:
     responder: Responder
     replay: ReplaySource | None
     killed: Callable[[], Ended]
+    sender: RequestSender
     _body: bytearray = field(default_factory=bytearray)
-    sender: RequestSender = field(init=False)
     _unread: bytes | None = None
     """Of a body that nobody will read, what has come beyond the part that was decided on."""
     _answer: Response | None = None
     """What such a request is answered once it has been read."""
-
-    def __post_init__(self) -> None:
-        self.sender = RequestSender(self.state, self.writer)
 
     # ------------------------------------------------------------ what the client sends
 
@@ -80,11 +75,9 @@ class RequestReader:
             interim = (self._continue(),)
             request.headers.pop("expect")
         state.response = ResponsePhase.AWAITED
-        if state.gateway.connection(state.flow.client_conn).captured:
-            captured.name_host(state.flow)
         try:
-            recorded = state.gateway.begin(state.flow)
-            state.begin(recorded)
+            recorded = state.recorded = state.gateway.begin(state.flow)
+            state.begun = True
             if request.is_http2:
                 recorded.pipeline.over_http2()
                 if recorded.recording is not None:
@@ -107,7 +100,7 @@ class RequestReader:
         state, seconds = self.state, self.state.gateway.idle_request_s
         request = state.flow.request
         declared = convert.value_of(request.headers, b"content-length") is not None
-        if seconds is None or is_grpc(state.recorded.pipeline.exchange.request.headers):
+        if seconds is None or state.recorded.grpc:
             return
         if declared or not request.is_http2:
             wake = partial(transports.wake, state.flow.client_conn, state.context.layers[-1])
@@ -210,7 +203,8 @@ class RequestReader:
         that is too long to be read nothing more than its beginning is held."""
         state = self.state
         pipeline = state.recorded.pipeline
-        if not (pipeline.decides_on_first_message and pipeline.ready(bytes(self._body))):
+        early = state.recorded.dialogue and pipeline.decides_on_first_message
+        if not (early and pipeline.ready(bytes(self._body))):
             if len(self._body) < wire.UNREAD or state.gateway.stock_hooks:
                 return ()
             self._unread = bytes(self._body[wire.UNREAD :])
@@ -236,8 +230,9 @@ class RequestReader:
 
     def _proceed(self, outbound: OutboundRequest, live: bool) -> Commands:
         if outbound.answer is None:
-            self.state.recorded.forwards(outbound.request)
-            return self._forward(outbound, live=live)
+            request = outbound.request
+            self.state.recorded.forwards(request)
+            return self._forward(request, live=live)
         self._pass_over()
         if self._unread is not None:  # as if it had been held: the answer waits until all of it has come
             self.state.recorded.request_chunk(self._unread)
@@ -251,16 +246,16 @@ class RequestReader:
         if self.replay is not None:
             self.replay.pass_over()
 
-    def _forward(self, outbound: OutboundRequest, *, live: bool) -> Commands:
+    def _forward(self, wanted: Request, *, live: bool) -> Commands:
         """Send it upstream; with `live` the rest of its body follows."""
-        if self.replay is not None and (yield from self.replay.play(outbound.request)):
+        if self.replay is not None and (yield from self.replay.play(wanted)):
             return
         state, request = self.state, self.state.flow.request
         if live:  # the length in its head is that of all of it
-            convert.apply_request(request, replace(outbound.request, body=None))
-            request.data.content = outbound.request.body
+            convert.apply_request(request, replace(wanted, body=None))
+            request.data.content = wanted.body
         else:
-            convert.apply_request(request, outbound.request)
+            convert.apply_request(request, wanted)
         if not (yield from self.sender.connect()):
             return
         if live:

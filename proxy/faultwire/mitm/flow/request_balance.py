@@ -1,7 +1,7 @@
 """The balance of a session: requests that were written to servers, and exchanges that were recorded.
 
 A server must never get a request that is not on the tape, whatever let it through: a flaw of ours, of
-mitmproxy or of a library below it. So requests are counted in the bytes that leave (`compat.written`),
+mitmproxy or of a library below it. So requests are counted in the bytes that leave (`compat.http1.Written`),
 exchanges where they end, and where the two differ the session proves nothing and its tape is PARTIAL.
 """
 

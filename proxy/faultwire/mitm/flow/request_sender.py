@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from mitmproxy.proxy import commands
+    from mitmproxy.proxy.layers.http._base import HttpEvent
 
     from faultwire.mitm.flow.response_writer import ResponseWriter
     from faultwire.mitm.flow.stream_state import Commands
@@ -55,9 +56,10 @@ class RequestSender:
     def nobody_asks(self) -> bool:
         """Has the client left? What is queued of its request then has no head before it, and goes nowhere."""
         state = self.state
-        if state.nobody_asks and state.request is RequestPhase.STREAMED:
+        left = state.left or (state.begun and state.recorded.ended)
+        if left and state.request is RequestPhase.STREAMED:
             state.request = RequestPhase.IGNORED
-        return state.nobody_asks
+        return left
 
     def _unreachable(self, problem: str) -> Commands:
         refused = problem.find(MARK)
@@ -72,14 +74,20 @@ class RequestSender:
         """A request that is all there."""
         state, request = self.state, self.state.flow.request
         content, server, stream_id = request.raw_content, state.context.server, state.stream_id
-        convert.frame(request, len(content or b""), h2_upstream=server.alpn == b"h2")
+        if request.is_http2:
+            convert.frame(request, len(content or b""), h2_upstream=server.alpn == b"h2")
         bare = not (content or request.trailers)
-        yield SendHttp(RequestHeaders(stream_id, request, bare), server)
+        parts: list[HttpEvent] = [RequestHeaders(stream_id, request, bare)]
         if content:
-            yield SendHttp(RequestData(stream_id, content), server)
+            parts.append(RequestData(stream_id, content))
         if request.trailers:
-            yield SendHttp(RequestTrailers(stream_id, request.trailers), server)
-        yield SendHttp(RequestEndOfMessage(stream_id), server)
+            parts.append(RequestTrailers(stream_id, request.trailers))
+        parts.append(RequestEndOfMessage(stream_id))
+        if state.joins and server.alpn != b"h2":
+            yield SendHttp(compat.WholeRequest(stream_id, parts, bool(request.trailers)), server)
+        else:
+            for part in parts:
+                yield SendHttp(part, server)
         self.watch()
 
     def again(self) -> Commands:

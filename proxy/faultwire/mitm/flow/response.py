@@ -78,7 +78,7 @@ class Responder:
     def head(self, event: ResponseHeaders) -> Commands:
         """Upstream's head is there: from here on the response streams, unless a fault must hold it."""
         state = self.state
-        if state.response is not ResponsePhase.AWAITED or state.nobody_asks:
+        if state.response is not ResponsePhase.AWAITED or state.left or state.recorded.ended:
             return ()
         response = state.flow.response = event.response
         if type(response.headers) is not convert.ReadFields:  # what the core has read, it has validated
@@ -138,7 +138,8 @@ class Responder:
             return read_on
         if not recorded.touches:
             return (*read_on, SendHttp(event, state.context.client))
-        return joined(read_on, self.executor.execute(recorded.feed(event.data)))
+        sent = self.executor.execute(recorded.pipeline.feed(event.data))
+        return joined(read_on, sent) if read_on else sent
 
     def trailers(self, event: ResponseTrailers) -> Commands:
         """Trailers; they go out behind what the body ends with."""
@@ -151,12 +152,13 @@ class Responder:
         state, recorded = self.state, self.state.recorded
         if state.response not in (ResponsePhase.STREAMED, ResponsePhase.HELD):
             return ()
-        if state.nobody_asks:
+        if state.left or recorded.ended:
             state.upstream = False
             return ()
         if state.response is ResponsePhase.STREAMED:
             state.upstream = state.request is RequestPhase.STREAMED
-            return self.executor.execute(recorded.finish(), self._end) if recorded.touches else self._end()
+            touched = recorded.touches
+            return self.executor.execute(recorded.pipeline.finish(), self._end) if touched else self._end()
         body = bytes(self._body)
         self._body.clear()
         if self._head is not None and self._head.status == framing.SWITCHING:

@@ -86,21 +86,21 @@ class ReverseProxy:
     """The declared routes of one engine."""
 
     def __init__(self, declared: Mapping[str, str]) -> None:
-        self._routes = {name: Route.of(name, url) for name, url in declared.items()}
+        self.routes = {name: Route.of(name, url) for name, url in declared.items()}
         self._rewriters: dict[str, ResponseRewriter] = {}
         """By client: how it is answered."""
 
     def __bool__(self) -> bool:
-        return bool(self._routes)
+        return bool(self.routes)
 
     @property
     def names(self) -> list[str]:
         """Their names."""
-        return sorted(self._routes)
+        return sorted(self.routes)
 
     def find(self, name: str) -> Route | None:
         """The route of that name."""
-        return self._routes.get(name)
+        return self.routes.get(name)
 
     def split(self, request: http.Request, client: str) -> tuple[str, str, str] | None:
         """Token, route and rest of the path of a client's next request; None where it has no such path."""
@@ -131,7 +131,7 @@ class ReverseProxy:
         scheme, host, port, path = place
         fitting = [
             route
-            for route in self._routes.values()
+            for route in self.routes.values()
             if (route.scheme, route.host, route.port) == (scheme, host, port)
             and (path == route.path or path.startswith((f"{route.path}/", f"{route.path}?")))
         ]

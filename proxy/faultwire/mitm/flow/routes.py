@@ -40,7 +40,7 @@ class Routes:
 
     def refusal(self, host: str, port: int, guard: Guard) -> Refusal | None:
         """Why a request may not go to a host, if it may not; where a route leads was named by the user."""
-        if self.find(host) is not None:
+        if self._routes and self.find(host) is not None:
             return None
         remote = guard.check_remote(host)
         why = remote or guard.check_literal(host, port)
@@ -54,7 +54,7 @@ class Routes:
 
     def destination(self, request: http.Request) -> tuple[tuple[str, int], bool]:
         """Address and TLS of where a request goes; its path is put below a route's path."""
-        route = self.find(request.host)
+        route = self.find(request.host) if self._routes else None
         if route is None:
             return (request.host, request.port), request.scheme == "https"
         if route.path.rstrip("/"):

@@ -29,7 +29,7 @@ from mitmproxy.proxy.layers.http._hooks import HttpRequestHeadersHook
 from faultwire.mitm import compat
 from faultwire.mitm.compat import transports
 from faultwire.mitm.flow import request_balance
-from faultwire.mitm.flow.driver import ExchangeDriver
+from faultwire.mitm.flow.driver import NOTED, ExchangeDriver
 from faultwire.mitm.flow.stream_state import RequestPhase, ResponsePhase, StreamState
 from faultwire.mitm.flow.websocket import WebSocketLayer
 from faultwire.wire.framing import split as framing
@@ -93,8 +93,10 @@ class FaultLayer(HttpLayer):
         """So many requests were written to a server for this stream."""
         stream: Any = self.streams.get(stream_id)
         state = getattr(stream, "_state", None)
-        recorded = state.recorded if state is not None and state.begun else None
-        request_balance.written(recorded, self.gateway.connection(self.context.client).sessions, count)
+        if state is not None and state.begun:
+            state.recorded.wrote(count)
+        else:
+            request_balance.written(None, self.gateway.connection(self.context.client).sessions, count)
 
     def get_connection(self, event: GetHttpConnection, *, reuse: bool = True) -> Any:
         """A connection for a stream. Of HTTP/1 servers a client of HTTP/2 gets one again on which nothing is
@@ -130,7 +132,7 @@ class FaultStream(HttpStream):
 
     def __init__(self, context: Context, stream_id: int, gateway: Gateway) -> None:
         super().__init__(context, stream_id)
-        state = self._state = StreamState(context, stream_id, gateway)
+        state = self._state = StreamState(context, stream_id, gateway, joins=True)
         driver = self._driver = ExchangeDriver(
             state, finish=self.flow_done, killed=self._killed, upgrade=self._upgrade
         )
@@ -149,7 +151,8 @@ class FaultStream(HttpStream):
         runs the generator.
         """
         kind = type(event)
-        self._driver.note(event)
+        if kind in NOTED:
+            self._driver.note(event)
         if self._paused is None and (handler := self._handlers.get(kind)) is not None:
             try:
                 found = handler(event)
@@ -182,7 +185,8 @@ class FaultStream(HttpStream):
             first = next(stock, None)
         finally:
             self._state.flow = self.flow
-        if self._checked(first) and not self._state.gateway.stock_hooks:
+        checked = isinstance(first, HttpRequestHeadersHook) and self.flow.error is None
+        if checked and not self._state.gateway.stock_hooks:
             stock.close()
             return self._driver.reader.head(event)
         return self._head_shown(first, stock, event)

@@ -87,15 +87,13 @@ class StreamState:
     waiting: int = 0
     """Bytes of the response that wait behind it."""
     throttled: bool = False
+    joins: bool = False
+    """Does the port take a request that is all there as one event?"""
 
     @property
     def nobody_asks(self) -> bool:
         """Is there nobody left to answer?"""
         return self.left or (self.begun and self.recorded.ended)
-
-    def begin(self, recorded: RecordedExchange) -> None:
-        """The request head is that of an exchange."""
-        self.recorded, self.begun = recorded, True
 
     def leave(self) -> None:
         """The client has gone."""

@@ -28,7 +28,8 @@ class UploadWatch:
     held: Callable[[], bool]
     expire: Callable[[], None]
     expired: str | None = None
-    _received: int = 0
+    received: int = 0
+    """Bytes that came since it was last looked at; who reads them adds them."""
     _looks: int = 0
     _timer: asyncio.TimerHandle | None = None
 
@@ -41,10 +42,6 @@ class UploadWatch:
         """The request head has been read, and its body is to come."""
         self._timer = asyncio.get_running_loop().call_later(self.seconds / LOOKS, self._look)
 
-    def note_data(self, size: int) -> None:
-        """So many bytes of it came."""
-        self._received += size
-
     def stop(self) -> None:
         """It is whole, or nobody waits for it any more."""
         if self._timer is not None:
@@ -52,14 +49,14 @@ class UploadWatch:
             self._timer = None
 
     def _look(self) -> None:
-        if self.held() or self._received >= self.least:
-            self._received = self._looks = 0
+        if self.held() or self.received >= self.least:
+            self.received = self._looks = 0
         else:
             self._looks += 1
         if self._looks < LOOKS:
             self.start()
             return
         self._timer = None
-        came = f"{self._received} bytes of the request body came" if self._received else "no more of it came"
+        came = f"{self.received} bytes of the request body came" if self.received else "no more of it came"
         self.expired = f"the request body is not whole, and {came} within {self.seconds:g} seconds"
         self.expire()

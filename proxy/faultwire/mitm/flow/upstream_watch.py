@@ -28,8 +28,9 @@ class UpstreamWatch:
     def start(self) -> None:
         """The request has been sent."""
         if self._timer is None:
-            self._received_at = asyncio.get_running_loop().time()
-            self._set(self.first_byte_s)
+            loop = asyncio.get_running_loop()
+            self._received_at = loop.time()
+            self._timer = loop.call_later(self.first_byte_s, self._look)
 
     def note_data(self) -> None:
         """Something of the response came."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 _FOR_PROXIES = frozenset(("proxy-authorization", "proxy-connection"))
+_BETWEEN_US = frozenset((b"proxy-authorization", b"proxy-connection", b"upgrade"))
 
 
 class ReadFields(http.Headers):
@@ -68,12 +69,18 @@ def headers_of(headers: http.Headers) -> Headers:
     """Header fields as text, in order."""
     if type(headers) is ReadFields and headers.text is not None:
         return headers.text
-    return tuple([(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers.fields])
+    found: list[tuple[str, str]] = []
+    for name, value in headers.fields:  # spelt out, as below: every head takes this way twice
+        found.append((name.decode("latin-1"), value.decode("latin-1")))
+    return tuple(found)
 
 
 def fields_of(headers: Headers) -> http.Headers:
     """The way back."""
-    return http.Headers([(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers])
+    fields: list[tuple[bytes, bytes]] = []
+    for name, value in headers:
+        fields.append((name.encode("latin-1"), value.encode("latin-1")))
+    return http.Headers(fields)
 
 
 def request_of(request: http.Request) -> Request:
@@ -102,7 +109,7 @@ def apply_request(request: http.Request, wanted: Request) -> None:
         request.data.content = wanted.body
         if header(headers, "content-length") not in (None, length := str(len(wanted.body))):
             headers = with_header(headers, "content-length", length)
-    if headers is not headers_of(request.headers):
+    if type(request.headers) is not ReadFields or headers is not request.headers.text:
         request.headers = fields_of(headers)
 
 
@@ -165,17 +172,22 @@ def without_proxy_headers(request: http.Request) -> None:
         if len(kept_text) < len(headers.text):
             request.headers = ReadFields(kept_text)
         return
-    for field in (b"proxy-authorization", b"proxy-connection"):
-        if value_of(headers, field) is not None:
-            del headers[field.decode()]
-    if (value_of(headers, b"upgrade") or "").strip().lower() == "h2c":
+    found: dict[bytes, bytes] = {}
+    for key, value in headers.fields:
+        name = key.lower()
+        if name in _BETWEEN_US:
+            found.setdefault(name, value)
+    for name in (b"proxy-authorization", b"proxy-connection"):
+        if name in found:
+            del headers[name.decode()]
+    if found.get(b"upgrade", b"").strip().lower() == b"h2c":
         kept = [
             token
             for token in (part.strip() for part in headers.get("connection", "").split(","))
             if token and token.lower() not in ("upgrade", "http2-settings")
         ]
-        for name in ("upgrade", "http2-settings", "connection"):
-            headers.pop(name, None)
+        for word in ("upgrade", "http2-settings", "connection"):
+            headers.pop(word, None)
         if kept:
             headers["connection"] = ", ".join(kept)
 

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 LIMIT = 16 * 1024 * 1024
 """Bytes that may wait for the writer before producers are asked to pause."""
 
-HURRY = 1024 * 1024
-"""Bytes that end the writer's gathering pause early."""
-
 
 class WriteQueue:
     """Items for the writer. `offer` and `room` belong to producers, the rest to the writer thread.
@@ -34,6 +31,7 @@ class WriteQueue:
         self.drops = drops
         """Nobody is asked to pause; what does not fit is not taken."""
         self.offered = 0
+        """Bytes of items so far; a producer adds what an offered item has gained."""
         self.taken = 0
         self.gone = False
         """Nobody writes any more."""
@@ -63,10 +61,9 @@ class WriteQueue:
             self._awake = True
             self._wake.set()
 
-    def add(self, size: int) -> None:
-        """Account for bytes that an offered item has gained."""
-        self.offered += size
-        if size and self.offered - self.taken > HURRY and not self._hurry.is_set():
+    def hurry(self) -> None:
+        """End the gathering pause: more than `HURRY` waits."""
+        if not self._hurry.is_set():
             self._hurry.set()
 
     def urge(self, item: Any) -> None:

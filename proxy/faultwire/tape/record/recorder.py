@@ -34,12 +34,20 @@ if TYPE_CHECKING:
         def overflows(self) -> bool:
             """Does more wait than may?"""
 
-        def add(self, size: int) -> None:
-            """Bytes more are held for a recording."""
+        offered: int
+        """Bytes that were held for recordings so far; whoever holds more adds them."""
+        taken: int
+        """Of those, the ones that the writer has taken."""
+
+        def hurry(self) -> None:
+            """Too many wait: let the writer take them now."""
 
         def offer(self, item: Recording) -> None:
             """Let this recording be written."""
 
+
+HURRY = 1024 * 1024
+"""Bytes that end the writer's gathering pause early."""
 
 Trailers = tuple[str, int, "Headers"]
 """Which side, nanoseconds since the exchange began, and header fields."""
@@ -269,7 +277,10 @@ class Recording:
         return self.ending is None and not self.lost
 
     def _put(self, size: int) -> None:
-        self._intake.add(size)
+        intake = self._intake
+        intake.offered += size
+        if size and intake.offered - intake.taken > HURRY:
+            intake.hurry()
         if not self._queued:
             self._queued = True
             self._intake.offer(self)

@@ -165,7 +165,7 @@ class TapeWriter:
         if self.failed is not None and self.policy.passes:
             self.unrecorded[exchange.session] += 1
             return None
-        if self._intake.overflows:
+        if self._intake.drops and self._intake.overflows:
             self._kept_out[exchange.session] += 1
             self.drop(exchange, BEHIND)
             return None
@@ -195,7 +195,8 @@ class TapeWriter:
     @property
     def lags(self) -> bool:
         """Does so much wait (`intake.LIMIT`) that `room` would not return at once?"""
-        return not self._intake.drops and self._intake.behind >= self._intake.limit
+        intake = self._intake
+        return intake.offered - intake.taken >= intake.limit and not intake.drops
 
     async def room(self) -> None:
         """Return once the queue has room."""

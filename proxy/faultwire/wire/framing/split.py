@@ -64,8 +64,11 @@ def content_type(headers: Headers) -> str:
 
 def splitter(headers: Headers) -> Splitter | None:
     """What cuts a response with these headers into events; None where it is no framed stream."""
-    make = _BY_TYPE.get(content_type(headers))
-    return make() if make is not None else None
+    for name, value in headers:
+        if name.lower() == "content-type":
+            make = _BY_TYPE.get(value.split(";", 1)[0].strip().lower())
+            return make() if make is not None else None
+    return None
 
 
 def splitter_of(
@@ -79,7 +82,10 @@ def splitter_of(
 
 def wants_socket(request: Request) -> bool:
     """Does it ask to become a WebSocket (RFC 6455 §4.1)?"""
-    return (header(request.headers, "upgrade") or "").strip().lower() == "websocket"
+    for name, value in request.headers:
+        if name.lower() == "upgrade":
+            return value.strip().lower() == "websocket"
+    return False
 
 
 def is_socket(response: Response) -> bool:

@@ -106,7 +106,7 @@ class OpenAIChat(Protocol):
         """By path; elsewhere by a body with a model and a conversation that is not Anthropic's."""
         if request.method != "POST":
             return False
-        path = recognition.bare_path(request)
+        path = request.path.partition("?")[0].rstrip("/")  # as `bare_path`, which is asked for most calls
         if path.endswith("/chat/completions"):
             return True
         if request.body is None or recognition.is_settled(path):

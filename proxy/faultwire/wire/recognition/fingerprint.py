@@ -83,8 +83,7 @@ def fingerprint(
     masked, fields = (VOLATILE, _OF_A_MODEL) if kind == "llm" else ((), _SIGNING)
     if protocol is not None and kind != "llm":
         masked, fields = protocol.volatile, fields | protocol.volatile_query
-    length = header(request.headers, "content-length") or ""
-    body = _of_body(request.body or b"", (*masked, *also) if also else masked, length)
+    body = _of_body(request, (*masked, *also) if also else masked)
     host = request.host.lower().rstrip(".")
     path = _stable_path(request.path, fields)
     for before in protocol.volatile_path if protocol is not None else ():
@@ -92,11 +91,13 @@ def fingerprint(
     return _digest("exchange", kind, request.method, host, path, body.hex())
 
 
-def _of_body(body: bytes, masked: tuple[str, ...], length: str) -> bytes:
+def _of_body(request: Request, masked: tuple[str, ...]) -> bytes:
     """The digest of a body; of one that is too heavy to be read at once, that of its declared length, and of
     the two ends of its beginning: while it goes on, no more is held of it."""
-    if not size_limit.is_heavy(body):
+    body = request.body or b""
+    if len(body) <= size_limit.MOST or not size_limit.is_heavy(body):
         return _core.json_fingerprint(body, masked)
+    length = header(request.headers, "content-length") or ""
     first, last = body[:_END], body[: size_limit.UNREAD][-_END:]
     ends = _digest("heavy", length, _core.sha256_hex(first), _core.sha256_hex(last))
     return bytes.fromhex(ends)
@@ -110,7 +111,9 @@ def tool_key(name: str | None, arguments: str) -> str:
 
 def _digest(*parts: str) -> str:
     """Parts joined length-prefixed, so that no two different tuples hash the same text."""
-    text = "".join([f"{len(part)}:{part}" for part in parts])
+    text = ""
+    for part in parts:
+        text += f"{len(part)}:{part}"
     if text.isascii():  # as nearly always: then it has as many bytes as characters
         return _core.sha256_hex(text.encode())
     encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
@@ -121,7 +124,11 @@ def _stable_path(path: str, volatile: frozenset[str]) -> str:
     bare, _, query = path.partition("?")
     if not query:
         return bare
-    kept = [pair for pair in query.split("&") if pair and not _is_volatile(pair, volatile)]
+    kept: list[str] = []
+    for pair in query.split("&"):
+        name = pair.partition("=")[0].lower()
+        if pair and name not in volatile and not name.startswith("x-amz-"):
+            kept.append(pair)
     return f"{bare}?{'&'.join(kept)}" if kept else bare
 
 
@@ -132,8 +139,3 @@ def _without_id(path: str, before: str) -> str:
         return path
     end = min((at for mark in "/:?" if (at := rest.find(mark)) >= 0), default=len(rest))
     return head + found + rest[end:]
-
-
-def _is_volatile(pair: str, volatile: frozenset[str]) -> bool:
-    name = pair.partition("=")[0].lower()
-    return name in volatile or name.startswith("x-amz-")

@@ -19,10 +19,11 @@ class Peers:
     """Addresses of agents. A card is a stranger's word, so an address is no pattern, and only what nobody
     else knows is named by it."""
 
-    _names: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    names: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    """Whose an address is."""
 
     def __bool__(self) -> bool:
-        return bool(self._names)
+        return bool(self.names)
 
     def add(self, name: str, urls: Iterable[str]) -> None:
         """Remember an agent and where it is reached; the last one that claims an address has it."""
@@ -30,18 +31,18 @@ class Peers:
             base = _base(url)
             if base is None or not name:
                 continue
-            self._names[base] = name
-            self._names.move_to_end(base)
-            while len(self._names) > KEPT:
-                self._names.popitem(last=False)
+            self.names[base] = name
+            self.names.move_to_end(base)
+            while len(self.names) > KEPT:
+                self.names.popitem(last=False)
 
     def name(self, url: str) -> str | None:
         """The agent that a URL belongs to: the one with the longest address that it lies under."""
         asked = _base(url)
         if asked is None:
             return None
-        under = [base for base in self._names if asked == base or asked.startswith(f"{base}/")]
-        return self._names[max(under, key=len)] if under else None
+        under = [base for base in self.names if asked == base or asked.startswith(f"{base}/")]
+        return self.names[max(under, key=len)] if under else None
 
 
 def _base(url: str) -> str | None:

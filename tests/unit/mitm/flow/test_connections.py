@@ -16,6 +16,15 @@ def moment(monkeypatch):
     return at
 
 
+class Recorded(SimpleNamespace):
+    """As far as a connection looks at an exchange."""
+
+    __hash__ = object.__hash__  # one is in a set
+
+
+HANDLER = SimpleNamespace(progress=0, busy=0)
+
+
 def link(beside, whose="s"):
     made = ClientConnection(beside=beside)
     made.belongs(SimpleNamespace(name=whose))
@@ -23,7 +32,11 @@ def link(beside, whose="s"):
 
 
 def arrived(made, client, session="s"):
-    recorded = SimpleNamespace(recording=SimpleNamespace(arrival=None), session=SimpleNamespace(name=session))
+    recorded = Recorded(
+        recording=SimpleNamespace(arrival=None),
+        session=SimpleNamespace(context=SimpleNamespace(name=session)),
+    )
+    made.handler = HANDLER
     made.arrive(client, recorded)
     return recorded.recording.arrival
 
@@ -72,6 +85,16 @@ def test_of_a_request_without_a_tunnel_the_session_is_known_by_itself(moment):
     assert not beside.unused
 
 
+def test_a_step_of_its_client_is_counted_and_its_exchange_is_under_way(moment):
+    made, before = link(OpenConnections()), (HANDLER.progress, HANDLER.busy)
+    arrived(made, client(99.0))
+    assert made.counts_steps is False, "of a handler that was handed in nothing is known"
+    made.counts_steps = True
+    arrived(made, client(99.0))
+    assert (HANDLER.progress, HANDLER.busy) == (before[0] + 1, before[1] + 1)
+    assert len(made.exchanges) == 2
+
+
 def test_a_connection_of_nobody_is_not_counted():
     beside = OpenConnections()
     ClientConnection(beside=beside).leave()
@@ -81,6 +104,10 @@ def test_a_connection_of_nobody_is_not_counted():
 def test_without_a_tape_a_request_is_counted_all_the_same(moment):
     beside = OpenConnections()
     made = link(beside)
-    made.arrive(client(99.0), SimpleNamespace(recording=None, session=SimpleNamespace(name="s")))
+    made.handler = HANDLER
+    made.arrive(
+        client(99.0),
+        Recorded(recording=None, session=SimpleNamespace(context=SimpleNamespace(name="s"))),
+    )
     assert made.requests == 1
     assert beside.unused["s"] == 0

@@ -37,7 +37,7 @@ def test_a_failure_of_ours_is_noted_and_ends_what_the_client_gets() -> None:
     flow = SimpleNamespace(client_conn="client")
     made = driver(head_sent=True, request=RequestPhase.DONE, flow=flow)
     hung: list[str] = []
-    writer: Any = SimpleNamespace(hang_up=lambda ending, error: hung.append(ending) or ())
+    writer: Any = SimpleNamespace(hang_up=lambda ending, error: hung.append(ending) or (), abandon=None)
     made.writer = writer
 
     def fails(event: object) -> Any:

@@ -125,7 +125,7 @@ def test_a_failure_of_ours_asks_the_pipeline_nothing_more(tmp_path: Path) -> Non
     world = World(tmp_path)
     recorded = world.exchange()
     recorded.pipeline = None  # type: ignore[assignment]  # whatever is asked of it now raises
-    recorded.pipeline = type("Broken", (), {"exchange": world.exchange().pipeline.exchange})()
+    recorded.pipeline = type("Broken", (), {"state": world.exchange().pipeline.state})()
     recorded.fail(Response(502, "Bad Gateway", (), b"{}"), "ours failed")
     exchange = world.recorded()
     assert (exchange.ending, exchange.error) == ("refused", "ours failed")

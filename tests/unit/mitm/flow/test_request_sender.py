@@ -27,13 +27,13 @@ class Recorded:
         self.repeated += 1
 
 
-def sender(body: bytes, *, left: bool = False) -> tuple[RequestSender, Any]:
+def sender(body: bytes, *, left: bool = False, joins: bool = False) -> tuple[RequestSender, Any]:
     request = http.Request.make("PUT", "http://up.test/x", body)
     routes = SimpleNamespace(destination=lambda asked: (("up.test", 80), False))
     gateway = SimpleNamespace(routes=routes, response_limits=None, stats=SimpleNamespace(repeated=0))
     state: Any = SimpleNamespace(
         stream_id=1, gateway=gateway, flow=SimpleNamespace(request=request, server_conn=SERVER),
-        context=SimpleNamespace(server=None), recorded=Recorded(), begun=True, nobody_asks=left,
+        context=SimpleNamespace(server=None), recorded=Recorded(), begun=True, left=left, joins=joins,
         request=RequestPhase.DONE, upstream=False,
     )  # fmt: skip
     refused: list[str] = []
@@ -70,6 +70,20 @@ def test_a_request_that_nobody_answered_goes_by_a_new_connection(body: bytes) ->
     assert kinds == [RequestHeaders, *([RequestData] if body else []), RequestEndOfMessage]
     assert sent[0].event.end_stream is (not body)
     assert (state.recorded.repeated, state.gateway.stats.repeated, state.upstream) == (1, 1, True)
+
+
+@pytest.mark.parametrize("body", [b"", b"hello"])
+def test_a_port_that_takes_it_is_given_a_whole_request_at_once(body: bytes) -> None:
+    made, state = sender(body, joins=True)
+    state.context.server = SERVER
+    (sent,) = list(made.whole())
+    assert isinstance(sent, SendHttp)
+    assert (type(sent.event), sent.event.stream_id, sent.connection) == (compat.WholeRequest, 1, SERVER)
+    kinds = [type(one) for one in sent.event.parts]
+    assert kinds == [RequestHeaders, *([RequestData] if body else []), RequestEndOfMessage]
+    state.context.server = SimpleNamespace(alpn=b"h2")
+    apart = [type(one.event) for one in made.whole()]
+    assert apart == kinds, "HTTP/2 writes a frame for each"
 
 
 def test_an_ordinary_request_takes_any_connection() -> None:

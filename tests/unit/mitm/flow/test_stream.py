@@ -57,7 +57,7 @@ def state(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> St
     flow = tflow()
     flow.client_conn, flow.request.http_version = client, request.param
     made = StreamState(context.Context(client, Options()), 1, gateway, flow)
-    made.begin(gateway.begin(flow))
+    made.recorded, made.begun = gateway.begin(flow), True
     return made
 
 

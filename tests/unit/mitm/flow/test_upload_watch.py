@@ -24,7 +24,7 @@ class Body:
         """Bring `size` bytes ten times within each limit, for so long or until it is cut."""
         end = asyncio.get_running_loop().time() + seconds
         while not self.over.done() and asyncio.get_running_loop().time() < end:
-            self.watch.note_data(size)
+            self.watch.received += size
             await asyncio.wait([self.over], timeout=LIMIT_S / 10)
 
 

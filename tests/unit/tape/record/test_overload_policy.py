@@ -80,7 +80,7 @@ def test_what_finds_no_room_is_dropped_and_named(tmp_path: Path) -> None:
 
 async def test_nobody_waits_under_drop(tmp_path: Path) -> None:
     writer = opened(tmp_path / "t.tape", DROPS)
-    writer._intake.add(writer._intake.limit)
+    writer._intake.offered += writer._intake.limit
     assert not writer.lags
     await asyncio.wait_for(writer.room(), 5)
     writer._intake.took(writer._intake.limit)

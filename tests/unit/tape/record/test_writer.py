@@ -242,7 +242,7 @@ def test_an_unwritable_journal_starts_nothing(tmp_path: Path) -> None:
 async def test_room_waits_for_the_writer() -> None:
     intake = WriteQueue(limit=10)
     intake.offer("item")
-    intake.add(10)
+    intake.offered += 10
     waiting = asyncio.ensure_future(intake.room())
     await asyncio.sleep(0)
     assert not waiting.done()
@@ -254,7 +254,7 @@ async def test_room_waits_for_the_writer() -> None:
 
 async def test_nobody_waits_for_a_writer_that_is_gone() -> None:
     intake = WriteQueue(limit=1)
-    intake.add(5)
+    intake.offered += 5
     waiting = asyncio.ensure_future(intake.room())
     await asyncio.sleep(0)
     assert not waiting.done()
@@ -284,10 +284,10 @@ async def test_there_is_room_as_a_rule(deck: Any) -> None:
 
 async def test_a_writer_lags_where_there_is_no_room(deck: Any) -> None:
     intake = deck.writer._intake
-    intake.add(intake.limit - 1)
+    intake.offered += intake.limit - 1
     assert not deck.writer.lags
     await asyncio.wait_for(deck.writer.room(), 5)
-    intake.add(1)
+    intake.offered += 1
     assert deck.writer.lags
     waiting = asyncio.ensure_future(deck.writer.room())
     await asyncio.sleep(0)
