@@ -1,4 +1,4 @@
-"""A program in a namespace of its own asks a resolver outside, over its Unix socket, for a name that tells much."""
+"""A program in a namespace of its own asks a resolver outside over its Unix socket, for a telling name."""
 
 from __future__ import annotations
 
