@@ -68,8 +68,12 @@ impl<'a> Making<'a> {
                     self.event(json!({"type": "trailers", "session": session, "exchange": number}));
                 }
                 4 => self.end_one(),
-                5 => self.seal(),
-                6 => drop(self.event(json!({"type": "note", "text": "more"}))),
+                5 => {
+                    self.seal();
+                }
+                6 => {
+                    self.event(json!({"type": "note", "text": "more"}));
+                }
                 _ => self.late(),
             }
         }
@@ -83,7 +87,10 @@ impl<'a> Making<'a> {
         for session in SESSIONS {
             self.event(json!({"type": "session_end", "session": session}));
         }
-        self.seal();
+        if self.seal() && self.choices.rare() {
+            self.event(json!({"type": "note", "text": "behind it"}));
+            self.wanted.insert("seal_required");
+        }
     }
 
     // ------------------------------------------------------------ steps
@@ -141,13 +148,15 @@ impl<'a> Making<'a> {
         }
     }
 
-    fn seal(&mut self) {
+    /// Seals what is there; whether it is a sound one.
+    fn seal(&mut self) -> bool {
         let (by, bend, code) = match self.choices.rare() {
             true => SEALS[self.choices.below(SEALS.len())],
             false => bend::SOUND,
         };
         self.tape.seal(&by(), bend);
         self.wanted.extend(code);
+        code.is_none()
     }
 
     /// Adds an event, perhaps a bent one; the kind that it says.
