@@ -1,17 +1,16 @@
 """What a wheel is made of, and that nothing else gets in: `.ci/supply.py [--deny] [WHEEL]`.
 
-Two builds of one commit are the same wheel. What it needs is installed by the hashes of the lock alone, and
-so is the wheel itself. The bills of materials (CycloneDX) are valid, and name what is locked. Crates have
-licences and sources that are allowed (`cargo deny`, with `--deny`). Each is shown to fail on something bent.
+Two builds of one commit are the same wheel (`one_wheel.py`). What it needs is installed by the hashes of the
+lock alone, and so is the wheel itself. The bills of materials (CycloneDX) are valid, and name what is locked.
+Crates have licences and sources that are allowed (`cargo deny`, with `--deny`). Each is shown to fail on
+something bent.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,8 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from one_wheel import ROOT, environment, reproduce, run
+
 LOCK = ROOT / ".ci" / "lock" / "runtime.txt"
 DENY = ROOT / ".cargo" / "deny.toml"
 BOM = "cyclonedx-bom==7.5.0"
@@ -43,23 +43,6 @@ Part = tuple[str, str]
 """A name and a version."""
 
 
-def run(*command: str | Path, cwd: Path, env: dict[str, str] | None = None) -> str:
-    done = subprocess.run(
-        [str(c) for c in command], cwd=cwd, env=env, check=False, text=True, capture_output=True
-    )
-    if done.returncode:
-        logs = "".join(path.read_text() for path in cwd.glob(".faultwire/runs/*/engine.log"))
-        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}{logs}")
-    return done.stdout
-
-
-def environment() -> dict[str, str]:
-    """Ours, without what could lead an interpreter to the checkout; the guard is told where that is."""
-    leads = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "FAULTWIRE_VENV")
-    kept = {name: value for name, value in os.environ.items() if name not in leads}
-    return {**kept, "FAULTWIRE_FORBIDDEN": str(ROOT / "proxy")}
-
-
 def refused(why: str, *command: str | Path, cwd: Path, text: str | None = None) -> None:
     """A control: the command must fail, and say why."""
     done = subprocess.run(
@@ -67,55 +50,6 @@ def refused(why: str, *command: str | Path, cwd: Path, text: str | None = None) 
     )
     if not done.returncode or why not in done.stdout + done.stderr:
         sys.exit(f"control: expected a failure with `{why}` of {command}\n{done.stdout}{done.stderr}")
-
-
-# ---------------------------------------------------------------- one commit, one wheel
-
-
-def reproduce(work: Path) -> Path:
-    """Build one commit twice, from nothing, and compare: the second time as a user who lets nobody else read.
-
-    Both in the same folder, whose name is in the bill of materials that maturin writes. One of the two.
-    """
-    source, archive = work / "source", work / "source.tar"
-    run("git", "archive", "--output", archive, "HEAD", cwd=ROOT)
-    instant = run("git", "log", "-1", "--format=%ct", cwd=ROOT).strip()
-    built = []
-    for number, umask in enumerate((0o022, 0o077)):
-        before = os.umask(umask)
-        try:
-            source.mkdir()
-            run("tar", "-xf", archive, "-C", source, cwd=work)
-            built.append(_built(work, source, number, instant))
-        finally:
-            os.umask(before)
-        shutil.rmtree(source)
-    digests = [hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in built]
-    if len(set(digests)) != 1:
-        sys.exit(f"wheel: two builds of one commit differ: {digests}, in {differing(*built)}")
-    print(f"two builds of one commit are the same wheel: sha256 {digests[0]}")
-    return built[0]
-
-
-def _built(work: Path, source: Path, number: int, instant: str) -> Path:
-    cargo = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
-    env = environment() | {
-        "SOURCE_DATE_EPOCH": instant,
-        "CARGO_TARGET_DIR": str(work / f"target{number}"),
-        "RUSTFLAGS": f"--remap-path-prefix={cargo}=cargo",
-    }
-    out = work / f"built{number}"
-    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", out, source, cwd=work, env=env)
-    (wheel,) = out.glob("*.whl")
-    return wheel
-
-
-def differing(one: Path, other: Path) -> list[str]:
-    """The members of two archives that are not the same, or not at the same place."""
-    first, second = zipfile.ZipFile(one).infolist(), zipfile.ZipFile(other).infolist()
-    looks = [[(part.filename, part.CRC, part.date_time, part.external_attr) for part in parts] for parts in
-             (first, second)]  # fmt: skip
-    return sorted({name for name, *_ in set(looks[0]) ^ set(looks[1])}) or ["their order"]
 
 
 # ---------------------------------------------------------------- by hash alone

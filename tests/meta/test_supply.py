@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import importlib.util
 import json
 import re
@@ -12,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = ROOT / ".github" / "workflows"
@@ -23,8 +26,17 @@ def supply() -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    sys.path.insert(0, str(ROOT / ".ci"))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(ROOT / ".ci"))
     return module
+
+
+@pytest.fixture(scope="module")
+def one_wheel(supply: ModuleType) -> ModuleType:
+    return sys.modules[supply.reproduce.__module__]
 
 
 def bill(*parts: tuple[str, str]) -> str:
@@ -84,7 +96,7 @@ def test_crates_of_this_repository_are_no_materials(supply: ModuleType) -> None:
     assert supply.crates(lines) == {("pyo3-macros", "0.30.1"), ("serde", "1.0.229")}
 
 
-def test_what_differs_between_two_archives_is_named(supply: ModuleType, tmp_path: Path) -> None:
+def test_what_differs_between_two_archives_is_named(one_wheel: ModuleType, tmp_path: Path) -> None:
     def made(name: str, members: dict[str, str], date: tuple[int, ...] = (2020, 1, 1, 0, 0, 0)) -> Path:
         with zipfile.ZipFile(tmp_path / name, "w") as archive:
             for member, text in members.items():
@@ -92,10 +104,66 @@ def test_what_differs_between_two_archives_is_named(supply: ModuleType, tmp_path
         return tmp_path / name
 
     one = made("1", {"a": "x", "b": "y"})
-    assert supply.differing(one, made("2", {"a": "x", "b": "z"})) == ["b"]
-    assert supply.differing(one, made("3", {"a": "x"})) == ["b"]
-    assert supply.differing(one, made("4", {"a": "x", "b": "y"}, (2021, 1, 1, 0, 0, 0))) == ["a", "b"]
-    assert supply.differing(one, made("5", {"b": "y", "a": "x"})) == ["their order"]
+    assert one_wheel.differing(one, made("2", {"a": "x", "b": "z"})) == ["b"]
+    assert one_wheel.differing(one, made("3", {"a": "x"})) == ["b"]
+    assert one_wheel.differing(one, made("4", {"a": "x", "b": "y"}, (2021, 1, 1, 0, 0, 0))) == ["a", "b"]
+    assert one_wheel.differing(one, made("5", {"b": "y", "a": "x"})) == ["their order"]
+
+
+BILL = "f-1.dist-info/sboms/b.json"
+
+
+def wheel(place: Path, folder: str) -> Path:
+    """One that names the folder in which it was built, in its bill of materials and beside."""
+    bill = f'{{"bom-ref": "path+file://{folder}/core_rs/py#faultwire-py@1", "x": "path+file://{folder}/core_rs#c"}}'
+    lines = {"f/a.py": f"# {folder}", BILL: bill}
+    with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in lines.items():
+            archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), text, zipfile.ZIP_DEFLATED)
+        record = f"f/a.py,sha256=x,1\n{BILL},sha256=y,2\nf-1.dist-info/RECORD,,\n"
+        archive.writestr(zipfile.ZipInfo("f-1.dist-info/RECORD", (2020, 1, 1, 0, 0, 0)), record)
+    return place
+
+
+def test_the_folder_of_a_build_is_taken_out_of_the_bill_and_of_nothing_else(
+    one_wheel: ModuleType, tmp_path: Path
+) -> None:
+    one, other = wheel(tmp_path / "1.whl", "/a"), wheel(tmp_path / "2.whl", "/b/c")
+    assert one_wheel.differing(one, other) == ["f-1.dist-info/sboms/b.json", "f/a.py"]
+    for built in (one, other):
+        one_wheel.plain(built)
+    assert one_wheel.differing(one, other) == ["f/a.py"], "what else differs is not hidden"
+    with zipfile.ZipFile(other) as archive:
+        assert archive.namelist() == ["f/a.py", BILL, "f-1.dist-info/RECORD"]
+        told = archive.read(BILL)
+        assert json.loads(told) == {
+            "bom-ref": "path+file:///faultwire/core_rs/py#faultwire-py@1",
+            "x": "path+file:///faultwire/core_rs#c",
+        }
+        record = archive.read("f-1.dist-info/RECORD").decode().splitlines()
+    digest = base64.urlsafe_b64encode(hashlib.sha256(told).digest()).decode().rstrip("=")
+    assert record == ["f/a.py,sha256=x,1", f"{BILL},sha256={digest},{len(told)}", "f-1.dist-info/RECORD,,"]
+    before = other.read_bytes()
+    one_wheel.plain(other)
+    assert other.read_bytes() == before, "twice is once"
+
+
+def test_a_wheel_whose_bill_names_no_folder_is_not_released(one_wheel: ModuleType, tmp_path: Path) -> None:
+    place = wheel(tmp_path / "1.whl", "")
+    with pytest.raises(SystemExit, match=r"expected one folder in its bill of materials, found \[\]"):
+        one_wheel.plain(place)
+
+
+def test_every_wheel_that_is_uploaded_was_made_plain_before() -> None:
+    jobs = yaml.safe_load((WORKFLOWS / "wheels.yml").read_text())["jobs"]
+    uploading = 0
+    for job in jobs.values():
+        steps = [json.dumps(step) for step in job["steps"]]
+        uploads = [at for at, step in enumerate(steps) if "upload-artifact" in step and ".whl" in step]
+        made = [at for at, step in enumerate(steps) if "one_wheel.py --plain dist/*.whl" in step]
+        uploading += len(uploads)
+        assert all(made and made[0] < at for at in uploads)
+    assert uploading == 2, "the control: Linux and macOS"
 
 
 def test_a_control_that_passes_or_fails_for_another_reason_is_a_failure(supply: ModuleType) -> None:

@@ -5,11 +5,14 @@
 //! those of `faultwire tape verify` and of `docs/verify_tape.py`; `tests/vectors/tapes.json` holds
 //! all three to the same answers.
 
+mod bodies;
+mod findings;
 mod line;
 mod note;
 mod order;
 mod sealed;
 mod verifier;
 
+pub use findings::{Finding, Verdict};
 pub use note::VerifierKey;
-pub use verifier::{Finding, TapeVerifier, Verdict};
+pub use verifier::TapeVerifier;

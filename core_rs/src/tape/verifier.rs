@@ -1,15 +1,13 @@
 //! Every rule of an exported tape, line by line; nothing stops at the first finding.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
 use serde_json::{Map, Value};
 
-use crate::digest::{Hash, hex, leaf_hash, sha256_hex};
+use crate::digest::{Hash, hex, leaf_hash};
 use crate::json::strict;
 use crate::proof::Frontier;
+use crate::tape::bodies::Bodies;
+use crate::tape::findings::{Findings, Verdict};
 use crate::tape::line::{self, Lack, member, members, name, text, whole};
 use crate::tape::note::VerifierKey;
 use crate::tape::order::{Order, bypassed};
@@ -34,57 +32,14 @@ const KINDS: [&str; 16] = [
     "foreign",
 ];
 
-/// What says of an event that something is missing, not that anything is wrong.
-const NOTES: [&str; 4] = [
-    "session_open",
-    "exchange_open",
-    "drop_present",
-    "bypass_present",
-];
-
-/// Further notes on events are not listed.
-const MAX_FINDINGS: usize = 100_000;
-
-/// One thing that is not as it must be, or that a reader should know.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// As `faultwire tape verify` names it.
-    pub code: &'static str,
-    pub message: String,
-    /// The event, where it is about one.
-    pub seq: Option<usize>,
-}
-
-/// What a tape is found to be.
-#[derive(Debug)]
-pub struct Verdict {
-    pub events: usize,
-    /// The RFC 6962 tree head over the events.
-    pub root: Hash,
-    /// What the first event calls the log.
-    pub origin: Option<String>,
-    /// The JSON object of its settings.
-    pub settings: Option<String>,
-    /// Sessions that began, exchanges that were asked, bodies.
-    pub sessions: usize,
-    pub exchanges: usize,
-    pub blobs: usize,
-    /// The verifier key that made the last seal, and whether it is one of those given.
-    pub key: Option<String>,
-    pub trusted: bool,
-    pub findings: Vec<Finding>,
-}
-
 /// Takes the lines of an export, without its first, one after the other.
 pub struct TapeVerifier {
     seals: Seals,
-    findings: Vec<Finding>,
+    findings: Findings,
     tree: Frontier,
     /// The leaf hash of the event before, in hex.
     prev: String,
-    /// Bytes of each body; `None` where it is not what its name says.
-    blobs: BTreeMap<String, Option<i64>>,
-    used: BTreeSet<String>,
+    bodies: Bodies,
     order: Order,
     origin: Option<String>,
     settings: Option<String>,
@@ -95,11 +50,10 @@ impl TapeVerifier {
     pub fn new(keys: Vec<VerifierKey>, demanded: bool) -> Self {
         Self {
             seals: Seals::new(keys, demanded),
-            findings: Vec::new(),
+            findings: Findings::default(),
             tree: Frontier::default(),
             prev: "0".repeat(64),
-            blobs: BTreeMap::new(),
-            used: BTreeSet::new(),
+            bodies: Bodies::default(),
             order: Order::default(),
             origin: None,
             settings: None,
@@ -113,18 +67,20 @@ impl TapeVerifier {
             Some((Value::Object(value), right))
                 if value.contains_key("blob") && !value.contains_key("type") =>
             {
-                self.blob(&value, right);
+                if let Some((code, message)) = self.bodies.add(&value, right) {
+                    self.find(code, message, None);
+                }
             }
             parsed => self.event(line, parsed),
         }
-        self.findings.len()
+        self.findings.count()
     }
 
     /// What is to be said once all lines are read.
     pub fn close(mut self) -> Verdict {
         let events = self.tree.size();
         let (sessions, exchanges) = (self.order.begun, self.order.asked);
-        let blobs = self.blobs.len();
+        let blobs = self.bodies.count();
         if events == 0 {
             self.find(
                 "sequence_gap",
@@ -147,14 +103,9 @@ impl TapeVerifier {
         if let Some((code, message)) = self.seals.close(events) {
             self.find(code, message, None);
         }
-        for blob in std::mem::take(&mut self.blobs).into_keys() {
-            if !self.used.contains(&blob) {
-                self.find(
-                    "blob_unreferenced",
-                    format!("blob {blob} belongs to no event"),
-                    None,
-                );
-            }
+        for blob in std::mem::take(&mut self.bodies).unused() {
+            let message = format!("blob {blob} belongs to no event");
+            self.find("blob_unreferenced", message, None);
         }
         let (key, trusted) = self.seals.signer.unzip();
         Verdict {
@@ -167,38 +118,12 @@ impl TapeVerifier {
             blobs,
             key,
             trusted: trusted == Some(true),
-            findings: self.findings,
+            findings: self.findings.into_list(),
         }
     }
 
     fn find(&mut self, code: &'static str, message: impl Into<String>, seq: Option<usize>) {
-        let note = NOTES.contains(&code) && seq.is_some();
-        if self.findings.len() < MAX_FINDINGS || !note {
-            let message = message.into();
-            self.findings.push(Finding { code, message, seq });
-        }
-    }
-
-    /// A body. No event's hash covers its line, so the line has one text only, and nothing beside.
-    fn blob(&mut self, value: &Map<String, Value>, right: bool) {
-        let data = value.get("data").and_then(Value::as_str);
-        let data = data.and_then(|data| STANDARD.decode(data).ok());
-        let digest = value.get("blob").and_then(Value::as_str);
-        let only = right && value.len() == 3;
-        let sound = data.filter(|data| {
-            only && digest == Some(&*sha256_hex(data))
-                && value.get("size").and_then(Value::as_u64) == Some(data.len() as u64)
-        });
-        let named = name(value.get("blob")).unwrap_or_default();
-        if sound.is_none() {
-            self.find(
-                "blob_mismatch",
-                format!("blob {named} does not have its digest"),
-                None,
-            );
-        }
-        self.blobs
-            .insert(named, sound.map(|data| data.len() as i64));
+        self.findings.add(code, message, seq);
     }
 
     fn event(&mut self, line: &[u8], parsed: Option<(Value, bool)>) {
@@ -317,19 +242,11 @@ impl TapeVerifier {
         event: &Map<String, Value>,
         body: &Map<String, Value>,
     ) -> Result<(), Lack> {
-        let (blob, size) = (member(body, "blob")?, member(body, "size")?);
-        let blob = name(Some(blob))?;
-        match self.blobs.get(&blob) {
-            None => self.find("blob_missing", format!("blob {blob} is missing"), Some(seq)),
-            Some(found) if found.is_none() || *found != size.as_i64() => {
-                let message = format!("blob {blob} does not have {size} bytes");
-                self.find("blob_mismatch", message, Some(seq));
-            }
-            Some(_) => {}
+        if let Some((code, message)) = self.bodies.named(body)? {
+            self.find(code, message, Some(seq));
         }
-        self.used.insert(blob);
         if body.contains_key("chunks") {
-            self.order.piece(event, whole(size)?)?;
+            self.order.piece(event, whole(member(body, "size")?)?)?;
         }
         Ok(())
     }
@@ -344,30 +261,5 @@ fn is_something(value: &Value) -> bool {
         Value::String(text) => !text.is_empty(),
         Value::Array(elements) => !elements.is_empty(),
         Value::Object(members) => !members.is_empty(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn notes_on_events_are_listed_up_to_a_limit_and_errors_beyond_it() {
-        let mut verifier = TapeVerifier::new(Vec::new(), false);
-        for _ in 0..MAX_FINDINGS - 1 {
-            verifier.find("drop_present", "", Some(1));
-        }
-        let mut listed = |code, seq| {
-            let before = verifier.findings.len();
-            verifier.find(code, "", seq);
-            verifier.findings.len() > before
-        };
-        assert!(listed("drop_present", Some(1)), "the last one");
-        for note in NOTES {
-            assert!(!listed(note, Some(1)), "{note}");
-        }
-        assert!(listed("drop_present", None));
-        assert!(listed("chain_broken", Some(1)));
-        assert!(listed("seal_missing", None));
     }
 }

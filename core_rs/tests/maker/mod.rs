@@ -1,5 +1,7 @@
 //! Makes tapes line by line, with seals that can be bent before they are signed.
 
+#![allow(dead_code)] // each test file uses a part of it
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::{Signer as _, SigningKey};
@@ -107,14 +109,27 @@ impl Tape {
         self.lines.push(line);
     }
 
-    /// An event; its place and what it follows are put in where they are not there.
-    pub fn event(&mut self, mut event: Value) {
+    /// Events so far.
+    pub fn size(&self) -> usize {
+        self.leaves.len()
+    }
+
+    /// What the next event follows.
+    pub fn prev(&self) -> String {
+        self.leaves.last().map_or("0".repeat(64), hex)
+    }
+
+    /// The line of an event; its place and what it follows are put in where they are not there.
+    pub fn event_line(&self, mut event: Value) -> String {
         let members = event.as_object_mut().expect("an object");
-        let prev = self.leaves.last().map_or("0".repeat(64), hex);
-        members.entry("prev").or_insert(json!(prev));
-        members.entry("seq").or_insert(json!(self.leaves.len()));
+        members.entry("prev").or_insert(json!(self.prev()));
+        members.entry("seq").or_insert(json!(self.size()));
         let line = jcs(event.to_string().as_bytes()).expect("canonical JSON");
-        self.line(String::from_utf8(line).expect("text"));
+        String::from_utf8(line).expect("text")
+    }
+
+    pub fn event(&mut self, event: Value) {
+        self.line(self.event_line(event));
     }
 
     pub fn blob_line(data: &[u8]) -> String {

@@ -145,13 +145,38 @@ def lay_out(connection: sqlite3.Connection) -> None:
     )
 
 
+class _Reader(sqlite3.Connection):
+    """A connection that leaves no empty log behind.
+
+    A tape whose writer could not fold its log (somebody was reading it) says that it has one. To read it,
+    SQLite makes a log and an index of it, and a connection that may only read leaves both there, as if
+    somebody were writing the tape.
+    """
+
+    tape: Path | None = None
+    """Once it is known to be genuine."""
+
+    def close(self) -> None:
+        super().close()
+        tape, self.tape = self.tape, None
+        if tape is not None:
+            _remove_log(tape)
+
+
+def log_of(path: Path) -> Path:
+    """Where the write-ahead log of a tape is, while it has one."""
+    return path.with_name(path.name + "-wal")
+
+
 def connect_reader(path: Path) -> sqlite3.Connection:
     """A read-only connection to a genuine tape. Raises TapeNotFound, TapeVersion, TapeTampered."""
     _check_file(path)
     _roll_back(path)
     uri = f"{path.absolute().as_uri()}?mode=ro"
     try:
-        connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            uri, uri=True, isolation_level=None, check_same_thread=False, factory=_Reader
+        )
     except sqlite3.Error as error:
         raise TapeError(f"cannot open tape `{path}`: {error}", code="tape.unreadable") from error
     try:
@@ -164,7 +189,23 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     except TapeError:
         connection.close()
         raise
+    connection.tape = path.absolute()
     return connection
+
+
+def _remove_log(path: Path) -> None:
+    """Let SQLite remove a log that is empty, which it does unless anybody has the tape open.
+
+    No byte of the tape changes. What cannot be removed now does no harm: the next to read it tries again.
+    """
+    try:
+        if os.lstat(log_of(path)).st_size or os.path.lexists(path.with_name(path.name + "-journal")):
+            return
+    except OSError:
+        return
+    uri = f"{path.as_uri()}?mode=rw"
+    with suppress(sqlite3.Error), closing(sqlite3.connect(uri, uri=True, timeout=0)) as connection:
+        connection.execute("PRAGMA schema_version")
 
 
 def event_rows(
