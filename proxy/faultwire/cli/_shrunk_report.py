@@ -80,6 +80,7 @@ def explain(result: Result, found: Subject, budget: Budget) -> int:
     from faultwire.trials.execute import NOT_ON_TAPE
     from faultwire.trials.series import ended_by, goes_on
 
+    failed, passed = result.counts
     if result.ended == "not_reproduced":
         reason, count = next(iter(result.undecided.most_common(1)), ("", 0))
         if count == result.runs and reason.startswith(NOT_ON_TAPE):
@@ -93,16 +94,16 @@ def explain(result: Result, found: Subject, budget: Budget) -> int:
                 f"{count} of {counted(count, 'run')} could not be judged: {reason}", code="shrink.undecided"
             )
         raise UsageError(
-            f"found no failure: the run with all its {counted(len(found.pins), 'decision')} passed in "
-            f"{counted(result.runs, 'run')}, expected one that fails",
+            f"found no failure: with all its {counted(len(found.pins), 'decision')} "
+            f"{failed} of {counted(failed + passed, 'run')} failed, expected a run that fails",
             code="shrink.no_failure",
             hint="a run that fails in less than a quarter of its repeats takes more runs than this is for; "
             "--oracle, --expect and --contract say what a failure is",
         )
     if result.ended == "no_cause":
         raise UsageError(
-            f"found a failure without any fault, in {counted(result.runs, 'run')}, expected one that "
-            "faults cause",
+            f"found a failure without any fault: {result.calm[0]} of {counted(sum(result.calm), 'run')} "
+            "without faults failed, expected one that faults cause",
             code="shrink.no_cause",
             hint="the oracle says `fails` of calm runs as well: change --oracle, --expect or --contract",
         )

@@ -168,6 +168,12 @@ class Search:
         """Failed and passed runs that hold all of the smallest set."""
         return self._with_cause(self.smallest)
 
+    @property
+    def calm_counts(self) -> tuple[int, int]:
+        """Failed and passed runs without any element."""
+        counts = self._of(frozenset())
+        return counts.failed, counts.passed
+
     def needed(self) -> int:
         """How many of the smallest set are known to be needed."""
         return sum(map(self._is_needed, self.smallest))

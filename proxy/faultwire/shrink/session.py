@@ -44,6 +44,8 @@ class Result:
     """Why the last failed trial failed, as the oracle states it."""
     counts: tuple[int, int] = (0, 0)
     """Failed and passed trials that held all decisions of the case."""
+    calm: tuple[int, int] = (0, 0)
+    """Failed and passed trials without any fault."""
     limit: Limit = "runs"
     """What of the budget ended it, where one did."""
 
@@ -88,7 +90,8 @@ class Shrinking:
         kept = tuple(self.pins[at] for at in sorted(self.search.untestable & self.search.smallest))
         made = self.series
         about = (made.runs, made.seconds, made.cost_usd, self.search.rate, kept)
-        return Result(ended, self.smallest, *about, made.undecided, made.last, self.search.counts)
+        counts = self.search.counts, self.search.calm_counts
+        return Result(ended, self.smallest, *about, made.undecided, made.last, *counts)
 
     # ------------------------------------------------------------ stages
 

@@ -125,10 +125,15 @@ def result(ended: str, **more: Any) -> Result:
 @pytest.mark.parametrize(
     ("ended", "more", "error", "words"),
     [
-        ("not_reproduced", {}, UsageError, "passed in 17 runs"),
+        (
+            "not_reproduced",
+            {"counts": (1, 15), "undecided": Counter({"no traffic": 1})},
+            UsageError,
+            "with all its 2 decisions 1 of 16 runs failed",
+        ),
         ("not_reproduced", {"undecided": Counter({f"{NOT_ON_TAPE} to 1 call": 17})}, UsageError, "--mock"),
         ("not_reproduced", {"undecided": Counter({"no traffic": 17})}, FaultError, "could not be judged"),
-        ("no_cause", {}, UsageError, "without any fault, in 17 runs"),
+        ("no_cause", {"counts": (5, 0), "calm": (3, 1)}, UsageError, "3 of 4 runs without faults failed"),
         ("budget", {}, FaultError, "the 17 runs (--max-runs) ended after 17 runs, before the smallest set"),
         ("budget", {}, FaultError, "`--max-runs 34` goes on"),
         ("budget", {"limit": "time"}, FaultError, "the time of 30 s (--max-time) ended after 17 runs"),

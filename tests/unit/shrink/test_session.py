@@ -123,7 +123,12 @@ def test_a_budget_ends_it(tmp_path: Path, budget: Budget, most: int, limit: str)
 
 @pytest.mark.parametrize(("failed", "ended"), [(False, "not_reproduced"), (True, "no_cause")])
 def test_an_oracle_that_never_changes(tmp_path: Path, failed: bool, ended: str) -> None:
-    assert shrinking(tmp_path, lambda _: failed).run().ended == ended
+    found = shrinking(tmp_path, lambda _: failed).run()
+    assert found.ended == ended
+    assert found.calm[1] == 0
+    assert bool(found.calm[0]) is failed, "runs without faults are counted apart"
+    if not failed:
+        assert found.counts == (0, found.runs)
 
 
 def test_what_cannot_be_judged_is_counted_and_kept(tmp_path: Path) -> None:
